@@ -2,7 +2,7 @@ import path from "node:path";
 import { Argument, Option } from "commander";
 import { shellWord } from "../runtime/contract/operator-commands.ts";
 import { commandParser } from "../infra/shell/command.ts";
-import type { Target } from "../stacks/config/schema.ts";
+import type { Target } from "../infra/gateway/args.ts";
 
 /** What can be rehearsed. */
 export const TARGETS = ["serverless", "host"] as const satisfies readonly Target[];

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Target } from "../stacks/config/schema.ts";
+import type { Target } from "../infra/gateway/args.ts";
 import type { Deployment } from "./deploy.ts";
 import type { Exchange } from "./message.ts";
 import { startCommand } from "./options.ts";

@@ -8,7 +8,7 @@ import path from "node:path";
 import { BuildFailure } from "../infra/shell/failure.ts";
 import { exclusively } from "../infra/shell/cache.ts";
 import { runCommand, type CommandOutput } from "../infra/shell/command.ts";
-import type { Target } from "../stacks/config/schema.ts";
+import type { Target } from "../infra/gateway/args.ts";
 import { deploy } from "./deploy.ts";
 import { writeEnvironment } from "./environment-file.ts";
 import { exchangeMessage } from "./message.ts";

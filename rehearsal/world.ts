@@ -3,7 +3,7 @@ import path from "node:path";
 import type { ConfigMap, Stack } from "@pulumi/pulumi/automation/index.js";
 import { buildBundle } from "../infra/bundle/bundle.ts";
 import { requireDocker } from "../infra/shell/docker.ts";
-import type { Target } from "../stacks/config/schema.ts";
+import type { Target } from "../infra/gateway/args.ts";
 import { prepareBaseImage } from "./base-image.ts";
 import { startCloud, type Cloud } from "./cloud.ts";
 import { LIMITS } from "./cloudflare/index.ts";

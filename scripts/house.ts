@@ -56,7 +56,9 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/supervisor/config-file.ts": "its importer is long",
   "runtime/worker/durable-sql.ts": "its importer is long",
   "policies/rules.ts": "the list of the rules",
+  "stacks/host.ts": "loaded on first use",
   "stacks/program.ts": "loaded on first use",
+  "stacks/serverless.ts": "loaded on first use",
 };
 
 const problems: string[] = [];

@@ -17,6 +17,7 @@ const ENTRIES = [
   "stacks/program.ts",
   "stacks/commands/*.ts",
   "infra/bundle/main.ts",
+  "infra/gateway/index.ts",
   "infra/dynamic/providers.ts",
   "infra/readiness/probe.ts",
   "infra/serverless/push.ts",
@@ -142,6 +143,7 @@ async function manifest(content: string): Promise<{ version: string; [member: st
     type: "module",
     exports: {
       ".": { types: "./stacks/program.d.ts", default: "./stacks/program.js" },
+      "./gateway": { types: "./infra/gateway/index.d.ts", default: "./infra/gateway/index.js" },
       // Imported by the `command` resources: see infra/shell/package.ts.
       "./infra/*": "./infra/*",
       "./package.json": "./package.json",

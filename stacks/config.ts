@@ -1,30 +1,28 @@
-import * as pulumi from "@pulumi/pulumi";
-import type * as z from "zod";
-import { parseAlerts, type AlertSettings } from "../runtime/contract/alerts.ts";
+import type * as pulumi from "@pulumi/pulumi";
+import { type ArgsOf, type Completed, completed, type Target } from "../infra/gateway/args.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
-import { publicHost } from "./config/checks.ts";
-import { findProblems, stewardValues, targetOf } from "./config/find.ts";
-import { formatProblems } from "./config/problems.ts";
-import { runtimeVariables, type RuntimeVariables } from "./config/runtime.ts";
-import { hostSchema, SECRET_KEYS, serverlessSchema, type SecretKey } from "./config/schema.ts";
+import {
+  argumentValues,
+  findProblems,
+  formatProblems,
+  stewardValues,
+  targetOf,
+  WORKER,
+} from "./config/find.ts";
 import { stackSource, type ConfigSource } from "./config/source.ts";
 
-/** `steward:*` of a serverless stack. Every secret in it is a Pulumi secret. */
-export interface ServerlessConfig extends Omit<z.output<typeof serverlessSchema>, SecretKey> {
-  /** The Worker's public host name. */
-  host: string;
-  /** Cloudflare's API, as the stack configures it. */
-  api: { token?: pulumi.Output<string>; baseUrl?: string };
-  /** Changes the manifest of the app `slackAppId`. */
-  slackConfigToken?: pulumi.Output<string>;
-  /** The addresses of alerts by e-mail. */
-  alertEmail?: AlertSettings["email"];
-  runtime: RuntimeVariables;
+type Plain<Of extends Target> = pulumi.Unwrap<Completed<Of>>;
+
+/** Arguments of a serverless stack's gateway, all of them plain; the component marks the secrets. */
+export interface ServerlessConfig extends Plain<"serverless"> {
+  target: "serverless";
+  workerName: string;
+  cloudflare: { apiToken: string; baseUrl?: string; tokenInEnvironment: boolean };
 }
 
-/** `steward:*` of a host stack. Secrets are in `runtime` alone. */
-export interface HostConfig extends Omit<z.output<typeof hostSchema>, SecretKey> {
-  runtime: RuntimeVariables;
+/** Arguments of a host stack's gateway, as in {@link ServerlessConfig}. */
+export interface HostConfig extends Plain<"host"> {
+  target: "host";
 }
 
 /** A stack's configuration, checked. */
@@ -40,33 +38,29 @@ export function loadConfig(source: ConfigSource = stackSource()): StackConfig {
   if (problems.length > 0) {
     throw new StewardError("stack_config_invalid", formatProblems(problems), { fix: "" });
   }
-
   const given = stewardValues(source);
-  if (targetOf(given) === "host") {
-    const values = hostSchema.parse(given);
-    return { ...withoutSecrets(values), runtime: runtimeVariables(values) };
+  if (targetOf(given) === "host") return { target: "host", ...read("host", given) };
+  const { workerName = WORKER, ...args } = read("serverless", given);
+  return { target: "serverless", ...args, workerName, cloudflare: cloudflareOf(source) };
+}
+
+function read<Of extends Target>(target: Of, given: Readonly<Record<string, string>>): Plain<Of> {
+  const args: Record<string, unknown> = {};
+  for (const [path, value] of Object.entries(argumentValues(target, given))) {
+    const [group = "", member] = path.split(".");
+    args[group] = member === undefined ? value : Object.assign(args[group] ?? {}, { [member]: value });
   }
-  const values = serverlessSchema.parse(given);
-  // The checks have made sure that there is a hostname or a subdomain.
-  const host = publicHost(values) ?? "";
-  const { slackConfigToken: token, alerts = "" } = values;
+  return completed(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
+}
+
+/** The token and the address that the `cloudflare` provider takes, from where it takes them. */
+function cloudflareOf({ values, environment }: ConfigSource): ServerlessConfig["cloudflare"] {
+  const { "cloudflare:apiToken": token, "cloudflare:baseUrl": address } = values;
+  const baseUrl = address ?? environment["CLOUDFLARE_BASE_URL"];
   return {
-    ...withoutSecrets(values),
-    host,
-    api: cloudflareApi(source),
-    alertEmail: parseAlerts(alerts)?.email,
-    runtime: runtimeVariables(values),
-    ...(token !== undefined && { slackConfigToken: pulumi.secret(token) }),
+    // A configuration without one has been refused.
+    apiToken: token ?? environment["CLOUDFLARE_API_TOKEN"] ?? "",
+    ...(baseUrl && { baseUrl }),
+    tokenInEnvironment: token === undefined,
   };
-}
-
-function cloudflareApi({ values }: ConfigSource): ServerlessConfig["api"] {
-  const { "cloudflare:apiToken": token, "cloudflare:baseUrl": baseUrl } = values;
-  return { ...(token && { token: pulumi.secret(token) }), ...(baseUrl && { baseUrl }) };
-}
-
-function withoutSecrets<Values extends object>(values: Values): Omit<Values, SecretKey> {
-  const rest = { ...values };
-  for (const key of SECRET_KEYS) Reflect.deleteProperty(rest, key);
-  return rest;
 }

@@ -23,7 +23,7 @@ export function programWith(changes: Readonly<Record<string, string>>): () => Pr
       const config = loadConfig({ ...source, values: { ...values, ...changes } });
       // Only the target's own providers are loaded.
       if (config.target === "host") return await (await import("./host.ts")).host(config);
-      return await (await import("./serverless.ts")).serverless(config);
+      return (await import("./serverless.ts")).serverless(config);
     } catch (error) {
       const explanation = explain(error, commandsFor(operatorStack()));
       if (explanation.code === undefined) throw error;

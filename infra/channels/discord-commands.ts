@@ -88,7 +88,7 @@ function pick(from: Record<string, unknown>, fields: readonly string[]): Record<
 export interface DiscordCommandsArgs {
   /** A Pulumi secret. */
   botToken: pulumi.Output<string>;
-  applicationId: string;
+  applicationId: pulumi.Input<string>;
 }
 
 /** The slash commands that the gateway understands, offered wherever the application is installed. */

@@ -76,9 +76,9 @@ function addressOf(application: unknown): string {
 /** Arguments of {@link DiscordEndpoint}. */
 export interface DiscordEndpointArgs extends DiscordCommandsArgs {
   /** The application's key, 64 hexadecimal digits. */
-  publicKey: string;
+  publicKey: pulumi.Input<string>;
   /** A public https address. */
-  url: string;
+  url: pulumi.Input<string>;
 }
 
 /**

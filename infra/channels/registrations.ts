@@ -9,7 +9,7 @@ import { TelegramWebhook, type TelegramWebhookArgs } from "./telegram-webhook.ts
 /** Arguments of {@link Registrations}. */
 export interface RegistrationsArgs {
   /** The service's public address, without a slash at the end. */
-  url: string;
+  url: pulumi.Input<string>;
   /** Default: none; nothing is registered with Telegram. */
   telegram?: Omit<TelegramWebhookArgs, "url"> | undefined;
   /** Default: none; the operator pastes Slack's manifest by hand. */
@@ -43,7 +43,7 @@ export class Registrations extends pulumi.ComponentResource {
 
 /** One registration with a platform, for people. */
 interface Registration {
-  what: string;
+  what: pulumi.Input<string>;
   resource: pulumi.CustomResource;
 }
 
@@ -53,41 +53,46 @@ function join(lines: string[]): string {
 
 function createSlack(
   name: string,
-  url: string,
+  url: pulumi.Input<string>,
   slack: NonNullable<RegistrationsArgs["slack"]>,
   opts: pulumi.CustomResourceOptions,
 ): Registration[] {
-  const app = { ...slack, manifest: slackManifest(url) };
+  const app = { ...slack, manifest: pulumi.output(url).apply(slackManifest) };
   const resource = new SlackApp(`${name}-slack-app`, app, opts);
-  return [{ what: `Slack's app ${slack.appId} sends to ${url}${ROUTES.slackEvents.path}`, resource }];
+  return [
+    {
+      what: pulumi.interpolate`Slack's app ${slack.appId} sends to ${url}${ROUTES.slackEvents.path}`,
+      resource,
+    },
+  ];
 }
 
 function createTelegram(
   name: string,
-  url: string,
+  url: pulumi.Input<string>,
   telegram: NonNullable<RegistrationsArgs["telegram"]>,
   opts: pulumi.CustomResourceOptions,
 ): Registration[] {
-  const webhook = { ...telegram, url: `${url}${ROUTES.telegramWebhook.path}` };
+  const webhook = { ...telegram, url: pulumi.interpolate`${url}${ROUTES.telegramWebhook.path}` };
   const resource = new TelegramWebhook(`${name}-telegram-webhook`, webhook, opts);
-  return [{ what: `Telegram's webhook is ${webhook.url}`, resource }];
+  return [{ what: pulumi.interpolate`Telegram's webhook is ${webhook.url}`, resource }];
 }
 
 function createDiscord(
   name: string,
-  url: string,
+  url: pulumi.Input<string>,
   discord: NonNullable<RegistrationsArgs["discord"]>,
   opts: pulumi.CustomResourceOptions,
 ): Registration[] {
   const { botToken, applicationId } = discord;
-  const endpoint = { ...discord, url: `${url}${ROUTES.discordInteractions.path}` };
+  const endpoint = { ...discord, url: pulumi.interpolate`${url}${ROUTES.discordInteractions.path}` };
   return [
     {
       what: "Discord offers the commands",
       resource: new DiscordCommands(`${name}-discord-commands`, { botToken, applicationId }, opts),
     },
     {
-      what: `Discord's interactions endpoint is ${endpoint.url}`,
+      what: pulumi.interpolate`Discord's interactions endpoint is ${endpoint.url}`,
       resource: new DiscordEndpoint(`${name}-discord-endpoint`, endpoint, opts),
     },
   ];

@@ -134,11 +134,11 @@ function problemsOf({ errors }: Record<string, unknown>): string[] {
 /** Arguments of {@link SlackApp}. */
 export interface SlackAppArgs {
   /** As the app's page shows it: A, then letters and digits. */
-  appId: string;
+  appId: pulumi.Input<string>;
   /** A Pulumi secret: an app configuration token. */
   configToken: pulumi.Output<string>;
   /** The manifest that the app has to have, as JSON. */
-  manifest: string;
+  manifest: pulumi.Input<string>;
 }
 
 /**

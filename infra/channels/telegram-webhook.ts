@@ -11,7 +11,7 @@ import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram
  */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
-  url: string;
+  url: pulumi.Input<string>;
   /** Repeated by Telegram with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
   secretToken: string;
   /** Kinds of updates to deliver. Telegram does not send the others. */
@@ -103,7 +103,7 @@ export interface TelegramWebhookArgs {
   /** A Pulumi secret. */
   botToken: pulumi.Output<string>;
   /** An https address on port 443, 80, 88 or 8443. */
-  url: string;
+  url: pulumi.Input<string>;
   /** A Pulumi secret: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
   secretToken: pulumi.Output<string>;
 }

@@ -149,21 +149,21 @@ function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string
 /** Dependencies of an image. */
 export interface ImageBuild {
   /** Folder with the build context. */
-  context: string;
+  context: pulumi.Input<string>;
   dockerfile: string;
   /** Hash of the folder's content, which becomes the image's tag. */
-  hash: string;
+  hash: pulumi.Input<string>;
   /**
    * The Dockerfile's build arguments: the base image, which the engine already has, and the values of the image's
    * labels.
    */
-  buildArgs: Readonly<Record<string, string>>;
+  buildArgs: pulumi.Input<Record<string, string>>;
 }
 
 /** Arguments of {@link Image}. */
 interface ImageArgs {
   /** The name of an image that is already built, or the inputs to build one. */
-  source: string | ImageBuild;
+  source: { name: pulumi.Input<string> } | ImageBuild;
   /** A change of this number builds or pulls the image again. Default: no such trigger. */
   round?: pulumi.Input<number>;
 }
@@ -186,13 +186,13 @@ export class Image extends pulumi.ComponentResource {
 }
 
 /** Returns the name that a built image gets. */
-export function imageName({ hash }: Pick<ImageBuild, "hash">): string {
-  return `${AGENT}:${hash}`;
+export function imageName({ hash }: Pick<ImageBuild, "hash">): pulumi.Output<string> {
+  return pulumi.interpolate`${AGENT}:${hash}`;
 }
 
 function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
   // Destroying the stack does not delete an image that the stack has not built.
-  if (typeof source === "string") return { name: source, keepLocally: true };
+  if ("name" in source) return { name: source.name, keepLocally: true };
   const { context, dockerfile, hash, buildArgs } = source;
   return {
     name: imageName(source),
@@ -201,13 +201,13 @@ function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
     keepLocally: true,
     // The default builder would use the engine that the docker command is set to, not the provider's.
     build: { context, dockerfile, buildArgs, useLegacyBuilder: true },
-    triggers: { content: hash, ...buildArgs },
+    triggers: pulumi.all([hash, buildArgs]).apply(([content, given]) => ({ content, ...given })),
   };
 }
 
 /** Arguments of {@link Volume}. */
 interface VolumeArgs {
-  volumeName: string;
+  volumeName: pulumi.Input<string>;
   /** Refuse to delete the volume, and keep it when the stack is destroyed. Default: false. */
   protect?: boolean;
   /** Hooks that run before the volume is created. */
@@ -220,15 +220,12 @@ export class Volume extends pulumi.ComponentResource {
 
   constructor(name: string, args: VolumeArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:host:Volume", name, {}, opts);
-    const keep = args.protect ?? false;
-
     const volume = new docker.Volume(
       name,
       { name: args.volumeName, labels: [{ label: OWNER_LABEL, value: owner() }] },
       {
         parent: this,
-        protect: keep,
-        retainOnDelete: keep,
+        ...(args.protect === true && { protect: true, retainOnDelete: true }),
         // A changed label would replace the volume. A volume that was created before the label was introduced has none,
         // and keeps its data.
         ignoreChanges: ["labels"],

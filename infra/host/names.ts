@@ -22,27 +22,26 @@ export function owner(): string {
 export interface NameHooks {
   container: pulumi.ResourceHook[];
   volume: pulumi.ResourceHook[];
+  registered: Promise<unknown>;
 }
 
 /**
  * Registers the hooks. A Pulumi language host from before hooks existed does not register them, so names are not
- * checked there.
+ * checked there: the lists are filled with what was registered once `registered` is fulfilled. Pulumi reads them when
+ * all inputs of a resource are known.
  */
-export async function nameHooks(
-  { container, volume }: HostNames,
-  dockerHost: string | undefined,
-): Promise<NameHooks> {
-  const registered = async (hook: pulumi.ResourceHook): Promise<pulumi.ResourceHook[]> => {
+export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
+  const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
+  const lists = hooks.map((): pulumi.ResourceHook[] => []);
+  const filled = hooks.map((hook, index) => {
     const { __registered } = hook as unknown as { __registered: Promise<void> };
     return __registered.then(
-      () => [hook],
-      () => [],
+      () => void lists[index]?.push(hook),
+      () => undefined,
     );
-  };
-  return {
-    container: await registered(containerNameHook(container, dockerHost)),
-    volume: await registered(volumeNameHook(volume, dockerHost)),
-  };
+  });
+  const [containerHooks = [], volumeHooks = []] = lists;
+  return { container: containerHooks, volume: volumeHooks, registered: Promise.all(filled) };
 }
 
 /**

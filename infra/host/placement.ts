@@ -115,7 +115,8 @@ async function volumeExists({ volume, dockerHost }: PlacementInputs): Promise<bo
 }
 
 /** Arguments of {@link Placement}. */
-export type PlacementArgs = Pick<PlacementInputs, "container" | "image" | "volume"> & {
+export type PlacementArgs = Pick<PlacementInputs, "container" | "volume"> & {
+  image: pulumi.Input<string>;
   /** The engine's address. Default: the one that the `docker` command uses. */
   dockerHost?: string | undefined;
 };

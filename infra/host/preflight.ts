@@ -94,7 +94,7 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: Host)
  * the middle of an update.
  */
 function cpuProblem({ cpus, commands }: HostPlan, host: Host): Reason[] {
-  if (host.cpus >= Number(cpus)) return [];
+  if (host.cpus >= cpus) return [];
   return [
     problemOf(
       "host_cpus_short",

@@ -7,8 +7,8 @@ interface ShapeArgs {
   /** The host's port and address that lead to the edge in the container. */
   port: { external: number; address: string };
   memoryMiB: number;
-  /** Processors that it may keep busy, such as `1` or `0.5`. */
-  cpus: string;
+  /** Processors that it may keep busy, such as 1 or 0.5. */
+  cpus: number;
   /** Processes and threads that the container's user may have. */
   maxProcesses: number;
   /** Part of the container's output that the engine keeps: so many files of this size. */
@@ -54,7 +54,7 @@ export function shapeOf({ containerName, port, memoryMiB, cpus, maxProcesses, lo
     securityOptions: ["no-new-privileges"],
     droppedCapabilities: ["ALL"],
     memoryMiB,
-    cpus,
+    cpus: String(cpus),
     maxProcesses,
     restart: "unless-stopped",
     logs: {

@@ -9,7 +9,7 @@ export interface ProbeArgs {
   /** The deployed service's address, without a path. */
   url: pulumi.Input<string>;
   /** Hash of the bundle that the service has to run. Default: any. */
-  bundle?: string | undefined;
+  bundle?: pulumi.Input<string> | undefined;
   /** Attestation of the deployed secrets, as `AttestationKey` expects it. Default: any. */
   attestation?: pulumi.Input<string>;
   /** The channels that have to work. */

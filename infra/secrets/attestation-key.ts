@@ -30,15 +30,15 @@ export class AttestationKey extends DynamicResource {
    */
   expected({ variables, secrets }: AttestedEnvironment): pulumi.Output<string> {
     const attested = pulumi
-      .all([this.key, pulumi.all(secrets)])
+      .all([this.key, pulumi.all(variables), pulumi.all(secrets)])
       // A destroy that runs the program has no key once that is gone.
-      .apply(async ([key, values]) => (key ? (await attest(key, { ...variables, ...values })).all : ""));
+      .apply(async ([key, plain, hidden]) => (key ? (await attest(key, { ...plain, ...hidden })).all : ""));
     return pulumi.unsecret(attested);
   }
 }
 
 /** The environment that a stack deploys, its secrets apart. */
 interface AttestedEnvironment {
-  variables: Readonly<Record<string, string>>;
+  variables: Readonly<Record<string, pulumi.Input<string>>>;
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
 }

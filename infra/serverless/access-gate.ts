@@ -4,13 +4,13 @@ import * as cloudflare from "./cloudflare.ts";
 
 /** Arguments of {@link AccessGate}. */
 export interface AccessGateArgs {
-  accountId: string;
+  accountId: pulumi.Input<string>;
   /** Put before the names of what is created in the account. */
   label: string;
   /** The Worker's public host name. */
-  host: string;
+  host: pulumi.Input<string>;
   /** E-mail addresses of the people that may sign in; at least one. */
-  operators: readonly string[];
+  operators: readonly pulumi.Input<string>[];
   /** True if the platforms' webhooks reach the Worker without an identity. */
   publicWebhooks: boolean;
 }
@@ -90,7 +90,7 @@ function applicationArgs(
     accountId,
     name: label,
     type: "self_hosted",
-    destinations: paths.map((path) => ({ type: "public", uri: `${host}${path}` })),
+    destinations: paths.map((path) => ({ type: "public", uri: pulumi.interpolate`${host}${path}` })),
     policies: [{ id: policy.id, precedence: 1 }],
     appLauncherVisible: true,
     httpOnlyCookieAttribute: true,

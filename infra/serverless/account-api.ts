@@ -1,4 +1,4 @@
-import type { dynamic } from "@pulumi/pulumi";
+import type { dynamic, Input } from "@pulumi/pulumi";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
@@ -10,6 +10,12 @@ export interface CloudflareAccess {
   apiToken: string;
   /** `undefined`: Cloudflare's own address. */
   baseURL: string | undefined;
+}
+
+/** Credentials of the API as a program has them. What is left out, the program does not know. */
+export interface ApiCredentials {
+  apiToken?: Input<string | undefined>;
+  baseUrl?: Input<string | undefined>;
 }
 
 /** An account, and the credentials for requests to it. */

@@ -174,7 +174,7 @@ function toLive({ id, versions }: ListedDeployment): LiveDeployment {
 
 /** Arguments of {@link Deployment}. */
 interface DeploymentArgs {
-  accountId: string;
+  accountId: pulumi.Input<string>;
   scriptName: pulumi.Input<string>;
   versions: { versionId: pulumi.Input<string>; percentage: number }[];
   lastTag: string;

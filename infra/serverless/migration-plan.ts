@@ -68,7 +68,11 @@ function tagMissing(former: string, workerName: string, tag: string): StewardErr
  * Its state has the name that was requested last.
  */
 export class MigrationPlan extends DynamicResource {
-  constructor(name: string, args: MigrationPlanArgs, opts?: pulumi.CustomResourceOptions) {
+  constructor(
+    name: string,
+    args: Omit<MigrationPlanArgs, "accountId"> & { accountId: pulumi.Input<string> },
+    opts?: pulumi.CustomResourceOptions,
+  ) {
     super("serverless:MigrationPlan", name, { ...args }, opts);
   }
 }

@@ -213,7 +213,7 @@ function asAccountError(error: unknown): AccountError {
 
 /** Arguments of {@link Migrations}. */
 interface MigrationsArgs {
-  accountId: string;
+  accountId: pulumi.Input<string>;
   worker: cloudflare.Worker;
   workerName: string;
   /** A list that `checkMigrations` has accepted. */

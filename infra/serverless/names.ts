@@ -21,12 +21,19 @@ export function applicationName(workerName: string): string {
 }
 
 /**
- * Returns the bucket's name where the configuration gives none: the stack's name and `-steward`, with the project's name
- * before it unless that is `steward`. What R2 does not allow is replaced, as {@link fittingName} does.
+ * Returns the default name of what a gateway has in an account: project, stack and the component's name, and `-steward`.
+ * Project and component are left out where they are called `steward`. See {@link fittingName}.
  */
-export function defaultBucketName(project: string, stack: string): string {
-  const parts = project === AGENT ? [stack] : [project, stack];
-  return fittingName(parts.join("-"), LONGEST.bucket, `-${AGENT}`);
+export function defaultName(
+  { project, stack, name }: { project: string; stack: string; name: string },
+  longest: number,
+): string {
+  const parts = [...[project].filter(isOther), stack, ...[name].filter(isOther)];
+  return fittingName(parts.join("-"), longest, `-${AGENT}`);
+}
+
+function isOther(part: string): boolean {
+  return part !== AGENT;
 }
 
 /**

@@ -5,16 +5,16 @@ import type { InstanceType } from "./container-api.ts";
 
 /** Arguments of {@link PushedImage}. */
 export interface PushedImageArgs {
-  accountId: string;
+  accountId: pulumi.Input<string>;
   /** Host of the account's registry, with a port where it has one. */
   registry: string;
   instanceType: InstanceType;
   /** Hash of what the image is built from: another one is another image. */
-  hash: string;
+  hash: pulumi.Input<string>;
   /** Month of the base image, such as `2026-11`; in another one the image is built and pushed again. */
   baseMonth: string;
   /** Cloudflare's API. The token is a Pulumi secret; what is left out is read from CLOUDFLARE_*. */
-  api: { token?: pulumi.Output<string>; baseUrl?: string };
+  api: { token?: pulumi.Input<string> | undefined; baseUrl?: pulumi.Input<string> | undefined };
 }
 
 const PUSH = programText("infra/serverless/push");

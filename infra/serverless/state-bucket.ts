@@ -173,13 +173,12 @@ function say(text: string): void {
 
 /** Arguments of {@link StateBucket}. */
 export interface StateBucketArgs {
-  accountId: string;
+  accountId: pulumi.Input<string>;
   /** The bucket's name. Default: the one that the stack has, else `defaultName`. */
-  name?: string | undefined;
+  name?: pulumi.Input<string> | undefined;
   defaultName: string;
-  /** Project and stack, for the marker. */
-  project: string;
-  stack: string;
+  /** `<project>/<stack>`, for the marker. */
+  owner: string;
   onDestroy: OnDestroy;
   /** See `steward:adoptBucket`. */
   adopt?: string | undefined;
@@ -198,14 +197,8 @@ export class StateBucket extends DynamicResource {
   declare readonly name: pulumi.Output<string>;
 
   constructor(name: string, args: StateBucketArgs, opts?: pulumi.CustomResourceOptions) {
-    const { project, stack, protect = false, ...given } = args;
-    const inputs = { name: undefined, ...given, owner: `${project}/${stack}`, ownerId: undefined };
-    // Before 0.1.0 it was the official provider's resource below a component.
-    const former = { type: "cloudflare:index/r2Bucket:R2Bucket", parent: formerParent(name) };
-    super("serverless:StateBucket", name, inputs, { protect, aliases: [former], ...opts });
+    const { protect, ...given } = args;
+    const inputs = { name: undefined, ...given, ownerId: undefined };
+    super("serverless:StateBucket", name, inputs, { ...(protect === true && { protect }), ...opts });
   }
-}
-
-function formerParent(name: string): pulumi.Output<string> {
-  return pulumi.createUrn(name, "steward:serverless:StateBucket");
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
+import { parseAlerts } from "../../runtime/contract/alerts.ts";
 import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import * as cloudflare from "./cloudflare.ts";
 import { Deployment } from "./deployment.ts";
@@ -8,21 +9,21 @@ import { Migrations } from "./migrations.ts";
 
 /** Arguments of {@link Worker}. */
 interface WorkerArgs {
-  accountId: string;
+  accountId: pulumi.Input<string>;
   /** The Worker's name in the account. */
   workerName: string;
   /** A host name in one of the account's zones. Default: none; the Worker answers on workers.dev. */
-  hostname?: string | undefined;
+  hostname?: pulumi.Input<string> | undefined;
   mainModule: string;
-  modules: readonly WorkerModule[];
+  modules: pulumi.Input<WorkerModule[]>;
   compatibility: { date: string; flags: readonly string[] };
   migrations: readonly Migration[];
   /** Variables that anyone may read. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   /** Secret variables; the values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
-  /** The only sender and the only recipient of the Worker's e-mails. Default: the Worker sends none. */
-  email?: { from: string; to: string } | undefined;
+  /** Settings of alerts, as JSON: their e-mails have the only sender and the only recipient. Default: no e-mails. */
+  alerts?: pulumi.Input<string> | undefined;
   /** The state bucket's name. */
   bucketName: pulumi.Input<string>;
 }
@@ -78,7 +79,7 @@ export class Worker extends pulumi.ComponentResource {
         compatibilityDate: compatibility.date,
         compatibilityFlags: [...compatibility.flags],
         mainModule: args.mainModule,
-        modules: [...args.modules],
+        modules: args.modules,
         bindings: bindings(args),
         containers: [{ className: SANDBOX_CLASS }],
       },
@@ -119,25 +120,33 @@ export class Worker extends pulumi.ComponentResource {
 type Binding = cloudflare.types.input.WorkerVersionBinding & { name: string };
 
 /** Returns the bindings sorted by name, as Cloudflare returns them, so that a refresh finds the same order. */
-function bindings({ variables, secrets, bucketName, email }: WorkerArgs): Binding[] {
+function bindings({ variables, secrets, bucketName, alerts }: WorkerArgs): pulumi.Input<Binding[]> {
   const all: Binding[] = [
     ...Object.entries(variables).map(([name, text]) => ({ name, type: "plain_text", text })),
     ...Object.entries(secrets).map(([name, text]) => ({ name, type: "secret_text", text })),
     { name: BINDINGS.sandbox, type: "durable_object_namespace", className: SANDBOX_CLASS },
     { name: BINDINGS.state, type: "r2_bucket", bucketName },
     { name: BINDINGS.version, type: "version_metadata" },
-    ...(email === undefined
-      ? []
-      : [
-          {
-            name: BINDINGS.email,
-            type: "send_email",
-            allowedDestinationAddresses: [pulumi.secret(email.to)],
-            allowedSenderAddresses: [pulumi.secret(email.from)],
-          },
-        ]),
   ];
-  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const complete = (text = ""): Binding[] =>
+    [...all, ...emailBinding(text)].sort((a, b) => (a.name < b.name ? -1 : 1));
+  // Only a value from elsewhere makes the whole list an output, and a secret.
+  return alerts === undefined || typeof alerts === "string"
+    ? complete(alerts)
+    : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);
+}
+
+function emailBinding(alerts: string): Binding[] {
+  const email = parseAlerts(alerts)?.email;
+  if (email === undefined) return [];
+  return [
+    {
+      name: BINDINGS.email,
+      type: "send_email",
+      allowedDestinationAddresses: [pulumi.secret(email.to)],
+      allowedSenderAddresses: [pulumi.secret(email.from)],
+    },
+  ];
 }
 
 /** A module of a Worker's version, with its content. */

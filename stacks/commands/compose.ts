@@ -10,6 +10,8 @@ import { Argument } from "commander";
 import { stringify } from "yaml";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
+import { environmentOf } from "../../infra/gateway/environment.ts";
+import { shape } from "../../infra/gateway/host-gateway.ts";
 import { composeEnvironment, composeFile } from "../../infra/host/compose.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { AGENT, HOST_NAMES } from "../../runtime/contract/names.ts";
@@ -17,7 +19,6 @@ import { openDeployed } from "./deployed/stack.ts";
 import { readSettings } from "./settings.ts";
 import { loadConfig } from "../config.ts";
 import type { ConfigSource } from "../config/source.ts";
-import { hostShape } from "../host-shape.ts";
 
 const HEAD = `# Made by ${commandsFor().tool("compose")}: change the stack's configuration, not this file.
 # The secrets come from .env beside it (.env.example names them) or from the environment.
@@ -44,16 +45,15 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   }
   const config = loadConfig(source);
   if (config.target !== "host") throw new StewardError("stack_not_host");
-  const { secrets } = config.runtime;
-  const variables: Record<string, string> = {
-    ...config.runtime.variables,
-    ENVIRONMENT_NAME: config.environmentName ?? stack,
-  };
+  const { environmentName = stack } = config;
+  const { secrets, variables: given } = environmentOf("host", { ...config, environmentName });
+  // Plain, since the settings are.
+  const variables = given as Record<string, string>;
   const image = config.image ?? `${AGENT}:${(await buildBundle()).container.hash}`;
-  const directory = config.hostDataDirectory;
+  const directory = config.dataDirectory;
   const names = Object.keys(secrets).sort();
   const file = composeFile({
-    shape: hostShape(config, HOST_NAMES),
+    shape: shape(config, HOST_NAMES),
     image,
     data: directory === undefined ? { volumeName: HOST_NAMES.volume } : { directory },
     variables,

@@ -22,6 +22,7 @@ import { type CommandOutput, commandParser, runCommand } from "../../infra/shell
 import { StewardError } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { publicHost } from "../../infra/gateway/rules.ts";
 import type { ServerlessConfig } from "../config.ts";
 import { serverlessSettings } from "./deployed/config.ts";
 import { type DeployedStack, openDeployed, type PlannedStep, stepsOf, workerOf } from "./deployed/stack.ts";
@@ -147,9 +148,10 @@ function addressLines(
   present: ServerlessConfig,
   planned: ServerlessConfig,
 ): string[] {
-  if (present.host === planned.host) return [`The address stays https://${present.host}`];
+  const [before, after] = [publicHost({ ...present }), publicHost({ ...planned })];
+  if (before === after) return [`The address stays https://${before}`];
   return [
-    `The address becomes https://${planned.host}, no longer https://${present.host}`,
+    `The address becomes https://${after}, no longer https://${before}`,
     `The update registers it with Telegram and Discord. To change by hand: Slack's Request URL (${script("slack-manifest")})`,
   ];
 }

@@ -10,10 +10,10 @@ import { slackManifest } from "../../infra/channels/slack-manifest.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { commandParser, runCommand, usageError, type CommandOutput } from "../../infra/shell/command.ts";
-import { addressProblems, publicHost } from "../config/checks.ts";
-import { either, formatProblems } from "../config/problems.ts";
-import { stewardValues } from "../config/find.ts";
-import { serverlessSchema } from "../config/schema.ts";
+import { PROPERTIES } from "../../infra/gateway/properties.ts";
+import { addressProblems, publicHost } from "../../infra/gateway/rules.ts";
+import { formatProblems, keyProblem, stewardValues, WORKER } from "../config/find.ts";
+import { keyWording } from "../config/keys.ts";
 import { readSettings } from "./settings.ts";
 
 const SCRIPT = commandLine("slack-manifest");
@@ -50,17 +50,14 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 async function addressOf(settings: string | undefined, stack: string): Promise<string> {
   const source = await readSettings(settings, stack);
   const given = stewardValues(source);
-  const { origin, workerName, subdomain, hostname } = serverlessSchema.shape;
   if (given["target"] === "serverless") {
-    const rehearsed = origin.safeParse(given["origin"]).data;
-    const host = publicHost({
-      workerName: workerName.safeParse(given["workerName"]).data,
-      subdomain: subdomain.safeParse(given["subdomain"]).data,
-      hostname: hostname.safeParse(given["hostname"]).data,
-    });
-    const wrong = addressProblems(given, source.commands);
+    const valid = (key: string): unknown => PROPERTIES.serverless[key]?.safeParse(given[key]).data;
+    const [rehearsed, subdomain, hostname] = ["origin", "subdomain", "hostname"].map(valid);
+    const host = publicHost({ workerName: valid("workerName") ?? WORKER, subdomain, hostname });
+    const problems = addressProblems(given, keyWording(source.commands));
+    const wrong = problems.map((problem) => keyProblem(problem, source));
     if (wrong.length > 0) throw new StewardError("stack_config_invalid", formatProblems(wrong), { fix: "" });
-    if (rehearsed !== undefined) return rehearsed;
+    if (typeof rehearsed === "string") return rehearsed;
     if (host !== undefined) return `https://${host}`;
   }
   const { script, configSet } = source.commands;
@@ -68,10 +65,7 @@ async function addressOf(settings: string | undefined, stack: string): Promise<s
     "public_address_missing",
     `the settings of ${stack} name no public address`,
     given["target"] === "serverless"
-      ? either(
-          configSet("steward:subdomain", "<name on workers.dev>"),
-          configSet("steward:hostname", "<host name>"),
-        )
+      ? `\`${configSet("steward:subdomain", "<name on workers.dev>")}\`, or \`${configSet("steward:hostname", "<host name>")}\``
       : `Give it: \`${script("slack-manifest", "--url", "<https address>")}\``,
   );
 }

@@ -1,18 +1,41 @@
-import type * as z from "zod";
-import { hostChecks, serverlessChecks, type Values } from "./checks.ts";
+import type { Target } from "../../infra/gateway/args.ts";
+import { findProblems as findWrongArguments } from "../../infra/gateway/check.ts";
+import { PROPERTIES } from "../../infra/gateway/properties.ts";
+import type { Problem } from "../../infra/gateway/rules.ts";
 import { nearest } from "../../runtime/contract/nearest.ts";
-import { either, inOrder, type ConfigProblem } from "./problems.ts";
-import { isSecretKey, SCHEMAS, type Target } from "./schema.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
+import { isSecretKey, keyWording, NAMESPACE, pathOf, TARGET_KEYS } from "./keys.ts";
 import type { ConfigSource } from "./source.ts";
 
-const NAMESPACE = "steward:";
 const API_TOKEN = "cloudflare:apiToken";
-/** https://developers.cloudflare.com/fundamentals/api/get-started/create-token/ */
-const API_TOKEN_FORM = /^[0-9A-Za-z_-]{40,80}$/;
 /** Keys of either target. */
-const ALL_KEYS = [...new Set(Object.values(SCHEMAS).flatMap(({ shape }) => Object.keys(shape)))];
-const CHECKS = { serverless: serverlessChecks, host: hostChecks } as const;
+const ALL_KEYS = [...new Set(Object.values(TARGET_KEYS).flat())];
+
+/** One problem of a stack's configuration. */
+interface ConfigProblem {
+  /** The whole key, for example `steward:sleepAfter`. */
+  key: string;
+  /** Problem, without any secret. */
+  problem: string;
+  /** A command to type, or a sentence with commands in backticks. */
+  fix: string;
+}
+
+/** Formats all problems as one text: a heading, then two lines for each problem. */
+export function formatProblems(problems: readonly ConfigProblem[]): string {
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  const lines = problems.flatMap(({ key, problem, fix }) => [`  ${key}: ${problem}`, `    fix: ${fix}`]);
+  return [`Invalid stack configuration (stack_config_invalid), ${count}:`, ...lines].join("\n");
+}
+
+/** Returns a problem with an argument as a problem with its key, for the words of {@link keyWording}. */
+export function keyProblem(
+  { path, member, reason, fix }: Problem,
+  { commands }: ConfigSource,
+): ConfigProblem {
+  const problem = member === undefined ? reason : `${member}: ${reason}`;
+  return { key: keyWording(commands).name(path), problem, fix };
+}
 
 /** Returns the values of `steward:*` by key, without the namespace. */
 export function stewardValues({ values }: ConfigSource): Record<string, string> {
@@ -24,6 +47,45 @@ export function stewardValues({ values }: ConfigSource): Record<string, string> 
 export function targetOf(given: Readonly<Record<string, string>>): Target | undefined {
   const { target } = given;
   return target === "serverless" || target === "host" ? target : undefined;
+}
+
+/** Returns the values of a target's keys by the paths of their arguments, each read as its argument's kind. */
+export function argumentValues(
+  target: Target,
+  given: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const known = Object.entries(given).filter(([key]) => TARGET_KEYS[target].includes(key));
+  const entries = known.flatMap(([key, text]): [string, unknown][] => {
+    const path = pathOf(key);
+    const schema = PROPERTIES[target][path];
+    return schema === undefined ? [] : [[path, readText(text, schema.type)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Reads Pulumi's text of a value: lists and objects are JSON. What is none of its kind stays a text. */
+function readText(text: string, kind: string): unknown {
+  if (kind === "boolean") return text === "true" || (text === "false" ? false : text);
+  if (kind === "number") return /^\d{1,9}(\.\d{1,2})?$/.test(text) ? Number(text) : text;
+  if (!["array", "object", "record"].includes(kind)) return text;
+  try {
+    return withoutSnakeCase(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Reads `new_sqlite_classes` as `newSqliteClasses`: section 9 of the specification and Cloudflare's files spell the key of
+ * a migration so.
+ */
+function withoutSnakeCase(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return value.map((entry: unknown) => {
+    if (typeof entry !== "object" || entry === null || !("new_sqlite_classes" in entry)) return entry;
+    const { new_sqlite_classes: newSqliteClasses, ...rest } = entry;
+    return "newSqliteClasses" in rest ? entry : { ...rest, newSqliteClasses };
+  });
 }
 
 /** Returns everything that is wrong with a stack's configuration, in the order of its keys. */
@@ -43,43 +105,49 @@ export function findProblems(source: ConfigSource): ConfigProblem[] {
 function targetProblems(
   target: Target,
   given: Readonly<Record<string, string>>,
-  { commands }: ConfigSource,
+  source: ConfigSource,
 ): ConfigProblem[] {
-  const shape: Readonly<Record<string, z.ZodType>> = SCHEMAS[target].shape;
-  const fields = Object.entries(shape).map(([key, schema]) => ({
-    key,
-    result: schema.safeParse(given[key]),
-  }));
-  const values: Values = Object.fromEntries(fields.map(({ key, result }) => [key, result.data]));
-  const wrong = fields.flatMap(({ key, result }) =>
-    (result.error?.issues ?? []).map((issue) => fieldProblem(key, given[key], issue, commands)),
+  const { commands } = source;
+  const values = { ...(target === "serverless" && { workerName: WORKER }), ...argumentValues(target, given) };
+  const wrong = findWrongArguments(target, values, keyWording(commands)).map((one) =>
+    keyProblem(one, source),
   );
-  const known = Object.keys(given).filter((key) => Object.hasOwn(shape, key));
-  const unknown = Object.keys(given).filter((key) => !Object.hasOwn(shape, key));
-  const between = CHECKS[target]
-    .flatMap((check) => check(values, commands))
-    // An invalid value is reported as invalid, not also as missing.
-    .filter(({ key }) => !wrong.some((problem) => problem.key === key));
-  const allowed = Object.keys(shape).filter((key) => !known.includes(key));
+  const keys = TARGET_KEYS[target];
+  const unknown = Object.keys(given).filter((key) => !keys.includes(key));
+  const allowed = keys.filter((key) => !Object.hasOwn(given, key));
   const foreign = unknown.map((key) => unknownKey(key, { target, allowed, commands }));
-  return [...wrong, ...foreign, ...between];
+  return [...wrong, ...foreign, ...ownRules(target, given, commands)];
 }
 
-function fieldProblem(
-  key: string,
-  value: string | undefined,
-  issue: z.core.$ZodIssue,
-  { configSet }: OperatorCommands,
-): ConfigProblem {
-  const path = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-  const right = issue.code === "custom" ? issue.params?.["value"] : undefined;
-  return {
-    key: NAMESPACE + key,
-    problem: value === undefined ? "missing" : path + issue.message,
-    fix: configSet(NAMESPACE + key, typeof right === "string" ? right : "<value>", {
-      secret: isSecretKey(key),
-    }),
-  };
+/** The Worker's name unless the configuration gives one. */
+export const WORKER = "steward";
+
+/** Rules for keys that no argument has, or not in every form. */
+function ownRules(
+  target: Target,
+  { telegramUpdates, docker }: Readonly<Record<string, string>>,
+  { configSet, configRemove }: OperatorCommands,
+): ConfigProblem[] {
+  const updates = `${NAMESPACE}telegramUpdates`;
+  const engine = `${NAMESPACE}docker`;
+  if (target === "host") {
+    if (!docker?.startsWith("tcp:")) return [];
+    return [
+      { key: engine, problem: "must be a unix:// or ssh:// address", fix: configSet(engine, "<value>") },
+    ];
+  }
+  if (telegramUpdates === undefined || telegramUpdates === "webhook") return [];
+  if (telegramUpdates !== "polling") {
+    return [{ key: updates, problem: "must be webhook or polling", fix: configSet(updates, "<value>") }];
+  }
+  // While the container sleeps nothing polls, and updates wait until something else wakes it.
+  return [
+    {
+      key: updates,
+      problem: "polling needs a process that never sleeps, which a serverless stack does not have",
+      fix: `\`${configRemove(updates)}\` (the stack sets the webhook), or deploy a host stack, which polls`,
+    },
+  ];
 }
 
 /** A stack's target, the keys that it does not set yet, and the commands that change the configuration. */
@@ -92,7 +160,7 @@ interface Allowed {
 function unknownKey(key: string, { target, allowed, commands }: Allowed): ConfigProblem {
   const remove = commands.configRemove(NAMESPACE + key);
   const other = target === "host" ? "serverless" : "host";
-  if (Object.hasOwn(SCHEMAS[other].shape, key)) {
+  if (TARGET_KEYS[other].includes(key)) {
     const problem = `belongs to a ${other} stack, and steward:target is ${target}`;
     return { key: NAMESPACE + key, problem, fix: remove };
   }
@@ -110,9 +178,8 @@ function unknownKey(key: string, { target, allowed, commands }: Allowed): Config
  */
 function moveCommands(key: string, meant: string, commands: OperatorCommands): string {
   const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
-  return inOrder(commands.configRemove(key), set);
+  return `\`${commands.configRemove(key)}\`, then \`${set}\``;
 }
-
 /** Reports keys with a misspelled namespace: Pulumi accepts any namespace, but no program reads these keys. */
 function nearNamespaces({ values, commands }: ConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
@@ -140,7 +207,7 @@ function missingTarget(
   return {
     key,
     problem: target === undefined ? "missing" : "must be serverless or host",
-    fix: either(configSet(key, "serverless"), configSet(key, "host")),
+    fix: `\`${configSet(key, "serverless")}\`, or \`${configSet(key, "host")}\``,
   };
 }
 
@@ -173,7 +240,7 @@ function apiToken(source: ConfigSource): ConfigProblem[] {
   const configured = values[API_TOKEN];
   const token = configured ?? environment["CLOUDFLARE_API_TOKEN"];
   if (!token) return [{ key: API_TOKEN, problem: "missing, and CLOUDFLARE_API_TOKEN is not set", fix }];
-  if (!API_TOKEN_FORM.test(token)) {
+  if (!PROPERTIES.serverless["cloudflare.apiToken"]?.safeParse(token).success) {
     return [{ key: API_TOKEN, problem: "is not an API token (40 to 80 letters, digits, _ and -)", fix }];
   }
   return configured !== undefined && !isSecret(API_TOKEN) ? [storedPlain(API_TOKEN, source)] : [];

@@ -69,13 +69,13 @@ async function meetTrouble(): Promise<void> {
   });
   const drift = await type(shell, "npm run --silent drift -- dev");
   expect(drift.code, drift.said).toBe(2);
-  expect(drift.said).toContain("worker-deployed");
+  expect(drift.said).toContain("steward-worker-deployed");
   const [remedy = "false"] = /pulumi up -s dev --refresh/.exec(drift.said) ?? [];
   await works(remedy);
   expect(await stage.converse()).not.toBe("");
 
   await works("pulumi config set -s dev steward:logLevel warning");
-  await typeAndKill(shell, "pulumi up -s dev", "worker-current creating");
+  await typeAndKill(shell, "pulumi up -s dev", "steward-worker-current creating");
   const locked = await type(shell, "pulumi up -s dev");
   expect(locked.code, locked.said).not.toBe(0);
   await works("pulumi cancel -s dev");

@@ -82,7 +82,7 @@ describe("npm start with its container as a local process", () => {
 
   it("takes up an update that was killed in its middle, and brings a message back", async () => {
     const killed = startRehearsal("--once", ...words);
-    await killed.says("worker-migrate creating");
+    await killed.says("steward-worker-migrate creating");
     killed.child.kill("SIGKILL");
     await killed.ended;
     // What is written there beside the state would not be whole at every moment.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { environmentOf } from "../../infra/gateway/environment.ts";
 import { loadConfig } from "../../stacks/config.ts";
 import { HOST, problems, SECRETS, source } from "../support/stack-config.ts";
 
@@ -6,10 +7,10 @@ describe("a host stack's configuration", () => {
   test("needs the model's key alone", () => {
     expect(loadConfig(source(HOST))).toMatchObject({
       target: "host",
-      hostPort: 8080,
-      hostAddress: "0.0.0.0",
+      port: 8080,
+      address: "0.0.0.0",
       memoryMiB: 512,
-      cpus: "1",
+      cpus: 1,
     });
   });
 
@@ -39,9 +40,9 @@ describe("a host stack's configuration", () => {
       "steward:teamDomain": "acme.cloudflareaccess.com",
       "steward:audience": "0a".repeat(32),
     };
-    const { runtime } = loadConfig(source({ ...HOST, ...gateway }));
+    const config = loadConfig(source({ ...HOST, ...gateway }));
 
-    expect(runtime.variables).toMatchObject({
+    expect(environmentOf("host", config).variables).toMatchObject({
       EDGE_ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com",
       EDGE_ACCESS_AUD: "0a".repeat(32),
     });

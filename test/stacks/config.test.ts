@@ -1,22 +1,28 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test } from "vitest";
+import { environmentOf } from "../../infra/gateway/environment.ts";
 import { loadConfig } from "../../stacks/config.ts";
 import { failure, HOST, problems, SECRETS, SERVERLESS, source } from "../support/stack-config.ts";
+
+/** What the runtime gets of a serverless stack with these values. */
+const environment = (values: Record<string, string>) =>
+  environmentOf("serverless", loadConfig(source(values)));
 
 describe("a serverless stack's configuration", () => {
   test("needs little, and has defaults for the rest", () => {
     expect(loadConfig(source(SERVERLESS))).toMatchObject({
       target: "serverless",
       workerName: "steward",
-      host: "steward.acme.workers.dev",
       sleepAfter: "10m",
       publicWebhooks: true,
       instanceType: "lite",
       protectState: false,
       migrations: [{ tag: "v1", newSqliteClasses: ["Sandbox"] }],
-      runtime: {
-        variables: { SANDBOX_SLEEP_AFTER: "10m", PUBLIC_WEBHOOKS: "true", LOG_LEVEL: "info" },
-      },
+    });
+    expect(environment(SERVERLESS).variables).toMatchObject({
+      SANDBOX_SLEEP_AFTER: "10m",
+      PUBLIC_WEBHOOKS: "true",
+      LOG_LEVEL: "info",
     });
   });
 
@@ -27,23 +33,23 @@ describe("a serverless stack's configuration", () => {
   });
 
   test("hands the config's recovery on where it is given", () => {
-    const { runtime } = loadConfig(source({ ...SERVERLESS, "steward:configRecovery": "auto" }));
-    expect(runtime.variables).toMatchObject({ CONFIG_RECOVERY: "auto" });
-    expect(loadConfig(source(SERVERLESS)).runtime.variables).not.toHaveProperty("CONFIG_RECOVERY");
+    const { variables } = environment({ ...SERVERLESS, "steward:configRecovery": "auto" });
+    expect(variables).toMatchObject({ CONFIG_RECOVERY: "auto" });
+    expect(environment(SERVERLESS).variables).not.toHaveProperty("CONFIG_RECOVERY");
   });
 
   test("keeps secrets apart, as Pulumi secrets", async () => {
-    const config = loadConfig(source(SERVERLESS));
+    const { variables, secrets } = environment(SERVERLESS);
 
-    expect(config).not.toHaveProperty("anthropicApiKey");
-    expect(Object.keys(config.runtime.secrets)).toEqual(["ANTHROPIC_API_KEY"]);
-    expect(await pulumi.isSecret(config.runtime.secrets.ANTHROPIC_API_KEY ?? pulumi.output(""))).toBe(true);
+    expect(JSON.stringify(variables)).not.toContain("sk-test");
+    expect(Object.keys(secrets)).toEqual(["ANTHROPIC_API_KEY"]);
+    expect(await pulumi.isSecret(secrets.ANTHROPIC_API_KEY ?? pulumi.output(""))).toBe(true);
   });
 
   test("derives the secret of Telegram's webhook from the bot's token, unless one is given", async () => {
     const derived = async (values: Record<string, string>) => {
-      const { runtime } = loadConfig(source({ ...SERVERLESS, ...values }));
-      const secret = runtime.secrets.TELEGRAM_WEBHOOK_SECRET ?? pulumi.output("");
+      const { secrets } = environment({ ...SERVERLESS, ...values });
+      const secret = secrets.TELEGRAM_WEBHOOK_SECRET ?? pulumi.output("");
       expect(await pulumi.isSecret(secret)).toBe(true);
       return new Promise<string>((resolve) => {
         secret.apply(resolve);

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { costEstimateProvider, type EstimateInputs } from "../../infra/serverless/cost-estimate.ts";
-import { readDuty } from "../../infra/serverless/duty.ts";
+import { readDuty } from "../../infra/serverless/cost-estimate.ts";
 import { DUTY_KEY, type DutyRecord } from "../../runtime/contract/duty.ts";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
 import { program } from "../../stacks/program.ts";

@@ -176,7 +176,7 @@ async function idOf(name: string): Promise<string> {
 function worker(path: string, body: object): Row {
   const [root = ""] = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).split(/[.[]/);
   return {
-    name: "worker",
+    name: "steward-worker",
     path,
     change: () => api("PATCH", `/workers/workers/${SCRIPT}`, body),
     read: async () => (await api("GET", `/workers/workers/${SCRIPT}`))[root],
@@ -213,9 +213,9 @@ const added = (item: unknown) => (list: unknown) => [...(list as unknown[]), ite
 const to = (value: unknown) => () => value;
 
 function application(path: string, change: (at: string) => unknown, read: (one: unknown) => unknown): Row {
-  const at = async () => `/containers/applications/${await idOf("sandbox")}`;
+  const at = async () => `/containers/applications/${await idOf("steward-sandbox")}`;
   return {
-    name: "sandbox",
+    name: "steward-sandbox",
     path,
     change: async () => change(await at()),
     read: () => read(account().applications[0]),
@@ -237,50 +237,50 @@ const FIRST: readonly Row[] = [
   worker("tags[0]", { tags: ["by-hand"] }),
   worker("tailConsumers[0]", { tail_consumers: [{ name: "somebody-elses" }] }),
   {
-    name: "worker-deployed",
+    name: "steward-worker-deployed",
     path: "versions[0].versionId",
     change: () => deploy([[oldest(), 100]]),
     read: serving,
   },
   {
-    name: "state",
+    name: "steward-state",
     path: "owner",
     change: () => api("DELETE", OWNER),
     read: bucketOwner,
   },
-  access("policies", "access-operators", "includes[1]", "include", added(EVERYONE)),
-  access("policies", "access-operators", "sessionDuration", "session_duration", to("720h")),
+  access("policies", "steward-access-operators", "includes[1]", "include", added(EVERYONE)),
+  access("policies", "steward-access-operators", "sessionDuration", "session_duration", to("720h")),
   access(
     "policies",
-    "access-operators",
+    "steward-access-operators",
     "excludes[0]",
     "exclude",
     to([{ email: { email: "a@example.com" } }]),
   ),
-  access("policies", "access-operators", "name", "name", to("somebody's")),
-  access("policies", "access-everyone", "decision", "decision", to("deny")),
+  access("policies", "steward-access-operators", "name", "name", to("somebody's")),
+  access("policies", "steward-access-everyone", "decision", "decision", to("deny")),
   access(
     "policies",
-    "access-everyone",
+    "steward-access-everyone",
     "requires[0]",
     "require",
     to([{ email: { email: "a@example.com" } }]),
   ),
   access(
     "apps",
-    "access",
+    "steward-access",
     "destinations[3]",
     "destinations",
     added({ type: "public", uri: "x.example.com/_" }),
   ),
-  access("apps", "access", "sessionDuration", "session_duration", to("720h")),
-  access("apps", "access", "httpOnlyCookieAttribute", "http_only_cookie_attribute", to(false)),
-  access("apps", "access", "appLauncherVisible", "app_launcher_visible", to(false)),
-  access("apps", "access", "policies[1]", "policies", async (list: unknown) => [
+  access("apps", "steward-access", "sessionDuration", "session_duration", to("720h")),
+  access("apps", "steward-access", "httpOnlyCookieAttribute", "http_only_cookie_attribute", to(false)),
+  access("apps", "steward-access", "appLauncherVisible", "app_launcher_visible", to(false)),
+  access("apps", "steward-access", "policies[1]", "policies", async (list: unknown) => [
     ...(list as unknown[]),
-    { id: await idOf("access-everyone"), precedence: 2 },
+    { id: await idOf("steward-access-everyone"), precedence: 2 },
   ]),
-  access("apps", "access-public", "name", "name", to("somebody's")),
+  access("apps", "steward-access-public", "name", "name", to("somebody's")),
   application(
     "maxInstances",
     (at) => api("PATCH", at, { max_instances: 7 }),
@@ -292,25 +292,25 @@ const FIRST: readonly Row[] = [
     (one) => (one as { configuration: { image: string } }).configuration.image,
   ),
   {
-    name: "channels-telegram-webhook",
+    name: "steward-channels-telegram-webhook",
     path: "url",
     change: () => setWebhook({ url: ELSEWHERE }),
     read: () => telegram.updates.webhook,
   },
   {
-    name: "channels-discord-commands",
+    name: "steward-channels-discord-commands",
     path: "commands",
     change: () => discord.registry.change({ commands: [{ type: 1, name: "x", description: "y" }] }),
     read: () => discord.registry.commands(),
   },
   {
-    name: "channels-discord-endpoint",
+    name: "steward-channels-discord-endpoint",
     path: "url",
     change: () => discord.registry.change({ endpoint: ELSEWHERE }),
     read: () => discord.registry.endpoint(),
   },
   {
-    name: "channels-slack-app",
+    name: "steward-channels-slack-app",
     path: "manifest",
     change: () => slack.edit({ oauth_config: { scopes: { bot: [...scopes(), "channels:history"] } } }),
     read: () => slack.manifest(),
@@ -322,7 +322,7 @@ const SECOND: readonly Row[] = [
   worker("observability.headSamplingRate", { observability: { enabled: true, head_sampling_rate: 0.1 } }),
   worker("subdomain.enabled", { subdomain: { enabled: true, previews_enabled: false } }),
   {
-    name: "worker-domain",
+    name: "steward-worker-domain",
     path: "service",
     change: async () => {
       await api("POST", "/workers/workers", { name: "another" });
@@ -331,7 +331,7 @@ const SECOND: readonly Row[] = [
     read: () => account().domains.map(({ service }) => service),
   },
   {
-    name: "worker-deployed",
+    name: "steward-worker-deployed",
     path: "versions[1]",
     also: "versions[0].percentage",
     change: () =>
@@ -343,22 +343,22 @@ const SECOND: readonly Row[] = [
   },
   access(
     "policies",
-    "access-operators",
+    "steward-access-operators",
     "includes[0].email.email",
     "include",
     to([{ email: { email: "x@example.com" } }]),
   ),
   access(
     "policies",
-    "access-everyone",
+    "steward-access-everyone",
     "includes[0].everyone",
     "include",
     to([{ email: { email: "x@example.com" } }]),
   ),
-  access("apps", "access", "policies[0].id", "policies", async () => [
-    { id: await idOf("access-everyone"), precedence: 1 },
+  access("apps", "steward-access", "policies[0].id", "policies", async () => [
+    { id: await idOf("steward-access-everyone"), precedence: 1 },
   ]),
-  access("apps", "access-public", "destinations[0].uri", "destinations", (list) => [
+  access("apps", "steward-access-public", "destinations[0].uri", "destinations", (list) => [
     { type: "public", uri: "x.example.com/" },
     ...(list as unknown[]).slice(1),
   ]),
@@ -368,13 +368,13 @@ const SECOND: readonly Row[] = [
     (one) => (one as { configuration: { instance_type: string } }).configuration.instance_type,
   ),
   {
-    name: "channels-telegram-webhook",
+    name: "steward-channels-telegram-webhook",
     path: "allowedUpdates[2]",
     change: () => setWebhook({ allowedUpdates: ["message", "callback_query", "edited_message"] }),
     read: () => telegram.updates.webhook,
   },
   {
-    name: "channels-telegram-webhook",
+    name: "steward-channels-telegram-webhook",
     path: "maxConnections",
     change: () => setWebhook({ maxConnections: 1 }),
     read: () => telegram.updates.webhook,
@@ -384,11 +384,11 @@ const SECOND: readonly Row[] = [
 /** Everything that can be deleted alone. */
 const GONE: readonly Omit<Row, "path">[] = [
   {
-    name: "worker-domain",
-    change: async () => api("DELETE", `/workers/domains/${await idOf("worker-domain")}`),
+    name: "steward-worker-domain",
+    change: async () => api("DELETE", `/workers/domains/${await idOf("steward-worker-domain")}`),
     read: () => account().domains.map(({ hostname, service }) => [hostname, service]),
   },
-  ...["access", "access-public"].map((name) => ({
+  ...["steward-access", "steward-access-public"].map((name) => ({
     name,
     change: async () => api("DELETE", `/access/apps/${await idOf(name)}`),
     read: () =>
@@ -397,23 +397,23 @@ const GONE: readonly Omit<Row, "path">[] = [
         .sort(),
   })),
   {
-    name: "access-operators",
-    change: async () => api("DELETE", `/access/policies/${await idOf("access-operators")}`),
+    name: "steward-access-operators",
+    change: async () => api("DELETE", `/access/policies/${await idOf("steward-access-operators")}`),
     read: () =>
       account()
         .policies.map(({ decision, body }) => JSON.stringify([decision, body]))
         .sort(),
   },
   {
-    name: "sandbox",
-    change: async () => api("DELETE", `/containers/applications/${await idOf("sandbox")}`),
+    name: "steward-sandbox",
+    change: async () => api("DELETE", `/containers/applications/${await idOf("steward-sandbox")}`),
     read: () =>
       account()
         .applications.filter(({ goneAt }) => goneAt === undefined)
         .map(({ name }) => name),
   },
   {
-    name: "state",
+    name: "steward-state",
     async change() {
       await api("DELETE", OWNER);
       await api("DELETE", "/r2/buckets/test-steward");
@@ -421,17 +421,17 @@ const GONE: readonly Omit<Row, "path">[] = [
     read: () => account().buckets.map(({ name }) => name),
   },
   {
-    name: "channels-telegram-webhook",
+    name: "steward-channels-telegram-webhook",
     change: () => telegram.updates.setWebhook(undefined, false),
     read: () => telegram.updates.webhook,
   },
   {
-    name: "channels-discord-commands",
+    name: "steward-channels-discord-commands",
     change: () => discord.registry.change({ commands: [] }),
     read: () => discord.registry.commands(),
   },
   {
-    name: "channels-discord-endpoint",
+    name: "steward-channels-discord-endpoint",
     change: () => discord.registry.change({ endpoint: null }),
     read: () => discord.registry.endpoint(),
   },
@@ -549,7 +549,7 @@ describe("what somebody changes by hand is seen by drift and by a refresh, and u
       const { deployment } = await subject.stack.exportStack();
       const target = (deployment as { resources: { urn: string }[] }).resources
         .map(({ urn }) => urn)
-        .filter((urn) => urn.endsWith("::sandbox"));
+        .filter((urn) => urn.endsWith("::steward-sandbox"));
       const refused: RequestFault = {
         method: "GET",
         path: /^\/containers\/applications\/./,
@@ -599,7 +599,9 @@ describe("what somebody changes by hand is seen by drift and by a refresh, and u
     async () => {
       await api("DELETE", `/workers/workers/${SCRIPT}`);
       const { report, stderr, code } = await drift();
-      expect(reported(report)).toEqual(expect.arrayContaining(["worker gone", "worker-deployed gone"]));
+      expect(reported(report)).toEqual(
+        expect.arrayContaining(["steward-worker gone", "steward-worker-deployed gone"]),
+      );
       expect(stderr).toContain("changed: sandbox (");
       expect(code).toBe(2);
       expect(await subject.stack.up({ refresh: true }).then(() => "", String)).toContain(

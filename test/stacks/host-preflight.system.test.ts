@@ -36,7 +36,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
     folder = await mkdtemp(path.join(tmpdir(), "steward-host-data-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const port = { external: await freePort(), address: "127.0.0.1" };
-    const limits = { memoryMiB: 512, cpus: "1", diskMiB: 1024 };
+    const limits = { memoryMiB: 512, cpus: 1, diskMiB: 1024 };
     plan = { commands: commandsFor("test"), names, environment: process.env, port, ...limits };
   });
 

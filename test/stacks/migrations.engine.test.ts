@@ -106,7 +106,7 @@ describe("migrations follow the account, and every difference has a way out", ()
       expect(drift.code).toBe(2);
       expect(drift.report["drift"]).toContainEqual(
         expect.objectContaining({
-          name: "worker-migrate",
+          name: "steward-worker-migrate",
           properties: expect.arrayContaining([expect.stringMatching(/^migrations/)]),
         }),
       );

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
 import { commandsFor } from "../../infra/shell/package.ts";
-import { judgeConfigText, runningConfigProblem } from "../../stacks/running-config.ts";
+import { judgeConfigText, runningConfigProblem } from "../../infra/gateway/running-config.ts";
 
 const RUNTIME = {
   variables: { OPENAI_BASE_URL: "https://proxy.example/v1" },

@@ -77,7 +77,7 @@ describe("the shape of the serverless stack", () => {
 
   test("a renamed Worker is replaced, and the bucket is protected only if the configuration says so", async () => {
     const open = await shape("dev");
-    expect(ofType(open, WORKER)).toMatchObject([{ name: "worker", replaceOnChanges: ["name"] }]);
+    expect(ofType(open, WORKER)).toMatchObject([{ name: "steward-worker", replaceOnChanges: ["name"] }]);
     expect(open.filter(({ protect }) => protect)).toEqual([]);
 
     const kept = await shape("dev", { "steward:protectState": { value: "true" } });
@@ -96,7 +96,7 @@ describe("the shape of the serverless stack", () => {
       {
         inputs: { hostname: "bot.acme.dev" },
         deleteBeforeReplace: true,
-        dependsOn: ["worker-deployed", "worker"],
+        dependsOn: ["steward-worker-deployed", "steward-worker"],
       },
     ]);
   });
@@ -106,7 +106,7 @@ describe("the shape of the serverless stack", () => {
       "steward:secrets": { value: '{"MISTRAL_API_KEY":"mistral-key-0123456789"}', secret: true },
       "steward:variables": { value: '{"REGION":"europe-west"}' },
     });
-    const bindings = resources.find(({ name }) => name === "worker-current")?.inputs["bindings"];
+    const bindings = resources.find(({ name }) => name === "steward-worker-current")?.inputs["bindings"];
 
     expect(bindings).toEqual(
       expect.arrayContaining([
@@ -122,7 +122,7 @@ describe("the shape of the serverless stack", () => {
   test("alerts by e-mail bind the Worker to one sender and one receiver, and to none otherwise", async () => {
     const email = { from: "steward@acme.dev", to: "ops@acme.dev" };
     const emailBinding = async (changes: Record<string, ConfigMap[string]>) => {
-      const current = (await shape("dev", changes)).find(({ name }) => name === "worker-current");
+      const current = (await shape("dev", changes)).find(({ name }) => name === "steward-worker-current");
       return ((current?.inputs["bindings"] ?? []) as { type: string }[]).filter(
         ({ type }) => type === "send_email",
       );
@@ -171,7 +171,7 @@ describe("the shape of the serverless stack", () => {
       "steward:publicWebhooks": { value: "false" },
     });
 
-    expect(ofType(resources, ACCESS).map(({ name }) => name)).toEqual(["access"]);
+    expect(ofType(resources, ACCESS).map(({ name }) => name)).toEqual(["steward-access"]);
     expect(resources.filter(({ type }) => type.startsWith("pulumi-nodejs:dynamic/channels:"))).toEqual([]);
   });
 
@@ -179,29 +179,37 @@ describe("the shape of the serverless stack", () => {
     const resources = await shape("prod", MORE_CHANNELS);
     const dependenciesOf = (name: string) => resources.find((one) => one.name === name)?.dependsOn;
 
-    expect(dependenciesOf("readiness-probe")).toEqual(expect.arrayContaining(["worker-deployed"]));
-    expect(dependenciesOf("sandbox")).toEqual(expect.arrayContaining(["worker-deployed"]));
-    expect(dependenciesOf("worker-deployed")).toEqual(expect.arrayContaining(["worker-current"]));
+    expect(dependenciesOf("steward-readiness-probe")).toEqual(
+      expect.arrayContaining(["steward-worker-deployed"]),
+    );
+    expect(dependenciesOf("steward-sandbox")).toEqual(expect.arrayContaining(["steward-worker-deployed"]));
+    expect(dependenciesOf("steward-worker-deployed")).toEqual(
+      expect.arrayContaining(["steward-worker-current"]),
+    );
   });
 
   test("what binds a class waits for the migrations, and they wait for the Worker", async () => {
     const resources = await shape("dev");
     const dependenciesOf = (name: string) => resources.find((one) => one.name === name)?.dependsOn;
 
-    expect(dependenciesOf("worker-migrate")).toEqual(expect.arrayContaining(["worker"]));
-    expect(dependenciesOf("worker-current")).toEqual(expect.arrayContaining(["worker-migrate"]));
-    expect(dependenciesOf("worker-deployed")).toEqual(expect.arrayContaining(["worker-migrate"]));
+    expect(dependenciesOf("steward-worker-migrate")).toEqual(expect.arrayContaining(["steward-worker"]));
+    expect(dependenciesOf("steward-worker-current")).toEqual(
+      expect.arrayContaining(["steward-worker-migrate"]),
+    );
+    expect(dependenciesOf("steward-worker-deployed")).toEqual(
+      expect.arrayContaining(["steward-worker-migrate"]),
+    );
   });
 
   test("an image that is given is neither built nor pushed", async () => {
     const pushed = (resources: readonly RegisteredResource[]) =>
-      resources.some(({ name }) => name === "image-push");
+      resources.some(({ name }) => name === "steward-image-push");
     expect(pushed(await shape("dev"))).toBe(true);
     const image = `registry.example.com/steward@sha256:${"1".repeat(64)}`;
     const resources = await shape("dev", { "steward:image": { value: image } });
 
     expect(pushed(resources)).toBe(false);
-    expect(resources.find(({ name }) => name === "sandbox")?.inputs).toMatchObject({ image });
+    expect(resources.find(({ name }) => name === "steward-sandbox")?.inputs).toMatchObject({ image });
   });
 
   test("every secret is registered as one", async () => {

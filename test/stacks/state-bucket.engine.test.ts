@@ -2,7 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { R2Bucket } from "@pulumi/cloudflare/r2bucket.js";
 import type { OpMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { defaultBucketName } from "../../infra/serverless/names.ts";
+import { adopting, GATEWAY } from "../../stacks/adopt.ts";
+import { defaultName as nameOf, LONGEST } from "../../infra/serverless/names.ts";
 import { StateBucket, type StateBucketArgs } from "../../infra/serverless/state-bucket.ts";
 import { ACCOUNT, inAccount, startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
 import { cloudflareConfig, createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
@@ -39,9 +40,11 @@ afterAll(() => stage?.close(), UPDATE_MS);
 /** A program with the bucket alone, as the stacks' program makes it. */
 const bucketAlone: PulumiFn = () => {
   const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
-  const defaultName = defaultBucketName(project, stack);
-  const args = { accountId: ACCOUNT, defaultName, project, stack, onDestroy: "keep" as const, ...changes };
-  return Promise.resolve({ bucketName: new StateBucket("state", args).name });
+  const defaultName = nameOf({ project, stack, name: GATEWAY }, LONGEST.bucket);
+  const owner = `${project}/${stack}`;
+  const args = { accountId: ACCOUNT, defaultName, owner, onDestroy: "keep" as const, ...changes };
+  const parent = new pulumi.ComponentResource("steward:index:ServerlessGateway", GATEWAY, {}, adopting());
+  return Promise.resolve({ bucketName: new StateBucket(`${GATEWAY}-state`, args, { parent }).name });
 };
 
 /** The bucket as stacks had it before: the official resource below a component. */

@@ -53,9 +53,28 @@ export async function registered(
   };
   // The mocks claim to take hooks, and lack the call. None is run here.
   monitor.registerResourceHook = (_request, answer) => answer(null, {});
-  await program();
-  await (pulumi.runtime as unknown as Settling).waitForRPCs();
+  await withoutLostErrors(async () => {
+    await program();
+    await (pulumi.runtime as unknown as Settling).waitForRPCs();
+  });
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** Runs a program as Pulumi's language host does: a rejection that nothing handles, such as of an input, fails it. */
+async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
+  const lost: unknown[] = [];
+  const listeners = process.rawListeners("unhandledRejection") as NodeJS.UnhandledRejectionListener[];
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", (error) => lost.push(error));
+  try {
+    await run();
+    // Node reports them once its queues are empty.
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.removeAllListeners("unhandledRejection");
+    for (const listener of listeners) process.on("unhandledRejection", listener);
+  }
+  if (lost.length > 0) throw lost[0];
 }
 
 /** Pulumi exports this function and leaves it out of its types. */

@@ -18,7 +18,7 @@ export interface HostPlan {
   directory?: string | undefined;
   memoryMiB: number;
   /** Processors that the container may keep busy. */
-  cpus: string;
+  cpus: number;
   /** Free space that is required on the engine's disk and on the disk of the data. */
   diskMiB: number;
   /** The image's name, where it is not built from this checkout. */

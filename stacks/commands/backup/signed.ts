@@ -9,7 +9,6 @@ import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-stack.ts";
 import { type DeployedState, findResource } from "../deployed/stack.ts";
 
-const KEY = "AttestationKey::attestation-key";
 /** Longer than the service's own time limits. */
 const ANSWER_MS = 200_000;
 
@@ -43,7 +42,7 @@ type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
  */
 export function stackBackups(state: DeployedState): StackBackups | undefined {
   const url = state.output("url");
-  const found = findResource(state, KEY)?.outputs?.["key"];
+  const found = findResource(state, "AttestationKey", "attestation-key")?.outputs?.["key"];
   const key = z.union([z.string(), secret.transform(({ plaintext }) => String(plaintext))]).safeParse(found);
   if (url === "" || !key.success) return undefined;
   const ask = <Answer>(route: Route, schema: z.ZodType<Answer>) =>

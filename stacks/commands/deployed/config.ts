@@ -4,7 +4,6 @@ import { commandsFor } from "../../../infra/shell/package.ts";
 import type { CloudflareAccess } from "../../../infra/serverless/account-api.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { loadConfig, type ServerlessConfig } from "../../config.ts";
-import { cloudflareAccess } from "../../config/cloudflare.ts";
 import type { ConfigSource } from "../../config/source.ts";
 
 /** Dependencies of a command on a serverless stack. */
@@ -26,7 +25,8 @@ export function serverlessSettings(
   const source = { ...stored, values: { ...stored.values, ...changes } };
   const config = loadConfig(source);
   if (config.target !== "serverless") throw new StewardError("stack_not_serverless");
-  return { config, cloudflare: cloudflareAccess(source) };
+  const { apiToken, baseUrl: baseURL } = config.cloudflare;
+  return { config, cloudflare: { apiToken, baseURL } };
 }
 
 /**

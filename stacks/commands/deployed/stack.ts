@@ -5,6 +5,7 @@ import type { EngineEvent, LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/a
 import { missingPlugin } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { type Finished, run, tail } from "../../../infra/shell/process.ts";
+import { GATEWAY } from "../../adopt.ts";
 import type { ConfigSource } from "../../config/source.ts";
 import { cliEnvironment, pluginVersion, requireCommand, requireLogin } from "./cli.ts";
 import { readStored } from "./config.ts";
@@ -177,14 +178,22 @@ export async function readState(stack: Stack): Promise<DeployedState> {
   };
 }
 
-/** Returns the resource whose URN ends with `<type>::<name>`; the last part of the type is enough. */
-export function findResource({ resources }: DeployedState, end: string): DeployedResource | undefined {
-  return resources.find(({ urn }) => urn.endsWith(end));
+/**
+ * Returns the resource of a type and a name; the last part of the type is enough. The name is without the gateway's,
+ * since a stack that was deployed before there was a gateway has it so.
+ */
+export function findResource(
+  { resources }: DeployedState,
+  type: string,
+  name: string,
+): DeployedResource | undefined {
+  const ends = [`${type}::${name}`, `${type}::${GATEWAY}-${name}`];
+  return resources.find(({ urn }) => ends.some((end) => urn.endsWith(end)));
 }
 
 /** Returns the name of the Worker that the state has; `undefined` before its first update. */
 export function workerOf(state: DeployedState): string | undefined {
-  const name = findResource(state, "index/worker:Worker::worker")?.inputs?.["name"];
+  const name = findResource(state, "index/worker:Worker", "worker")?.inputs?.["name"];
   return typeof name === "string" ? name : undefined;
 }
 

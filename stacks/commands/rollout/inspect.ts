@@ -12,6 +12,7 @@ import { applicationName } from "../../../infra/serverless/names.ts";
 import { compareVersions } from "../../../infra/serverless/version-health.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
+import { adoptedUrn } from "../../adopt.ts";
 import { stackBackups } from "../backup/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type DeployedStack, findResource, readState, targetOf, workerOf } from "../deployed/stack.ts";
@@ -21,10 +22,10 @@ const ANSWER_MS = 5_000;
 const BACK_MS = 60_000;
 const RETRY_MS = 500;
 
-const VERSION = "WorkerVersion::worker-current";
-const DEPLOYMENT = "pulumi-nodejs:dynamic/serverless:Deployment::worker-deployed";
-/** Form of {@link DEPLOYMENT} in stacks that were deployed before it existed. */
-const FORMER_DEPLOYMENT = "cloudflare:index/workersDeployment:WorkersDeployment::worker-deployed";
+const VERSION = ["WorkerVersion", "worker-current"] as const;
+const DEPLOYMENT = "pulumi-nodejs:dynamic/serverless:Deployment";
+/** {@link DEPLOYMENT} in stacks that were deployed before it existed. */
+const FORMER_DEPLOYMENT = "cloudflare:index/workersDeployment:WorkersDeployment";
 
 /**
  * Looks at a stack before its update.
@@ -60,14 +61,16 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations, publicWebhooks } = config;
   const state = await deployed.state();
-  const recorded = findResource(state, DEPLOYMENT) ?? findResource(state, FORMER_DEPLOYMENT);
+  const [recorded] = [DEPLOYMENT, FORMER_DEPLOYMENT].flatMap(
+    (type) => findResource(state, type, "worker-deployed") ?? [],
+  );
   const scriptName = workerOf(state) ?? workerName;
   const access = { accountId, ...cloudflare };
   const live = await readLiveWorker(access, scriptName);
   const place: Deployed = { access, scriptName, applicationName: applicationName(scriptName) };
   const version = await readFormer(place);
   const url = state.output("url");
-  const made = findResource(state, VERSION)?.id;
+  const made = findResource(state, ...VERSION)?.id;
   const isStray = made !== undefined && version !== undefined && !isWhole(version, made);
   return {
     // A stack that has no Worker yet has nothing to lose.
@@ -78,8 +81,10 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
       ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,
     canary: recorded && {
-      deploymentUrns: [...new Set([recorded.urn, recorded.urn.replace(FORMER_DEPLOYMENT, DEPLOYMENT)])],
-      nextVersion: async () => findResource(await readState(deployed.stack), VERSION)?.id,
+      deploymentUrns: [
+        ...new Set([recorded.urn, adoptedUrn(recorded.urn.replace(FORMER_DEPLOYMENT, DEPLOYMENT))]),
+      ],
+      nextVersion: async () => findResource(await readState(deployed.stack), ...VERSION)?.id,
       share: async (versions) => void (await deployVersions(access, scriptName, versions, "canary")),
       compare: (versionIds, watchMs) =>
         compareVersions(versionIds, { url, scriptName, publicWebhooks, watchMs }),

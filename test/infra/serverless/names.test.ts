@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   applicationName,
   BUCKET_NAME,
-  defaultBucketName,
+  defaultName,
   fittingName,
   LONGEST,
   WORKER_NAME,
@@ -10,6 +10,8 @@ import {
 import { findProblems } from "../../../stacks/config/find.ts";
 import { SERVERLESS, source } from "../../support/stack-config.ts";
 
+const bucketName = (project: string, stack: string, name = "steward") =>
+  defaultName({ project, stack, name }, LONGEST.bucket);
 const SIXTY = "a".repeat(60);
 
 test.each([
@@ -19,12 +21,12 @@ test.each([
   ["steward", "-._", "steward"],
   ["My.Project", "prod", "my-project-prod-steward"],
 ])("the stack %s/%s has the bucket %s", (project, stack, name) => {
-  expect(defaultBucketName(project, stack)).toBe(name);
+  expect(bucketName(project, stack)).toBe(name);
   expect(name).toMatch(BUCKET_NAME);
 });
 
 test("long names are cut to what R2 takes, and stay different", () => {
-  const names = [`${SIXTY}1`, `${SIXTY}2`].map((stack) => defaultBucketName("steward", stack));
+  const names = [`${SIXTY}1`, `${SIXTY}2`].map((stack) => bucketName("steward", stack));
   expect(new Set(names).size).toBe(2);
   for (const name of names) {
     expect(name).toMatch(BUCKET_NAME);

@@ -39,8 +39,7 @@ export function program(breaks: Breaks): Promise<Record<string, pulumi.Input<str
     // The provider that takes every resource chooses no name.
     name: "prod-steward",
     defaultName: "prod-steward",
-    project: "steward",
-    stack: "prod",
+    owner: "steward/prod",
     onDestroy: "keep",
     protect,
   });
@@ -95,14 +94,14 @@ function createApplication(worker: Worker, image: string): ContainerApplication 
 }
 
 function createHost(protect: boolean): Container {
-  const image = new Image("image", { source: `registry.example.com/steward@${DIGEST}` });
+  const image = new Image("image", { source: { name: `registry.example.com/steward@${DIGEST}` } });
   const volume = new Volume("data", { volumeName: "steward-data", protect });
   return new Container("service", {
     shape: shapeOf({
       containerName: "steward",
       port: { external: 8080, address: "127.0.0.1" },
       memoryMiB: 512,
-      cpus: "1",
+      cpus: 1,
       maxProcesses: 256,
       logs: { maxMiB: 10, files: 3 },
     }),

@@ -66,7 +66,7 @@ test(
     expect(await stage.deployments()).toEqual(expect.arrayContaining([{ [former]: 100 }]));
     expect(await stage.liveVersion()).toBe(former);
 
-    await killOnce("worker-current");
+    await killOnce("steward-worker-current");
     const shared = await killAt("canary", "--canary", "10,50", "--watch", "0");
     expect(shared).toContain(
       'The rollout before this one was interrupted at "updating": this one takes it up.',

@@ -102,7 +102,9 @@ test(
     const report = await readFile(path.join(subject.folder, String(first.report["report"])), "utf8");
     expect(report).toMatch(/^# Rollout of test, 2/);
     expect(report).toMatch(/\| \d+\.\d s \| the new version answers \|/);
-    expect(report).toContain("- create worker-current (cloudflare:index/workerVersion:WorkerVersion)");
+    expect(report).toContain(
+      "- create steward-worker-current (cloudflare:index/workerVersion:WorkerVersion)",
+    );
     expect(report).not.toContain("under way");
     expect(await attestation()).toEqual(expect.any(String));
 
@@ -282,7 +284,9 @@ test(
     const drawn = accepted.said.replaceAll("\r\u001B[2K", "\n");
     expect(drawn).toMatch(/\nPreviewing {2}\d+ resources {2}\w+ /);
     expect(drawn).toMatch(/\nUpdating {2}█+░* \d+ of \d+ {2}\w+ /);
-    expect(accepted.said).toContain("update worker-migrate (pulumi-nodejs:dynamic/serverless:Migrations)");
+    expect(accepted.said).toContain(
+      "update steward-worker-migrate (pulumi-nodejs:dynamic/serverless:Migrations)",
+    );
     expect(accepted.said).not.toContain("Updating (test)");
   },
   UPDATE_MS * 2,

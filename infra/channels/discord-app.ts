@@ -1,19 +1,22 @@
 import * as pulumi from "@pulumi/pulumi";
-import { discordHeaders } from "../infra/channels/discord-api.ts";
-import { discordRoot } from "../infra/channels/endpoints.ts";
-import { askPlatform, fieldsOf } from "../infra/channels/platform-call.ts";
-import type { StackConfig } from "./config.ts";
+import { discordHeaders } from "./discord-api.ts";
+import { discordRoot } from "./endpoints.ts";
+import { askPlatform, fieldsOf } from "./platform-call.ts";
 
 /**
  * Warns, in a preview too, of a Discord app that anyone may add to a server of their own. Says nothing where Discord
  * does not answer: the bot's token is tried elsewhere.
  * https://docs.discord.com/developers/resources/application#application-object (`bot_public`)
+ *
+ * @param token the bot's; `undefined` without a bot
+ * @param endpoint Discord's address. Default: its own
  */
-export function warnOfPublicDiscordApp({ runtime, endpoints }: StackConfig): void {
-  const { DISCORD_BOT_TOKEN: token } = runtime.secrets;
-  if (token === undefined) return;
-  const root = discordRoot(endpoints.discord);
-  token.apply(async (botToken) => {
+export function warnOfPublicDiscordApp(
+  token: pulumi.Output<string> | undefined,
+  endpoint: string | undefined,
+): void {
+  const root = discordRoot(endpoint);
+  token?.apply(async (botToken) => {
     const answer = await askPlatform("GET", `${root}/applications/@me`, discordHeaders(botToken));
     if (fieldsOf(answer.body)["bot_public"] !== true) return;
     await pulumi.log.warn(

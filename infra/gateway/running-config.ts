@@ -1,17 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as z from "zod";
-import { askAsStack } from "../infra/readiness/ask-as-stack.ts";
-import { misplacedKey, type Reference, referencesInText } from "../runtime/contract/config/references.ts";
-import { gatewayEnvironment } from "../runtime/contract/environment.ts";
-import { fixOf, type Reason } from "../runtime/contract/errors.ts";
-import { ROUTES } from "../runtime/contract/routes.ts";
-import { createRedactor } from "../runtime/shared/redact.ts";
-import { operatorStack } from "../infra/dynamic/resource.ts";
-import { commandsFor } from "../infra/shell/package.ts";
-import type { OperatorCommands } from "../runtime/contract/operator-commands.ts";
-import { inOrder } from "./config/problems.ts";
-import type { RuntimeVariables } from "./config/runtime.ts";
-import { SECRET_VARIABLES } from "./config/schema.ts";
+import { misplacedKey, type Reference, referencesInText } from "../../runtime/contract/config/references.ts";
+import { gatewayEnvironment } from "../../runtime/contract/environment.ts";
+import { fixOf, type Reason } from "../../runtime/contract/errors.ts";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
+import { ROUTES } from "../../runtime/contract/routes.ts";
+import { createRedactor } from "../../runtime/shared/redact.ts";
+import { askAsStack } from "../readiness/ask-as-stack.ts";
+import type { RuntimeEnvironment } from "./environment.ts";
+import { SECRET_VARIABLES } from "./properties.ts";
 
 const ANSWER_MS = 10_000;
 
@@ -20,6 +17,12 @@ const answer = z.object({
   // Earlier versions do not send them.
   problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
+
+/** Environment that is about to be deployed: its variables, and the names of its secrets. */
+interface DeployedEnvironment {
+  variables: Readonly<Record<string, string>>;
+  secrets: Readonly<Record<string, unknown>>;
+}
 
 /** The service's answer about its running config. */
 type RunningConfig = z.output<typeof answer>;
@@ -30,7 +33,7 @@ type RunningConfig = z.output<typeof answer>;
  */
 export function runningConfigProblem(
   { references, problems }: RunningConfig,
-  runtime: RuntimeVariables,
+  runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Reason | undefined {
   const missing = variablesProblem(references, runtime, commands);
@@ -43,13 +46,13 @@ export function runningConfigProblem(
 /** Judges the text of a running config by the schema and the variables that are about to be deployed. */
 export async function judgeConfigText(
   text: string,
-  runtime: RuntimeVariables,
+  runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Promise<Reason | undefined> {
   // The schema is large, and a first update has no config to judge.
   const [{ readConfigText, secretValues }, { tellProblem }] = await Promise.all([
-    import("../runtime/contract/config/text.ts"),
-    import("../runtime/contract/config/help.ts"),
+    import("../../runtime/contract/config/text.ts"),
+    import("../../runtime/contract/config/help.ts"),
   ]);
   const { value, result } = readConfigText(text, deployedEnvironment(runtime));
   const redact = createRedactor({}, secretValues(value, {}));
@@ -59,7 +62,7 @@ export async function judgeConfigText(
 
 function variablesProblem(
   references: readonly Reference[],
-  runtime: RuntimeVariables,
+  runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Reason | undefined {
   const environment = deployedEnvironment(runtime);
@@ -84,7 +87,7 @@ function variablesProblem(
       "(config_variables_missing)",
     ].join(" "),
     fix: [
-      ...(missing.length === 0 ? [] : [`${fix} To set them: ${inOrder(...settings)}.`]),
+      ...(missing.length === 0 ? [] : [`${fix} To set them: ${inOrder(settings)}.`]),
       ...(misplaced.length === 0 ? [] : [misplacedFix(commands)]),
     ].join(" "),
   };
@@ -97,16 +100,29 @@ function variablesProblem(
  */
 export function askAboutRunningConfig(
   key: pulumi.Output<string>,
-  { url, runtime }: { url: string; runtime: RuntimeVariables },
+  {
+    url,
+    environment,
+    commands,
+  }: {
+    url: pulumi.Input<string>;
+    environment: RuntimeEnvironment;
+    commands: OperatorCommands;
+  },
 ): pulumi.Output<string> {
-  const commands = commandsFor(operatorStack());
-  return pulumi.unsecret(key.apply(async (known) => (known ? ask(url, known, runtime, commands) : "")));
+  const { secrets } = environment;
+  const problem = pulumi
+    .all([key, url, pulumi.all(environment.variables)])
+    .apply(async ([known, address, variables]) =>
+      known ? ask(address, known, { variables, secrets }, commands) : "",
+    );
+  return pulumi.unsecret(problem);
 }
 
 async function ask(
   url: string,
   key: string,
-  runtime: RuntimeVariables,
+  runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Promise<string> {
   let config: RunningConfig;
@@ -135,14 +151,23 @@ function misplacedFix({ configSet }: OperatorCommands): string {
 }
 
 /** Returns the gateway's environment as the program knows it: of a secret, the program knows only that it is set. */
-function deployedEnvironment({ variables, secrets }: RuntimeVariables): Record<string, string> {
+function deployedEnvironment({ variables, secrets }: DeployedEnvironment): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
   return gatewayEnvironment({ ...variables, ...Object.fromEntries(set) });
 }
 
 function settingCommand(name: string, { configSet }: OperatorCommands): string {
-  const key = Object.entries(SECRET_VARIABLES).find(([, variable]) => variable === name)?.[0];
-  return key === undefined
-    ? configSet(`steward:secrets.${name}`, "<value>", { path: true, secret: true })
-    : configSet(`steward:${key}`, "<value>", { secret: true });
+  const isKey = Object.values<string>(SECRET_VARIABLES).includes(name);
+  return isKey
+    ? configSet(`steward:${keyOf(name)}`, "<value>", { secret: true })
+    : configSet(`steward:secrets.${name}`, "<value>", { path: true, secret: true });
+}
+
+/** Returns the stack's key for a secret variable: `slackBotToken` for `SLACK_BOT_TOKEN`. */
+function keyOf(variable: string): string {
+  return variable.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function inOrder(commands: readonly string[]): string {
+  return commands.map((command) => `\`${command}\``).join(", then ");
 }

@@ -1,0 +1,151 @@
+import * as pulumi from "@pulumi/pulumi";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { nearest } from "../../runtime/contract/nearest.ts";
+import { type ArgsOf, DEFAULTS, type Target } from "./args.ts";
+import { runError } from "./gate.ts";
+import { PROPERTIES, REQUIRED } from "./properties.ts";
+import { LATER, type Problem, RULES, type Values, type Wording } from "./rules.ts";
+
+/** Words of a program that uses a component. */
+const ARGUMENTS: Wording = {
+  name: (path) => path,
+  set: (path, value) => (value === undefined ? `set ${path}` : `set ${path} to ${value}`),
+  remove: (path, member) => `leave out ${member === undefined ? path : `${path}.${member}`}`,
+  quote: (remedy) => remedy,
+};
+
+/**
+ * Returns everything that is wrong with a component's arguments, in the order of their paths. No text contains a value
+ * of a secret.
+ *
+ * @param given values by path; see {@link valuesOf}
+ */
+export function findProblems(target: Target, given: Values, words: Wording = ARGUMENTS): Problem[] {
+  const properties = PROPERTIES[target];
+  const required = REQUIRED[target].filter((path) => given[path] === undefined);
+  const parsed = Object.entries(given).flatMap(([path, value]) => {
+    const schema = properties[path];
+    if (value === undefined || schema === undefined) return [];
+    return [{ path, value, issues: value === LATER ? [] : (schema.safeParse(value).error?.issues ?? []) }];
+  });
+  const wrong = [
+    ...required.map((path) => ({ path, reason: "missing", fix: words.set(path) })),
+    ...parsed.flatMap(({ path, issues }) =>
+      issues.map(({ path: member, message, ...issue }): Problem => {
+        const right = "params" in issue ? issue.params?.["value"] : undefined;
+        const fix = words.set(path, typeof right === "string" ? right : undefined);
+        return { path, reason: message, fix, ...(member.length > 0 && { member: member.join(".") }) };
+      }),
+    ),
+  ];
+  const valid = parsed.filter(({ issues }) => issues.length === 0).map(({ path, value }) => [path, value]);
+  const values: Values = { ...DEFAULTS[target], ...Object.fromEntries(valid) };
+  const between = RULES[target]
+    .flatMap((rule) => rule(values, words))
+    // An invalid value is reported as invalid, not also as missing.
+    .filter(({ path }) => !wrong.some((problem) => problem.path === path));
+  return [...wrong, ...between];
+}
+
+/** Returns the values of arguments by path. A group that is none, and an argument that does not exist, stays as it is. */
+function valuesOf(target: Target, args: object): Values {
+  const groups = new Set(Object.keys(PROPERTIES[target]).map((path) => path.split(".")[0]));
+  const entries = Object.entries(args).flatMap(([name, value]): [string, unknown][] => {
+    const isGroup = groups.has(name) && !Object.hasOwn(PROPERTIES[target], name);
+    if (!isGroup || typeof value !== "object" || value === null) return [[name, value]];
+    return Object.entries(value).map(([member, one]) => [`${name}.${member}`, one]);
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+/** Reports arguments that do not exist, and a value in place of a group. Their values are not shown. */
+function unknownArguments(target: Target, given: Values): Problem[] {
+  const paths = Object.keys(PROPERTIES[target]);
+  const unknown = Object.keys(given).filter((path) => !paths.includes(path));
+  return unknown.map((path) => {
+    if (paths.some((one) => one.startsWith(`${path}.`))) {
+      return { path, reason: "must be an object", fix: ARGUMENTS.set(path) };
+    }
+    const meant = nearest(
+      path,
+      paths.filter((one) => given[one] === undefined),
+    );
+    const guess = meant === undefined ? "" : `; did you mean ${meant}?`;
+    return { path, reason: `unknown argument${guess}`, fix: ARGUMENTS.remove(path) };
+  });
+}
+
+/**
+ * Checks a component's arguments, all of them in one report.
+ *
+ * @returns a promise that is fulfilled once values from elsewhere are known and right too. In a preview those that are
+ * not known yet are left to the update.
+ * @throws RunError with every problem of the values that are known at once
+ */
+export function checkArgs<Of extends Target>(target: Of, name: string, args: ArgsOf[Of]): Promise<void> {
+  const given = valuesOf(target, args);
+  const check = (values: Values): void => {
+    const problems = [...findProblems(target, values), ...unknownArguments(target, values)];
+    if (problems.length > 0) throw invalid(name, problems);
+  };
+  const now = Object.entries(given).map(([path, value]) => [path, knownNow(value)] as const);
+  check(Object.fromEntries(now));
+  if (now.every(([path, value]) => value === given[path])) return Promise.resolve();
+  const later = Object.entries(given).map(async ([path, value]) => [path, await resolved(value)] as const);
+  return Promise.all(later).then((entries) => check(Object.fromEntries(entries)));
+}
+
+function invalid(name: string, problems: readonly Problem[]): pulumi.RunError {
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const lines = sorted.flatMap(({ path, member, reason, fix }) => [
+    `  ${member === undefined ? path : `${path}.${member}`}: ${reason}`,
+    `    fix: ${fix}`,
+  ]);
+  const text = [`Invalid arguments of ${name} (stack_config_invalid), ${count}:`, ...lines].join("\n");
+  // No InputPropertiesError: Pulumi would print the values beside the paths, also those of secrets.
+  return runError(text, new StewardError("stack_config_invalid", text, { fix: "" }));
+}
+
+/** A value with {@link LATER} for what is known only later; of a record, text that is valid for the unknown members. */
+function knownNow(value: unknown): unknown {
+  if (isLater(value)) return LATER;
+  if (Array.isArray(value)) return value.some(isLater) ? LATER : value;
+  if (typeof value !== "object" || value === null || !Object.values(value).some(isLater)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isLater(one) ? "-" : one]));
+}
+
+function isLater(value: unknown): boolean {
+  return pulumi.Output.isInstance(value) || value instanceof Promise;
+}
+
+/** Returns a value once it is known, {@link LATER} where a preview does not know it. */
+async function resolved(value: unknown): Promise<unknown> {
+  if (!isLater(value)) {
+    if (Array.isArray(value)) {
+      const members = await Promise.all(value.map(resolved));
+      return members.includes(LATER) ? LATER : members;
+    }
+    if (typeof value !== "object" || value === null) return value;
+    const members = Object.entries(value).map(async ([name, one]) => {
+      const known = await resolved(one);
+      return [name, known === LATER ? "-" : known] as const;
+    });
+    return Object.fromEntries(await Promise.all(members));
+  }
+  const known = await whenKnown(value as pulumi.Input<unknown>);
+  return known === UNKNOWN ? LATER : known;
+}
+
+/** Returned by {@link whenKnown} for a value that a preview cannot know. */
+export const UNKNOWN = Symbol("unknown in a preview");
+
+/** Returns an input's value without marking anything as secret, and without skipping what follows if it is unknown. */
+export async function whenKnown<T>(input: pulumi.Input<T>): Promise<pulumi.Unwrap<T> | typeof UNKNOWN> {
+  // Pulumi has these members, and leaves them out of its types.
+  const output = pulumi.output(input) as unknown as {
+    isKnown: Promise<boolean>;
+    promise(withUnknowns?: boolean): Promise<pulumi.Unwrap<T>>;
+  };
+  return (await output.isKnown) ? output.promise() : UNKNOWN;
+}

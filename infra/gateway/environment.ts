@@ -1,0 +1,86 @@
+import { createHmac } from "node:crypto";
+import * as pulumi from "@pulumi/pulumi";
+import type { VariableName } from "../../runtime/contract/environment.ts";
+import type { ArgsOf, Target, TelegramArgs } from "./args.ts";
+import { SECRET_VARIABLES } from "./properties.ts";
+
+/** The environment that a gateway hands to the runtime. Every secret is a Pulumi secret, and nowhere plain. */
+export interface RuntimeEnvironment {
+  variables: Record<string, pulumi.Input<string>>;
+  secrets: Partial<Record<VariableName, pulumi.Output<string>>> & Record<string, pulumi.Output<string>>;
+}
+
+/**
+ * Returns the runtime's environment for a gateway's arguments with their defaults. Arguments that are left out set no
+ * variable, and variables of plain arguments are plain.
+ */
+export function environmentOf(target: Target, args: ArgsOf[Target]): RuntimeEnvironment {
+  const { secrets: own = {}, telegram } = args;
+  return {
+    variables: variablesOf(args),
+    secrets: {
+      ...Object.fromEntries(
+        Object.entries(SECRET_VARIABLES).flatMap(([path, variable]) => {
+          const value = secretAt(args, path);
+          return value === undefined ? [] : [[variable, pulumi.secret(value)]];
+        }),
+      ),
+      ...(target === "serverless" && derivedWebhookSecret(telegram)),
+      ...Object.fromEntries(Object.entries(own).map(([name, value]) => [name, pulumi.secret(value)])),
+    },
+  };
+}
+
+function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>> {
+  const { access, discord, endpoints = {}, ...given } = args;
+  const { secrets: ownSecrets = {}, variables: ownVariables = {} } = given;
+  const variables: Partial<Record<VariableName, pulumi.Input<string> | undefined>> = {
+    LOG_LEVEL: given.logLevel,
+    ENVIRONMENT_NAME: given.environmentName ?? pulumi.getStack(),
+    CONFIG_RECOVERY: given.configRecovery,
+    PUBLIC_WEBHOOKS: String(given.publicWebhooks),
+    DISCORD_APPLICATION_ID: discord?.applicationId,
+    DISCORD_PUBLIC_KEY: discord?.publicKey,
+    SLACK_API_URL: endpoints.slack,
+    TELEGRAM_API_ROOT: endpoints.telegram,
+    DISCORD_API_URL: endpoints.discord,
+    ANTHROPIC_BASE_URL: endpoints.anthropic,
+    OPENAI_BASE_URL: endpoints.openai,
+    EDGE_ACCESS_TEAM_DOMAIN: access?.teamDomain,
+    // A serverless gateway creates the Access application, and learns its audience then.
+    EDGE_ACCESS_AUD: access !== undefined && "audience" in access ? access.audience : undefined,
+    SANDBOX_SLEEP_AFTER: "sleepAfter" in given ? given.sleepAfter : undefined,
+  };
+  const defined = Object.entries(variables).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return {
+    ...Object.fromEntries(defined),
+    ...ownVariables,
+    ...listed("STEWARD_OWN_SECRETS", ownSecrets),
+    ...listed("STEWARD_OWN_VARIABLES", ownVariables),
+  };
+}
+
+/** The variable that tells the runtime which names are the operator's own. */
+function listed(variable: VariableName, values: object): Record<string, string> {
+  const names = Object.keys(values).sort().join(",");
+  return names === "" ? {} : { [variable]: names };
+}
+
+function secretAt(args: object, path: string): pulumi.Input<string> | undefined {
+  let found: unknown = args;
+  for (const name of path.split(".")) found = (found as Record<string, unknown> | undefined)?.[name];
+  return found as pulumi.Input<string> | undefined;
+}
+
+/**
+ * The default of the webhook's secret: known in a preview already, the same in each one, and no way back from it to the
+ * token.
+ */
+function derivedWebhookSecret({ botToken, webhookSecret }: TelegramArgs = {}) {
+  if (botToken === undefined || webhookSecret !== undefined) return {};
+  const derive = (token: string): string =>
+    createHmac("sha256", token).update("telegram-webhook").digest("hex");
+  return { TELEGRAM_WEBHOOK_SECRET: pulumi.secret(botToken).apply(derive) };
+}

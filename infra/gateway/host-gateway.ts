@@ -1,0 +1,255 @@
+import * as pulumi from "@pulumi/pulumi";
+import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
+import { offeredChannels } from "../../runtime/contract/config/credentials.ts";
+import type { HostNames } from "../../runtime/contract/names.ts";
+import { buildArguments } from "../bundle/arguments.ts";
+import { ensureBaseImage } from "../bundle/base.ts";
+import { buildBundle, type Bundle } from "../bundle/bundle.ts";
+import { APP_DOCKERFILE } from "../bundle/image.ts";
+import { warnOfPublicDiscordApp } from "../channels/discord-app.ts";
+import { DiscordCommands } from "../channels/discord-commands.ts";
+import { operatorStack } from "../dynamic/resource.ts";
+import {
+  Container,
+  type ContainerArgs,
+  Image,
+  type ImageBuild,
+  imageName,
+  Volume,
+} from "../host/container.ts";
+import { nameHooks } from "../host/names.ts";
+import { Placement } from "../host/placement.ts";
+import { preflight } from "../host/preflight.ts";
+import { Service } from "../host/service.ts";
+import { shapeOf, type Shape } from "../host/shape.ts";
+import { probeEnvironment } from "../readiness/readiness.ts";
+import { AttestationKey } from "../secrets/attestation-key.ts";
+import { SecretChecks } from "../secrets/secret-checks.ts";
+import { defaultName, fittingName } from "../serverless/names.ts";
+import { environmentFor } from "../shell/docker.ts";
+import { commandsFor } from "../shell/package.ts";
+import { type Completed, completed, type HostGatewayArgs } from "./args.ts";
+import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
+import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
+import { explained, gateOf, type Gate } from "./gate.ts";
+import { judgeConfigText } from "./running-config.ts";
+
+type Settings = Completed<"host">;
+
+const ANY = new Set(["0.0.0.0", "::"]);
+/** Docker's limit is 128; the name with `-former` and `-data` has to fit as well. */
+const LONGEST_NAME = 63;
+
+/**
+ * An assistant gateway in one Docker container, with its volume and its port. It counts as deployed once it answers as
+ * it should; otherwise the former container is put back.
+ *
+ * Pass the `docker` provider of the engine in `providers`, and the engine's address as `dockerHost`.
+ */
+export class HostGateway extends pulumi.ComponentResource {
+  /** The service's address, without a slash at the end. */
+  readonly url: pulumi.Output<string>;
+  /** Id of the container's image. */
+  readonly image: pulumi.Output<string>;
+  /** Hash over the code of Worker and container. */
+  readonly bundleHash: pulumi.Output<string>;
+  readonly containerId: pulumi.Output<string>;
+  /** Name of the data's volume; `undefined` if a directory of the host has the data. */
+  readonly volumeName: pulumi.Output<string> | undefined;
+  /** Directory of the host with the data; `undefined` if a volume has it. */
+  readonly dataDirectory: string | undefined;
+  /** Results of the checks of the deployed service, one line per check. */
+  readonly readiness: pulumi.Output<string>;
+  /** Id of Discord's application whose commands are registered; `undefined` without Discord. */
+  readonly discordCommands: pulumi.Output<string> | undefined;
+
+  /** @throws RunError with all problems of the arguments, before anything is registered */
+  constructor(name: string, args: HostGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
+    const settings = completed("host", args);
+    const checked = checkArgs("host", name, settings);
+    super("steward:index:HostGateway", name, {}, opts);
+
+    const { dockerHost } = settings;
+    const names = namesOf(name, settings);
+    const hooks = nameHooks(names, dockerHost);
+    const environment = environmentOf("host", settings);
+    const gate = gateOf(
+      checked.then(() => Promise.all([hooks.registered, checkHost(settings, names, environment)])),
+    );
+    const runtime = { ...environment, secrets: gatedSecrets(environment, gate) };
+    const parent = { parent: this };
+    const built = buildBundle().catch(explained);
+    const bundle = gate(built);
+    warnOfPublicDiscordApp(runtime.secrets["DISCORD_BOT_TOKEN"], settings.endpoints?.discord);
+    const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets }, parent);
+    const attestation = new AttestationKey(`${name}-attestation-key`, parent);
+    const source =
+      settings.image === undefined ? imageBuild(built, dockerHost, gate) : { name: gate(settings.image) };
+    const placement = new Placement(
+      `${name}-placement`,
+      {
+        container: names.container,
+        image: "name" in source ? source.name : imageName(source),
+        volume: settings.dataDirectory === undefined ? names.volume : "",
+        dockerHost,
+      },
+      parent,
+    );
+    const image = new Image(`${name}-image`, { source, round: placement.imageRound }, parent);
+    const data =
+      settings.dataDirectory === undefined
+        ? createVolume(`${name}-data`, settings, {
+            volumeName: gate(names.volume),
+            hooks: hooks.volume,
+            ...parent,
+          })
+        : { directory: settings.dataDirectory };
+    const container = new Container(
+      `${name}-service`,
+      {
+        shape: shape(settings, names),
+        imageId: image.imageId,
+        data,
+        variables: runtime.variables,
+        secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
+        dockerHost,
+        hooks: hooks.container,
+        round: placement.containerRound,
+      },
+      { ...parent, dependsOn: secrets },
+    );
+    const service = new Service(
+      `${name}-service`,
+      {
+        container: names.container,
+        containerId: container.containerId,
+        imageId: image.imageId,
+        dockerHost,
+        key: attestation.key,
+        probe: probeEnvironment({
+          url: `http://${addressOnHost(settings)}:${settings.port}`,
+          // A custom image is not checked.
+          bundle: settings.image === undefined ? bundle.container.hash : undefined,
+          attestation: attestation.expected(runtime),
+          channels: offeredChannels(runtime.secrets),
+          alerts: runtime.secrets["ALERTS"] !== undefined,
+          publicWebhooks: settings.publicWebhooks,
+        }),
+      },
+      { ...parent, dependsOn: container },
+    );
+    const commands = createCommands(`${name}-discord-commands`, settings, runtime, {
+      ...parent,
+      dependsOn: service,
+    });
+
+    this.url = pulumi.output(`http://${publicAddress(settings)}:${settings.port}`);
+    this.image = image.imageId;
+    this.bundleHash = bundle.hash;
+    this.containerId = container.containerId;
+    this.volumeName = "volumeName" in data ? pulumi.output(data.volumeName) : undefined;
+    this.dataDirectory = settings.dataDirectory;
+    this.readiness = service.report;
+    this.discordCommands = commands?.id;
+    this.registerOutputs({ url: this.url, containerId: this.containerId, readiness: this.readiness });
+  }
+}
+
+function namesOf(name: string, { containerName, volumeName }: Settings): HostNames {
+  const parts = { project: pulumi.getProject(), stack: pulumi.getStack(), name };
+  const container = containerName ?? defaultName(parts, LONGEST_NAME);
+  return { container, volume: volumeName ?? fittingName(container, LONGEST_NAME, "-data") };
+}
+
+/** Returns the shape of the container for a gateway's arguments. */
+export function shape(settings: Settings, names: HostNames): Shape {
+  return shapeOf({
+    containerName: names.container,
+    port: { external: settings.port, address: settings.address },
+    memoryMiB: settings.memoryMiB,
+    cpus: settings.cpus,
+    maxProcesses: settings.maxProcesses,
+    logs: { maxMiB: settings.logMaxMiB, files: settings.logFiles },
+  });
+}
+
+function gatedSecrets({ secrets }: RuntimeEnvironment, gate: Gate): RuntimeEnvironment["secrets"] {
+  return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, gate(value)]));
+}
+
+/** Runs the preflight before anything is created, also in a preview. */
+async function checkHost(
+  settings: Settings,
+  names: HostNames,
+  { variables, secrets }: RuntimeEnvironment,
+): Promise<void> {
+  const { memoryMiB, cpus, diskMiB, dataDirectory: directory, port, address } = settings;
+  const [image, known] = await Promise.all([whenKnown(settings.image), whenKnown(variables)]);
+  const commands = commandsFor(operatorStack());
+  await preflight({
+    names,
+    environment: environmentFor(settings.dockerHost),
+    port: { external: port, address },
+    directory,
+    memoryMiB,
+    cpus,
+    diskMiB,
+    image: image === UNKNOWN ? undefined : image,
+    commands,
+    ...(known !== UNKNOWN && {
+      judgeConfig: (text: string) => judgeConfigText(text, { variables: known, secrets }, commands),
+    }),
+  });
+}
+
+/** The image is built on the engine that runs it, which first needs the base image. */
+function imageBuild(bundle: Promise<Bundle>, dockerHost: string | undefined, gate: Gate): ImageBuild {
+  const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
+  const { context, hash } = gate(bundle).container;
+  const base = gate(true)
+    .apply(() => ensureBaseImage({ log, env: environmentFor(dockerHost) }).catch(explained))
+    .apply(({ image }) => image);
+  const buildArgs = pulumi
+    .all([hash, base])
+    .apply(([built, on]) => buildArguments({ hash: built, base: on }));
+  return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs };
+}
+
+/** The gateway creates and removes only a volume; a directory of the host belongs to its owner. */
+function createVolume(
+  name: string,
+  { protectState: protect }: Settings,
+  {
+    volumeName,
+    hooks,
+    parent,
+  }: { volumeName: pulumi.Output<string>; hooks: pulumi.ResourceHook[]; parent: pulumi.Resource },
+): ContainerArgs["data"] {
+  return { volumeName: new Volume(name, { volumeName, protect, hooks }, { parent }).volumeName };
+}
+
+/** Registers Discord's commands only: Telegram is polled, and the gateway does not know the host's public address. */
+function createCommands(
+  name: string,
+  { discord }: Settings,
+  { secrets: { DISCORD_BOT_TOKEN: botToken } }: RuntimeEnvironment,
+  opts: pulumi.CustomResourceOptions,
+): DiscordCommands | undefined {
+  const applicationId = discord?.applicationId;
+  if (applicationId === undefined || botToken === undefined) return undefined;
+  return new DiscordCommands(name, { botToken, applicationId }, opts);
+}
+
+/** Returns the address at which clients reach the port: the engine's host, unless the port is open to that host alone. */
+function publicAddress(settings: Settings): string {
+  const { publicAddress: given, dockerHost = "", address } = settings;
+  if (given !== undefined) return given;
+  if (dockerHost.startsWith("ssh://") && ANY.has(address)) return new URL(dockerHost).hostname;
+  return addressOnHost(settings);
+}
+
+/** Returns the address at which the engine's own machine reaches the port. */
+function addressOnHost({ address }: Settings): string {
+  if (ANY.has(address)) return "127.0.0.1";
+  return address.includes(":") ? `[${address}]` : address;
+}

@@ -1,0 +1,293 @@
+import { parseAlerts } from "../../runtime/contract/alerts.ts";
+import { type CostInputs, dollars, INSTANCES, monthlyCost } from "../serverless/cost.ts";
+import { type Target } from "./args.ts";
+
+/** One problem with an argument. */
+export interface Problem {
+  /** The argument's path, for example `slack.botToken`. */
+  path: string;
+  /** Path of the wrong member inside the argument, such as `0` in a list. */
+  member?: string;
+  /** Problem, without any secret. */
+  reason: string;
+  /** Remedy, in the words of a {@link Wording}. */
+  fix: string;
+}
+
+/** Words for an argument and its remedies: as an argument, or as the setting that it was read from. */
+export interface Wording {
+  name(path: string): string;
+  /** @param value Default: none is suggested */
+  set(path: string, value?: string): string;
+  /** @param member what to remove of the argument. Default: all of it */
+  remove(path: string, member?: string): string;
+  /** Sets one of several remedies off from the others. */
+  quote(remedy: string): string;
+}
+
+/**
+ * Valid values by path, with defaults; an invalid one is left out, so that it is reported once. A value that is known
+ * only in the update is {@link LATER}.
+ */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Placeholder of a value that is not known yet. */
+export const LATER = Symbol("known later");
+
+type Rule = (values: Values, words: Wording) => Problem[];
+
+/** Duration that the remedy offers instead of `never`. */
+const SHORT_SLEEP = "10m";
+
+const DISCORD = ["discord.applicationId", "discord.publicKey", "discord.botToken"];
+const COMMON: readonly Rule[] = [
+  together("Slack", ["slack.botToken", "slack.signingSecret"]),
+  together("Discord", DISCORD),
+  loopbackTeamDomain,
+  ownTwice,
+  placeholders,
+];
+
+/**
+ * Rules between the arguments of each target. Two combinations need no rule: webhooks that nothing verifies, since a
+ * channel is configured with its secret or not at all and a route without one refuses everything; and cron triggers
+ * beyond the plan, since schedules wake the container by the Durable Object's alarm.
+ */
+export const RULES: Record<Target, readonly Rule[]> = {
+  serverless: [
+    ...COMMON,
+    together("Slack's manifest", ["slack.appId", "slack.configToken"]),
+    together("The identity gateway", ["access.teamDomain", "access.operators"]),
+    telegram,
+    address,
+    foreignTeamDomain,
+    awakeAnyway,
+    budget,
+    protectedAndEmptied,
+  ],
+  host: [
+    ...COMMON,
+    together("The identity gateway", ["access.teamDomain", "access.audience"]),
+    twoSignIns,
+    twoPlaces,
+    emailOnHost,
+  ],
+};
+
+/** Returns a fix with alternatives: one of them is enough. */
+function either(words: Wording, ...remedies: string[]): string {
+  return remedies.map((remedy) => words.quote(remedy)).join(", or ");
+}
+
+/** Returns a fix with steps that are all needed, in this order. */
+function inOrder(words: Wording, ...remedies: string[]): string {
+  return remedies.map((remedy) => words.quote(remedy)).join(", then ");
+}
+
+/** Creates the rule for arguments that only make sense with one another: all of them, or none. */
+function together(what: string, paths: readonly string[]): Rule {
+  return (values, words) => {
+    const missing = paths.filter((path) => values[path] === undefined);
+    if (missing.length === paths.length) return [];
+    const given = paths.filter((path) => !missing.includes(path));
+    const names = given.map((path) => words.name(path)).join(" and ");
+    const removed = inOrder(words, ...given.map((path) => words.remove(path)));
+    return missing.map((path) => ({
+      path,
+      reason: `missing: ${what} is configured by half, by ${names} alone`,
+      fix: `${words.quote(words.set(path))}, or ${removed}`,
+    }));
+  };
+}
+
+/** The public host name of a serverless gateway, if the values determine it. */
+export function publicHost(values: Values): string | undefined {
+  const { hostname, workerName, subdomain } = values;
+  if (typeof hostname === "string") return hostname;
+  if (typeof workerName !== "string" || typeof subdomain !== "string") return undefined;
+  return workersHost(workerName, subdomain);
+}
+
+/** Returns a Worker's host name on workers.dev. */
+export function workersHost(workerName: string, subdomain: string): string {
+  return `${workerName}.${subdomain}.workers.dev`;
+}
+
+/** Reports a webhook secret without a bot. A bot without one is fine: its secret is derived from its token. */
+function telegram(values: Values, words: Wording): Problem[] {
+  const [bot, secret] = ["telegram.botToken", "telegram.webhookSecret"];
+  if (values[secret] === undefined || values[bot] !== undefined) return [];
+  const reason = `missing: Telegram is configured by half, by ${words.name(secret)} alone`;
+  return [{ path: bot, reason, fix: either(words, words.set(bot), words.remove(secret)) }];
+}
+
+/** Reports expected awake hours that the estimate would ignore. */
+function awakeAnyway({ sleepAfter, expectedAwakeHours: hours }: Values, words: Wording): Problem[] {
+  if (sleepAfter !== "never" || hours === undefined || hours === LATER || hours === 24) return [];
+  return [
+    {
+      path: "expectedAwakeHours",
+      reason: `a container with ${words.name("sleepAfter")} never is awake for 24 hours a day`,
+      fix: either(words, words.remove("expectedAwakeHours"), words.set("sleepAfter", SHORT_SLEEP)),
+    },
+  ];
+}
+
+/** A destroy cannot both keep the bucket and empty it. */
+function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: Wording): Problem[] {
+  if (protectState !== true || bucketOnDestroy !== "empty") return [];
+  return [
+    {
+      path: "bucketOnDestroy",
+      reason: `is empty, and ${words.name("protectState")} keeps the bucket`,
+      fix: `${words.set("bucketOnDestroy", "keep")}, or ${words.set("protectState", "false")}`,
+    },
+  ];
+}
+
+/** One name has one value, secret or not. */
+function ownTwice({ secrets, variables }: Values, words: Wording): Problem[] {
+  const names = Object.keys(Object(variables)).filter((name) => Object.hasOwn(Object(secrets), name));
+  return names.map((name) => ({
+    path: "variables",
+    reason: `${name} is in ${words.name("secrets")} too`,
+    fix: words.remove("variables", name),
+  }));
+}
+
+function address({ hostname, subdomain }: Values, words: Wording): Problem[] {
+  if ((hostname === undefined) !== (subdomain === undefined)) return [];
+  const path = "subdomain";
+  if (hostname !== undefined) {
+    const reason = `given beside ${words.name("hostname")}: the Worker has one address`;
+    return [{ path, reason, fix: either(words, words.remove("subdomain"), words.remove("hostname")) }];
+  }
+  const [name, host] = [
+    words.set("subdomain", "<name on workers.dev>"),
+    words.set("hostname", "<host name>"),
+  ];
+  return [{ path, reason: "missing: the Worker needs an address", fix: either(words, name, host) }];
+}
+
+/** Cloudflare sends the e-mails. */
+function emailOnHost({ alerts }: Values, words: Wording): Problem[] {
+  if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
+  const fix = `${words.quote(words.set("alerts"))}, with slack or webhook in its place`;
+  return [{ path: "alerts", reason: "email: a host has nothing that sends e-mail", fix }];
+}
+
+/** Reports an admin token that nobody could use: the identity gateway also decides about Bearer tokens. */
+function twoSignIns(values: Values, words: Wording): Problem[] {
+  const domain = "access.teamDomain";
+  if (values["adminToken"] === undefined || values[domain] === undefined) return [];
+  const without = inOrder(words, words.remove(domain), words.remove("access.audience"));
+  return [
+    {
+      path: "adminToken",
+      reason: `set together with ${words.name(domain)}: the identity gateway handles sign-in; ADMIN_TOKEN is not accepted`,
+      fix: `${words.quote(words.remove("adminToken"))}, or ${without}`,
+    },
+  ];
+}
+
+/** The data is in a directory or in a volume. */
+function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): Problem[] {
+  if (dataDirectory === undefined || volumeName === undefined) return [];
+  const reason = `given beside ${words.name("dataDirectory")}: the data is in one place`;
+  const fix = either(words, words.remove("volumeName"), words.remove("dataDirectory"));
+  return [{ path: "volumeName", reason, fix }];
+}
+
+/** Names that no one can own (RFC 2606, section 3): the placeholders of the example settings. */
+const RESERVED = /(?:^|[.@])example\.(?:com|net|org)$/;
+const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; meant: string }>> = {
+  accountId: { is: (value) => value === "0123456789abcdef0123456789abcdef", meant: "<the account's id>" },
+  subdomain: { is: (value) => value === "example", meant: "<the account's name on workers.dev>" },
+  hostname: { is: isReserved, meant: "<a host name of the account>" },
+  "access.teamDomain": {
+    is: (value) => value === "example.cloudflareaccess.com",
+    meant: "<team>.cloudflareaccess.com",
+  },
+  "access.operators": {
+    is: (value) => Array.isArray(value) && value.some(isReserved),
+    meant: '["<your e-mail address>"]',
+  },
+};
+
+/** Reports values of the example settings, such as an operator who does not exist. A rehearsal may have them. */
+function placeholders(values: Values, words: Wording): Problem[] {
+  if (values["origin"] !== undefined) return [];
+  return Object.entries(PLACEHOLDERS)
+    .filter(([path, { is }]) => is(values[path]))
+    .map(([path, { meant }]) => ({
+      path,
+      reason: "still has the example's value",
+      fix: words.set(path, meant),
+    }));
+}
+
+/** Returns the problems that leave the gateway's own public address unknown. */
+export function addressProblems(values: Values, words: Wording): Problem[] {
+  return placeholders(values, words).filter(({ path }) => ["subdomain", "hostname"].includes(path));
+}
+
+function isReserved(value: unknown): boolean {
+  return typeof value === "string" && RESERVED.test(value);
+}
+
+const wrongTeamDomain = (reason: string, words: Wording): Problem => ({
+  path: "access.teamDomain",
+  reason,
+  fix: words.set("access.teamDomain", "<team>.cloudflareaccess.com"),
+});
+
+/** A gateway that people use has its identity gateway on the internet; the rehearsal's is on this machine. */
+function loopbackTeamDomain(values: Values, words: Wording): Problem[] {
+  const { "access.teamDomain": teamDomain, origin } = values;
+  if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
+  return [wrongTeamDomain("is this machine's own address, which only a rehearsal can use", words)];
+}
+
+/** Reports a team domain that is the Worker's own host: the sign-in keys would be fetched from the Worker itself. */
+function foreignTeamDomain(values: Values, words: Wording): Problem[] {
+  const { "access.teamDomain": teamDomain, origin } = values;
+  if (typeof teamDomain !== "string" || ![publicHost(values), origin].includes(teamDomain)) return [];
+  return [wrongTeamDomain("is the Worker's own host; it must be the identity gateway's", words)];
+}
+
+/** A budget below the estimated cost. */
+function budget(values: Values, words: Wording): Problem[] {
+  const { monthlyBudget } = values;
+  const inputs = costInputs(values);
+  if (typeof monthlyBudget !== "number" || inputs === undefined) return [];
+  const cost = monthlyCost(inputs);
+  if (cost <= monthlyBudget) return [];
+  const { instanceType, sleepAfter } = inputs;
+  return [
+    {
+      path: "monthlyBudget",
+      reason: `${dollars(monthlyBudget)} is below the estimate of ${dollars(cost)} a month for ${instanceType} with ${words.name("sleepAfter")} ${sleepAfter}`,
+      fix: remedy(inputs, cost, monthlyBudget, words),
+    },
+  ];
+}
+
+function remedy(inputs: CostInputs, cost: number, monthlyBudget: number, words: Wording): string {
+  const raise = words.quote(words.set("monthlyBudget", String(Math.ceil(cost))));
+  const shorter = monthlyCost({ ...inputs, sleepAfter: SHORT_SLEEP });
+  if (shorter <= monthlyBudget && shorter < cost) {
+    const sooner = words.quote(words.set("sleepAfter", SHORT_SLEEP));
+    return `${sooner} (about ${dollars(shorter)} a month), or ${raise}`;
+  }
+  return `${raise}, or a smaller ${words.name("instanceType")}`;
+}
+
+function costInputs({ instanceType, sleepAfter, expectedAwakeHours }: Values): CostInputs | undefined {
+  if (typeof instanceType !== "string" || typeof sleepAfter !== "string") return undefined;
+  if (!Object.hasOwn(INSTANCES, instanceType)) return undefined;
+  return {
+    instanceType: instanceType as CostInputs["instanceType"],
+    sleepAfter,
+    ...(typeof expectedAwakeHours === "number" && { awakeHours: expectedAwakeHours }),
+  };
+}

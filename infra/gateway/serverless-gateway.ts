@@ -1,0 +1,296 @@
+import type { Provider } from "@pulumi/cloudflare/provider.js";
+import * as pulumi from "@pulumi/pulumi";
+import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
+import { offeredChannels } from "../../runtime/contract/config/credentials.ts";
+import { AGENT, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { BUNDLE_VARIABLE } from "../../runtime/contract/variables.ts";
+import { baseMonth } from "../bundle/base.ts";
+import { buildBundle, COMPATIBILITY } from "../bundle/bundle.ts";
+import { warnOfPublicDiscordApp } from "../channels/discord-app.ts";
+import { Registrations, type RegistrationsArgs } from "../channels/registrations.ts";
+import { operatorStack } from "../dynamic/resource.ts";
+import { Readiness } from "../readiness/readiness.ts";
+import { AttestationKey } from "../secrets/attestation-key.ts";
+import { ConfigCheck } from "../secrets/config-check.ts";
+import { SecretChecks } from "../secrets/secret-checks.ts";
+import type { ApiCredentials } from "../serverless/account-api.ts";
+import { AccessGate } from "../serverless/access-gate.ts";
+import { ContainerApplication } from "../serverless/container-application.ts";
+import { CostEstimate } from "../serverless/cost-estimate.ts";
+import { MigrationPlan } from "../serverless/migration-plan.ts";
+import { applicationName, defaultName, LONGEST } from "../serverless/names.ts";
+import { checkPermissions, permissionsOf } from "../serverless/permissions.ts";
+import { PushedImage, type PushedImageArgs } from "../serverless/pushed-image.ts";
+import { StateBucket } from "../serverless/state-bucket.ts";
+import { readModules, Worker } from "../serverless/worker.ts";
+import { commandsFor } from "../shell/package.ts";
+import { type Completed, completed, type ServerlessGatewayArgs } from "./args.ts";
+import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
+import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
+import { explained, type Gate, gateOf } from "./gate.ts";
+import { workersHost } from "./rules.ts";
+import { askAboutRunningConfig } from "./running-config.ts";
+
+/** https://developers.cloudflare.com/containers/platform-details/image-management/ */
+const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
+
+type Settings = Completed<"serverless"> & { workerName: string };
+
+/**
+ * An assistant gateway on Cloudflare: a Worker with a container, its state bucket, an identity gateway before its admin
+ * pages, and its registrations with the chat platforms. It counts as deployed once it answers as it should.
+ *
+ * The package's own resources read the stack's `cloudflare:*` or CLOUDFLARE_*, so these must be the same credentials as
+ * the component's.
+ */
+export class ServerlessGateway extends pulumi.ComponentResource {
+  /** The service's address, without a slash at the end. */
+  readonly url: pulumi.Output<string>;
+  /** The Worker's name in the account. */
+  readonly workerName: pulumi.Output<string>;
+  /** Id of the deployed version of the Worker. */
+  readonly versionId: pulumi.Output<string>;
+  /** Name of the bucket with the config file and the backups. */
+  readonly bucketName: pulumi.Output<string>;
+  readonly containerApplicationId: pulumi.Output<string>;
+  /** The container's image, by digest if it was pushed. */
+  readonly image: pulumi.Output<string>;
+  /** Hash over the code of Worker and container. */
+  readonly bundleHash: pulumi.Output<string>;
+  /** Audience of the identity gateway's tokens; `undefined` without an identity gateway. */
+  readonly audience: pulumi.Output<string> | undefined;
+  /** Results of the checks of the deployed service, one line per check. */
+  readonly readiness: pulumi.Output<string>;
+  /** The estimated cost, for people. */
+  readonly cost: pulumi.Output<string>;
+  /** Registrations with the chat platforms, a line each; `undefined` without any. */
+  readonly registrations: pulumi.Output<string> | undefined;
+
+  /** @throws RunError with all problems of the arguments, before anything is registered */
+  constructor(name: string, args: ServerlessGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
+    const names = { project: pulumi.getProject(), stack: pulumi.getStack(), name };
+    const { workerName = defaultName(names, LONGEST.worker) } = args;
+    const settings = { ...completed("serverless", args), workerName };
+    const checked = checkArgs("serverless", name, settings);
+    super("steward:index:ServerlessGateway", name, {}, opts);
+
+    const credentials = credentialsOf(settings, this.getProvider("cloudflare:index/worker:Worker"));
+    const gate = gateOf(checked.then(() => checkToken(settings, credentials)));
+    const { runtime, url, accountId } = gated(settings, gate);
+    const parent = { parent: this };
+    // Creates nothing in the account, but starts the process of the dynamic resources while the bundle is built.
+    const attestation = new AttestationKey(`${name}-attestation-key`, parent);
+    const bundle = gate(buildBundle().catch(explained));
+    const { worker: code, container } = bundle;
+    warnOfPublicDiscordApp(runtime.secrets.DISCORD_BOT_TOKEN, settings.endpoints?.discord);
+    const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets }, parent);
+    const pushed = isPushed(settings)
+      ? new PushedImage(
+          `${name}-image`,
+          {
+            accountId,
+            registry: settings.registry ?? CLOUDFLARE_REGISTRY,
+            instanceType: settings.instanceType,
+            hash: container.hash,
+            baseMonth: baseMonth(),
+            api: storedCredentials(settings),
+          },
+          { ...parent, dependsOn: secrets },
+        )
+      : undefined;
+    const image = pushed?.reference ?? gate(settings.image ?? pulumi.interpolate`${AGENT}:${container.hash}`);
+    const commands = commandsFor(operatorStack());
+    const problem = askAboutRunningConfig(attestation.key, { url, environment: runtime, commands });
+    const configCheck = new ConfigCheck(`${name}-config-check`, { problem }, parent);
+    const access = createAccess(`${name}-access`, settings, { accountId, parent: this });
+    const bucket = new StateBucket(
+      `${name}-state`,
+      {
+        accountId,
+        name: settings.bucketName,
+        defaultName: defaultName(names, LONGEST.bucket),
+        owner: `${names.project}/${names.stack}`,
+        onDestroy: settings.bucketOnDestroy,
+        adopt: settings.adoptBucket,
+        protect: settings.protectState,
+      },
+      parent,
+    );
+    const estimate = new CostEstimate(
+      `${name}-cost`,
+      {
+        instanceType: settings.instanceType,
+        sleepAfter: settings.sleepAfter,
+        awakeHours: settings.expectedAwakeHours,
+        monthlyBudget: settings.monthlyBudget,
+        accountId,
+        bucketName: bucket.name,
+        api: credentials,
+      },
+      parent,
+    );
+    const { migrations } = settings;
+    const planned = { accountId, workerName, migrations };
+    const plan = new MigrationPlan(`${name}-migrations`, planned, parent);
+    const worker = new Worker(
+      `${name}-worker`,
+      {
+        accountId,
+        workerName,
+        hostname: settings.hostname,
+        mainModule: "index.js",
+        modules: code.files.apply(readModules),
+        compatibility: COMPATIBILITY,
+        migrations,
+        variables: {
+          ...runtime.variables,
+          [BUNDLE_VARIABLE]: code.hash,
+          PUBLIC_ORIGIN: settings.endpoints?.worker ?? url,
+          ...(access && { EDGE_ACCESS_AUD: access.audience }),
+        },
+        secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
+        bucketName: bucket.name,
+        alerts: settings.alerts,
+      },
+      { ...parent, dependsOn: [secrets, configCheck, plan, ...(pushed ? [pushed] : [])] },
+    );
+    const application = new ContainerApplication(
+      `${name}-sandbox`,
+      {
+        accountId,
+        name: applicationName(workerName),
+        scriptName: worker.scriptName,
+        className: SANDBOX_CLASS,
+        image,
+        instanceType: settings.instanceType,
+        maxInstances: 1,
+      },
+      { ...parent, dependsOn: worker.deployment },
+    );
+    const readiness = new Readiness(
+      `${name}-readiness`,
+      {
+        url,
+        bundle: code.hash,
+        attestation: attestation.expected(runtime),
+        channels: offeredChannels(runtime.secrets),
+        alerts: runtime.secrets["ALERTS"] !== undefined,
+        key: attestation.key,
+        publicWebhooks: settings.publicWebhooks,
+        triggers: [worker.deployment.deploymentId, image],
+      },
+      { ...parent, dependsOn: [worker.deployment, application] },
+    );
+    // A platform sends as soon as it is registered.
+    const channels = channelsOf(settings, runtime);
+    const registrations =
+      channels === undefined
+        ? undefined
+        : new Registrations(`${name}-channels`, { url, ...channels }, { ...parent, dependsOn: readiness });
+
+    this.url = url;
+    this.workerName = worker.scriptName;
+    this.versionId = worker.versionId;
+    this.bucketName = bucket.name;
+    this.containerApplicationId = application.id;
+    this.image = image;
+    this.bundleHash = bundle.hash;
+    this.audience = access?.audience;
+    this.readiness = readiness.report;
+    this.cost = estimate.line;
+    this.registrations = registrations?.report;
+    this.registerOutputs({ url, workerName: this.workerName, readiness: this.readiness });
+  }
+}
+
+/** Returns what the children share, once the checks have passed. */
+function gated(settings: Settings, gate: Gate) {
+  const { secrets, variables } = environmentOf("serverless", settings);
+  const entries = Object.entries(secrets).map(([name, value]) => [name, gate(value)]);
+  const runtime: RuntimeEnvironment = { variables, secrets: Object.fromEntries(entries) };
+  return { runtime, url: gate(urlOf(settings)), accountId: gate(settings.accountId) };
+}
+
+/** By default a rehearsal pushes no image, since its containers run on this machine's engine; nor is a given one pushed. */
+function isPushed({ image, registry, origin }: Settings): boolean {
+  return image === undefined && (registry !== undefined || origin === undefined);
+}
+
+function hostOf({ hostname, subdomain = "", workerName }: Settings): pulumi.Input<string> {
+  return hostname ?? pulumi.output(subdomain).apply((name) => workersHost(workerName, name));
+}
+
+function urlOf(settings: Settings): pulumi.Output<string> {
+  return pulumi.output(settings.origin ?? pulumi.interpolate`https://${hostOf(settings)}`);
+}
+
+function credentialsOf(
+  { cloudflare = {} }: Settings,
+  own: pulumi.ProviderResource | undefined,
+): ApiCredentials {
+  const provider = own as Provider | undefined;
+  return {
+    apiToken: cloudflare.apiToken ?? provider?.apiToken,
+    baseUrl: cloudflare.baseUrl ?? provider?.baseUrl,
+  };
+}
+
+/** Returns the credentials that the push keeps in the state. */
+function storedCredentials({ cloudflare = {} }: Settings): PushedImageArgs["api"] {
+  const { apiToken, baseUrl, tokenInEnvironment } = cloudflare;
+  return {
+    baseUrl,
+    ...(tokenInEnvironment !== true && apiToken !== undefined && { token: pulumi.secret(apiToken) }),
+  };
+}
+
+/** Checks the API token before anything is created, also in a preview. A token that the program does not know is left out. */
+async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredentials): Promise<void> {
+  const [accountId, token, baseURL] = await Promise.all([
+    whenKnown(settings.accountId),
+    whenKnown(apiToken),
+    whenKnown(baseUrl),
+  ]);
+  if (accountId === UNKNOWN || token === UNKNOWN || baseURL === UNKNOWN || token === undefined) return;
+  const permissions = permissionsOf({ gate: settings.access?.operators !== undefined });
+  const warn = (line: string) => void pulumi.log.warn(line);
+  await checkPermissions({ permissions, accountId, apiToken: token, baseURL, warn });
+}
+
+/** Without an identity gateway the admin pages stay closed, and say what is missing. */
+function createAccess(
+  name: string,
+  settings: Settings,
+  { accountId, parent }: { accountId: pulumi.Output<string>; parent: pulumi.Resource },
+): AccessGate | undefined {
+  const { workerName: label, publicWebhooks } = settings;
+  const operators = settings.access?.operators;
+  if (operators === undefined) return undefined;
+  const args = { accountId, label, host: hostOf(settings), operators, publicWebhooks };
+  return new AccessGate(name, args, { parent });
+}
+
+/** Returns the platforms to register with; `undefined` if there is none. */
+function channelsOf(
+  settings: Settings,
+  runtime: RuntimeEnvironment,
+): Omit<RegistrationsArgs, "url"> | undefined {
+  const { TELEGRAM_BOT_TOKEN, TELEGRAM_WEBHOOK_SECRET, DISCORD_BOT_TOKEN } = runtime.secrets;
+  const { appId, configToken } = settings.slack ?? {};
+  const { applicationId, publicKey } = settings.discord ?? {};
+  const channels = {
+    ...(appId !== undefined &&
+      configToken !== undefined && { slack: { appId, configToken: pulumi.secret(configToken) } }),
+    ...(TELEGRAM_BOT_TOKEN &&
+      TELEGRAM_WEBHOOK_SECRET && {
+        telegram: { botToken: TELEGRAM_BOT_TOKEN, secretToken: TELEGRAM_WEBHOOK_SECRET },
+      }),
+    ...(DISCORD_BOT_TOKEN &&
+      applicationId !== undefined &&
+      publicKey !== undefined && { discord: { botToken: DISCORD_BOT_TOKEN, applicationId, publicKey } }),
+  };
+  if (Object.keys(channels).length === 0) return undefined;
+  if (settings.publicWebhooks) return channels;
+  void pulumi.log.warn("steward:publicWebhooks is false, so nothing is registered with the chat platforms.");
+  return undefined;
+}

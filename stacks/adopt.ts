@@ -1,0 +1,33 @@
+import * as pulumi from "@pulumi/pulumi";
+
+/** Name of the gateway of every stack of this program. */
+export const GATEWAY = "steward";
+
+/** Returns the URN of a serverless stack's resource below the gateway, which may not have adopted it yet. */
+export function adoptedUrn(urn: string): string {
+  const [above, type = "", name] = [urn.split("::").slice(0, 2), ...urn.split("::").slice(2)] as const;
+  const gateway = "steward:index:ServerlessGateway$";
+  return type.startsWith(gateway) ? urn : [...above, `${gateway}${type}`, `${GATEWAY}-${name}`].join("::");
+}
+
+/**
+ * Returns options for a gateway that takes over what a stack deployed before there was a component: its children belonged
+ * to the stack itself, under their names without the gateway's. Their own children inherit the aliases.
+ */
+export function adopting(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
+  let gateway: pulumi.Resource | undefined;
+  const adopt: pulumi.ResourceTransformation = ({ resource, name, type, props, opts: own }) => {
+    // Pulumi calls it for the gateway first, then for everything below it.
+    gateway ??= resource;
+    if (own.parent !== gateway) return undefined;
+    const former = name.slice(GATEWAY.length + 1);
+    const aliases: pulumi.Alias[] = [{ name: former, parent: pulumi.rootStackResource }];
+    // Before 0.1.0 the bucket was the official provider's resource, below a component.
+    if (type.endsWith(":StateBucket")) {
+      const above = pulumi.createUrn(former, "steward:serverless:StateBucket");
+      aliases.push({ name: former, type: "cloudflare:index/r2Bucket:R2Bucket", parent: above });
+    }
+    return { props, opts: { ...own, aliases: [...(own.aliases ?? []), ...aliases] } };
+  };
+  return { ...opts, transformations: [adopt] };
+}

@@ -1,0 +1,72 @@
+import { PROPERTIES, SECRET_VARIABLES } from "../../infra/gateway/properties.ts";
+import type { Wording } from "../../infra/gateway/rules.ts";
+import type { Target } from "../../infra/gateway/args.ts";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
+
+/** Namespace of the stacks' own keys. */
+export const NAMESPACE = "steward:";
+
+/** Keys whose argument is called otherwise or is in a group. Every other key is its argument's path. */
+const PATHS: Readonly<Record<string, string>> = {
+  anthropicApiKey: "models.anthropicApiKey",
+  openaiApiKey: "models.openaiApiKey",
+  slackBotToken: "slack.botToken",
+  slackSigningSecret: "slack.signingSecret",
+  slackAppId: "slack.appId",
+  slackConfigToken: "slack.configToken",
+  telegramBotToken: "telegram.botToken",
+  telegramWebhookSecret: "telegram.webhookSecret",
+  discordBotToken: "discord.botToken",
+  discordApplicationId: "discord.applicationId",
+  discordPublicKey: "discord.publicKey",
+  teamDomain: "access.teamDomain",
+  operators: "access.operators",
+  audience: "access.audience",
+  docker: "dockerHost",
+  hostPort: "port",
+  hostAddress: "address",
+  hostDataDirectory: "dataDirectory",
+};
+/** Arguments that no key sets: those of other keys, and those that the program sets. */
+const UNSET = /^(?:cloudflare\.|containerName$|volumeName$|publicAddress$)/;
+const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
+
+/** Keys of each target's stacks, without the namespace. */
+export const TARGET_KEYS: Record<Target, readonly string[]> = {
+  serverless: ["target", "telegramUpdates", ...keysOf("serverless")],
+  host: ["target", ...keysOf("host")],
+};
+
+function keysOf(target: Target): string[] {
+  return Object.keys(PROPERTIES[target])
+    .filter((path) => !UNSET.test(path))
+    .map((path) => KEYS[path] ?? path);
+}
+
+/** Returns the path of the argument that a key sets. */
+export function pathOf(key: string): string {
+  return PATHS[key] ?? key;
+}
+
+/** Paths of arguments that are stored as secrets. */
+const SECRET_PATHS = [...Object.keys(SECRET_VARIABLES), "slack.configToken", "secrets"];
+
+/** True for a key that has to be stored as a secret. */
+export function isSecretKey(key: string): boolean {
+  return SECRET_PATHS.includes(pathOf(key));
+}
+
+/** Words of a stack's configuration: its keys, and the commands that change them. */
+export function keyWording({ configSet, configRemove }: OperatorCommands): Wording {
+  const keyOf = (path: string): string => KEYS[path] ?? path;
+  const name = (path: string): string => NAMESPACE + keyOf(path);
+  return {
+    name,
+    set: (path, value = "<value>") => configSet(name(path), value, { secret: isSecretKey(keyOf(path)) }),
+    remove: (path, member) =>
+      member === undefined
+        ? configRemove(name(path))
+        : configRemove(`${name(path)}.${member}`, { path: true }),
+    quote: (command) => `\`${command}\``,
+  };
+}
