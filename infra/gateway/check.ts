@@ -52,7 +52,8 @@ function valuesOf(target: Target, args: object): Values {
   const groups = new Set(Object.keys(PROPERTIES[target]).map((path) => path.split(".")[0]));
   const entries = Object.entries(args).flatMap(([name, value]): [string, unknown][] => {
     const isGroup = groups.has(name) && !Object.hasOwn(PROPERTIES[target], name);
-    if (!isGroup || typeof value !== "object" || value === null) return [[name, value]];
+    if (!isGroup || typeof value !== "object" || value === null || Array.isArray(value))
+      return [[name, value]];
     return Object.entries(value).map(([member, one]) => [`${name}.${member}`, one]);
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));

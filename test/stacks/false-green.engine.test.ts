@@ -543,7 +543,8 @@ describe("what somebody changes by hand is seen by drift and by a refresh, and u
   test(
     "what an update meets that is gone, or refused, comes back by the command that the update prints",
     async () => {
-      for (const { name, change } of GONE) if (["state", "sandbox"].includes(name)) await change();
+      for (const { name, change } of GONE)
+        if (["steward-state", "steward-sandbox"].includes(name)) await change();
       await subject.stack.setConfig("steward:bucketOnDestroy", { value: "empty" });
       await subject.stack.setConfig("steward:image", { value: "steward:two" });
       const { deployment } = await subject.stack.exportStack();
@@ -602,7 +603,7 @@ describe("what somebody changes by hand is seen by drift and by a refresh, and u
       expect(reported(report)).toEqual(
         expect.arrayContaining(["steward-worker gone", "steward-worker-deployed gone"]),
       );
-      expect(stderr).toContain("changed: sandbox (");
+      expect(stderr).toContain("changed: steward-sandbox (");
       expect(code).toBe(2);
       expect(await subject.stack.up({ refresh: true }).then(() => "", String)).toContain(
         "application_orphaned",

@@ -275,7 +275,7 @@ test(
     const preview = await stack.preview();
     expect(preview.changeSummary).toMatchObject({ update: 1 });
     const update = await stack.up();
-    expect(update.summary.resourceChanges).toEqual({ same: 1, update: 1 });
+    expect(update.summary.resourceChanges).toEqual({ same: 2, update: 1 });
     expect(update.outputs["bucketName"]?.value).toBe("test-steward");
     expect(await markerOf("test-steward")).toMatchObject({ id, owner: "steward/renamed" });
     expect(buckets()).toEqual(["test-steward"]);

@@ -1,11 +1,10 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPolicyPack } from "../../../policies/build.ts";
 import { RULES } from "../../../policies/rules.ts";
 import { startStage, TOKEN, type Stage } from "../../rehearsal/support.ts";
+import { startAnyProvider, type AnyProvider } from "../../support/any-provider.ts";
 import {
   cloudflareConfig,
   createTestStack,
@@ -20,31 +19,25 @@ describe("the policy pack under the real engine", () => {
   let subject: TestStack;
   let stage: Stage;
   let pack: string;
-  let provider: ChildProcess;
+  let provider: AnyProvider;
   let breaks: Breaks = {};
 
   beforeAll(async () => {
     pack = await buildPolicyPack();
     stage = await startStage();
-    provider = spawn(process.execPath, [join(import.meta.dirname, "provider.ts")], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    const [port] = (await once(provider.stdout ?? provider, "data")) as [Buffer];
-    const names = ["cloudflare", "command", "docker", "pulumi-nodejs"].map(
-      (name) => `${name}:${port.toString().trim()}`,
-    );
+    provider = await startAnyProvider();
     subject = await createTestStack({
       program: () => program(breaks),
       config: cloudflareConfig(stage.cloudflare.url, TOKEN),
       name: "prod",
-      environment: { PULUMI_DEBUG_PROVIDERS: names.join(",") },
+      environment: provider.environment,
     });
   }, ENGINE_MS);
 
   afterAll(async () => {
     await subject?.close();
     await stage?.close();
-    provider?.kill();
+    provider?.close();
   });
 
   /** What the engine says of the rules, and which of the expected ones did not stop the preview. */

@@ -1,7 +1,17 @@
 import { runProvider } from "../../../rehearsal/providers/serve.ts";
 
 /** What the platforms add to the inputs that a program then hands on. */
-const LIVE = { aud: "the-audience-of-the-application", imageId: `sha256:${"a".repeat(64)}` };
+const LIVE = {
+  aud: "the-audience-of-the-application",
+  imageId: `sha256:${"a".repeat(64)}`,
+  stdout: "done",
+  key: "the-key-of-the-attestation",
+  deploymentId: "one",
+  report: "done",
+  line: "nothing",
+  imageRound: 0,
+  containerRound: 0,
+};
 
 /**
  * A provider that takes every resource and keeps none: what the rules look at also has types that neither the

@@ -82,7 +82,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       expect(report["steps"]).toContainEqual({
         op: "replace",
         type: "cloudflare:index/worker:Worker",
-        name: "worker",
+        name: "steward-worker",
       });
       expect(await settings()).toBe(before);
       expect(workerNames()).toEqual(["steward-one"]);
@@ -219,9 +219,13 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
     async () => {
       const before = await subject.stack.exportStack();
       const { code, said, report } = await stackCommand(subject, "drift.ts", "test", "--json");
-      expect(said).toMatch(/^gone: sandbox \(pulumi-nodejs:dynamic\/serverless:ContainerApplication\)$/m);
+      expect(said).toMatch(
+        /^gone: steward-sandbox \(pulumi-nodejs:dynamic\/serverless:ContainerApplication\)$/m,
+      );
       expect(said).toContain("To put it back: pulumi up -s test --refresh");
-      expect(report["drift"]).toContainEqual(expect.objectContaining({ name: "worker", what: "gone" }));
+      expect(report["drift"]).toContainEqual(
+        expect.objectContaining({ name: "steward-worker", what: "gone" }),
+      );
       expect(code).toBe(2);
       expect(await subject.stack.exportStack()).toEqual(before);
     },

@@ -1,0 +1,23 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+/** A provider in place of every one that the stacks use: it takes all resources, and keeps none. */
+export interface AnyProvider {
+  /** Variables that make an engine use it. */
+  environment: { PULUMI_DEBUG_PROVIDERS: string };
+  close(): void;
+}
+
+/** Starts the provider of test/policies/engine/provider.ts. */
+export async function startAnyProvider(): Promise<AnyProvider> {
+  const file = join(import.meta.dirname, "../policies/engine/provider.ts");
+  const provider = spawn(process.execPath, [file], { stdio: ["pipe", "pipe", "inherit"] });
+  const [port] = (await once(provider.stdout, "data")) as [Buffer];
+  const names = ["cloudflare", "command", "docker", "pulumi-nodejs"];
+  const places = names.map((name) => `${name}:${port.toString().trim()}`);
+  return {
+    environment: { PULUMI_DEBUG_PROVIDERS: places.join(",") },
+    close: () => void provider.kill(),
+  };
+}

@@ -1,0 +1,43 @@
+import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
+import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
+import { cloudflareConfig } from "./stack.ts";
+
+const CHANNELS: ConfigMap = {
+  "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
+  "steward:openaiApiKey": { value: "sk-test-9876543210", secret: true },
+  "steward:slackBotToken": { value: "xoxb-test-0123456789", secret: true },
+  "steward:slackSigningSecret": { value: "the-signing-secret-0123", secret: true },
+  "steward:telegramBotToken": { value: "1234567890:the-bots-token", secret: true },
+  "steward:discordBotToken": { value: "the-bots-token", secret: true },
+  "steward:discordApplicationId": { value: "1000000000000000001" },
+  "steward:discordPublicKey": { value: "0".repeat(64) },
+  // Nothing answers there: no platform is asked in a test.
+  "steward:endpoints": { value: '{"discord":"http://127.0.0.1:9"}' },
+};
+
+/**
+ * Configurations with which the stacks make every resource that they know. Their states before there was a component
+ * are in test/stacks/archive.
+ */
+export const everyResource = {
+  serverless: (apiUrl: string): ConfigMap => ({
+    ...cloudflareConfig(apiUrl, TOKEN),
+    ...CHANNELS,
+    "steward:target": { value: "serverless" },
+    "steward:accountId": { value: ACCOUNT },
+    "steward:hostname": { value: "bot.acme.invalid" },
+    // The provider that takes every resource chooses no name.
+    "steward:bucketName": { value: "test-steward" },
+    "steward:teamDomain": { value: "acme.cloudflareaccess.com" },
+    "steward:operators": { value: '["op@acme.dev"]' },
+    "steward:slackAppId": { value: "A0123456789" },
+    "steward:slackConfigToken": { value: "xoxe-test-0123456789", secret: true },
+  }),
+  host: (port: number): ConfigMap => ({
+    ...CHANNELS,
+    "steward:target": { value: "host" },
+    "steward:hostPort": { value: String(port) },
+    "steward:hostAddress": { value: "127.0.0.1" },
+    "steward:adminToken": { value: "the-admin-token-that-nobody-may-read", secret: true },
+  }),
+};

@@ -1,0 +1,31 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+/** Answers for an engine that has every image, and neither a container nor a volume. */
+const COMMAND = `#!/bin/sh
+case "$1 $2 $3" in
+  "version --format "*) echo "28.0.0 amd64" ;;
+  "info --format "*) echo '{"MemTotal":8589934592,"NCPU":4,"DockerRootDir":"/","SecurityOptions":[]}' ;;
+  "image inspect --format") echo "sha256:${"a".repeat(64)}" ;;
+  ps*) ;;
+  *) echo "Error: No such $1" >&2; exit 1 ;;
+esac
+`;
+
+/**
+ * Puts a `docker` command first on PATH that answers for an engine of no machine, for programs that look at one. Returns
+ * a function that takes it away.
+ */
+export async function standInDocker(): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "steward-docker-"));
+  const file = join(folder, "docker");
+  await writeFile(file, COMMAND);
+  await chmod(file, 0o755);
+  const { PATH: before } = process.env;
+  process.env["PATH"] = [folder, before ?? ""].join(delimiter);
+  return async () => {
+    process.env["PATH"] = before;
+    await rm(folder, { recursive: true });
+  };
+}
