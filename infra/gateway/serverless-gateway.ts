@@ -93,7 +93,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
             instanceType: settings.instanceType,
             hash: container.hash,
             baseMonth: baseMonth(),
-            api: storedCredentials(settings),
+            api: storedCredentials(settings, credentials),
           },
           { ...parent, dependsOn: secrets },
         )
@@ -236,12 +236,12 @@ function credentialsOf(
 }
 
 /** Returns the credentials that the push keeps in the state. */
-function storedCredentials({ cloudflare = {} }: Settings): PushedImageArgs["api"] {
-  const { apiToken, baseUrl, tokenInEnvironment } = cloudflare;
-  return {
-    baseUrl,
-    ...(tokenInEnvironment !== true && apiToken !== undefined && { token: pulumi.secret(apiToken) }),
-  };
+function storedCredentials(
+  { cloudflare }: Settings,
+  { apiToken, baseUrl }: ApiCredentials,
+): PushedImageArgs["api"] {
+  const isStored = apiToken !== undefined && cloudflare?.tokenInEnvironment !== true;
+  return { baseUrl, ...(isStored && { apiToken: pulumi.secret(apiToken) }) };
 }
 
 /** Checks the API token before anything is created, also in a preview. A token that the program does not know is left out. */

@@ -1,6 +1,7 @@
 import { INTERPRETER, programText } from "../shell/package.ts";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
+import type { ApiCredentials } from "./account-api.ts";
 import type { InstanceType } from "./container-api.ts";
 
 /** Arguments of {@link PushedImage}. */
@@ -14,7 +15,7 @@ export interface PushedImageArgs {
   /** Month of the base image, such as `2026-11`; in another one the image is built and pushed again. */
   baseMonth: string;
   /** Cloudflare's API. The token is a Pulumi secret; what is left out is read from CLOUDFLARE_*. */
-  api: { token?: pulumi.Input<string> | undefined; baseUrl?: pulumi.Input<string> | undefined };
+  api: ApiCredentials;
 }
 
 const PUSH = programText("infra/serverless/push");
@@ -48,13 +49,15 @@ function pushEnvironment({
   accountId,
   registry,
   instanceType,
-  api: { token, baseUrl },
+  api: { apiToken, baseUrl },
 }: PushedImageArgs): Record<string, pulumi.Input<string>> {
-  return {
+  const environment = {
     PUSH_ACCOUNT: accountId,
     PUSH_REGISTRY: registry,
     PUSH_INSTANCE_TYPE: instanceType,
-    ...(token !== undefined && { CLOUDFLARE_API_TOKEN: token }),
+    ...(apiToken !== undefined && { CLOUDFLARE_API_TOKEN: apiToken }),
     ...(baseUrl !== undefined && { CLOUDFLARE_BASE_URL: baseUrl }),
   };
+  // A provider's output without a value leaves its variable out.
+  return environment as Record<string, pulumi.Input<string>>;
 }

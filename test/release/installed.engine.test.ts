@@ -1,3 +1,5 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { type } from "../journeys/typed.ts";
@@ -74,6 +76,39 @@ test(
     );
   },
   UPDATE_MS * 4,
+);
+
+test(
+  "the program of docs/components.md type-checks against the package, and a preview makes nothing else than it says",
+  async () => {
+    const { shell, works } = project;
+    const page = await readFile("docs/components.md", "utf8");
+    const [, example = ""] = /```ts\n(.*?)```/s.exec(page) ?? [];
+    await writeFile(path.join(shell.folder, "gateways.ts"), example);
+    // The account is an emulated one, and this engine may have no Docker.
+    const address = `requireSecret("apiToken"), baseUrl: "${world.stage.cloudflare.url}" }`;
+    const program = example
+      .replace('requireSecret("apiToken") }', address)
+      .replace(/const engine.*?(?=export)/s, "")
+      .replace(", office.url", "");
+    await writeFile(path.join(shell.folder, "index.js"), program);
+    const settings = { accountId: ACCOUNT, subdomain: "acme" };
+    for (const [key, value] of Object.entries(settings)) {
+      await works(`pulumi config set -s dev ${key} ${value}`);
+    }
+    for (const key of ["anthropicApiKey", "slackBotToken", "slackSigningSecret"]) {
+      await works(`pulumi config set -s dev --secret ${key} xoxb-test-0123456789`);
+    }
+
+    const compiler = path.resolve("node_modules/typescript/bin/tsc");
+    const flags = "--noEmit --strict --skipLibCheck --target es2024 --module nodenext --types node";
+    await works(`node ${compiler} ${flags} --typeRoots ${path.resolve("node_modules/@types")} gateways.ts`);
+    const { said } = await works("pulumi preview -s dev");
+    expect(said).toContain("steward:index:ServerlessGateway support create");
+    expect(said).toContain('[0]: "https://bot-dev-support-steward.acme.workers.dev"');
+    expect(said).toMatch(/Resources:\n +\+ \d+ to create\n/);
+  },
+  UPDATE_MS,
 );
 
 test("the package's command lists what there is, and refuses what there is not", async () => {
