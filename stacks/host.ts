@@ -15,7 +15,6 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const provider = new docker.Provider("docker", engine.provider);
   // No more of the address than the provider is given, so that all resources find the same engine in a later refresh.
   const dockerHost = engine.provider.certPath === undefined ? engine.provider.host : undefined;
-  const isRemote = engine.address.startsWith("ssh://") && ["0.0.0.0", "::"].includes(args.address);
   const gateway = new HostGateway(
     GATEWAY,
     {
@@ -23,7 +22,6 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       dockerHost,
       containerName: names.container,
       ...(args.dataDirectory === undefined && { volumeName: names.volume }),
-      ...(isRemote && { publicAddress: new URL(engine.address).hostname }),
     },
     adopting({ providers: { docker: provider } }),
   );

@@ -181,8 +181,6 @@ export interface HostGatewayArgs extends GatewayArgs {
    * Default: the engine that the `docker` command uses.
    */
   dockerHost?: string | undefined;
-  /** Host name or IP address in the output `url`. Default: that of `dockerHost`, otherwise `address`. */
-  publicAddress?: string | undefined;
   /** Port on the host, 1 to 65535. Default: 8080. */
   port?: number | undefined;
   /** IP address of the host that the port is mapped on. Default: 0.0.0.0. */

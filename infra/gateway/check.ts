@@ -89,11 +89,10 @@ export function checkArgs<Of extends Target>(target: Of, name: string, args: Arg
     const problems = [...findProblems(target, values), ...unknownArguments(target, values)];
     if (problems.length > 0) throw invalid(name, problems);
   };
-  const now = Object.entries(given).map(([path, value]) => [path, knownNow(value)] as const);
-  check(Object.fromEntries(now));
-  if (now.every(([path, value]) => value === given[path])) return Promise.resolve();
-  const later = Object.entries(given).map(async ([path, value]) => [path, await resolved(value)] as const);
-  return Promise.all(later).then((entries) => check(Object.fromEntries(entries)));
+  const known = (values: Values): Values =>
+    Object.fromEntries(Object.entries(values).map(([path, value]) => [path, knownNow(value)]));
+  check(known(given));
+  return resolved(given).then((values) => check(known(values as Values)));
 }
 
 function invalid(name: string, problems: readonly Problem[]): pulumi.RunError {
@@ -108,34 +107,25 @@ function invalid(name: string, problems: readonly Problem[]): pulumi.RunError {
   return runError(text, new StewardError("stack_config_invalid", text, { fix: "" }));
 }
 
-/** A value with {@link LATER} for what is known only later; of a record, text that is valid for the unknown members. */
+/** Returns a value with {@link LATER} for what is not known; in a record, a text that is valid for an unknown member. */
 function knownNow(value: unknown): unknown {
   if (isLater(value)) return LATER;
   if (Array.isArray(value)) return value.some(isLater) ? LATER : value;
-  if (typeof value !== "object" || value === null || !Object.values(value).some(isLater)) return value;
+  if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isLater(one) ? "-" : one]));
 }
 
 function isLater(value: unknown): boolean {
-  return pulumi.Output.isInstance(value) || value instanceof Promise;
+  return value === UNKNOWN || pulumi.Output.isInstance(value) || value instanceof Promise;
 }
 
-/** Returns a value once it is known, {@link LATER} where a preview does not know it. */
+/** Returns a value with what it holds once that is known, {@link UNKNOWN} where a preview does not know it. */
 async function resolved(value: unknown): Promise<unknown> {
-  if (!isLater(value)) {
-    if (Array.isArray(value)) {
-      const members = await Promise.all(value.map(resolved));
-      return members.includes(LATER) ? LATER : members;
-    }
-    if (typeof value !== "object" || value === null) return value;
-    const members = Object.entries(value).map(async ([name, one]) => {
-      const known = await resolved(one);
-      return [name, known === LATER ? "-" : known] as const;
-    });
-    return Object.fromEntries(await Promise.all(members));
-  }
-  const known = await whenKnown(value as pulumi.Input<unknown>);
-  return known === UNKNOWN ? LATER : known;
+  if (isLater(value)) return whenKnown(value as pulumi.Input<unknown>);
+  if (Array.isArray(value)) return Promise.all(value.map(resolved));
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(async ([name, one]) => [name, await resolved(one)] as const);
+  return Object.fromEntries(await Promise.all(members));
 }
 
 /** Returned by {@link whenKnown} for a value that a preview cannot know. */

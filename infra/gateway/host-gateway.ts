@@ -26,7 +26,7 @@ import { probeEnvironment } from "../readiness/readiness.ts";
 import { AttestationKey } from "../secrets/attestation-key.ts";
 import { SecretChecks } from "../secrets/secret-checks.ts";
 import { defaultName, fittingName } from "../serverless/names.ts";
-import { environmentFor } from "../shell/docker.ts";
+import { type Engine, resolveEngine } from "../shell/docker.ts";
 import { commandsFor } from "../shell/package.ts";
 import { type Completed, completed, type HostGatewayArgs } from "./args.ts";
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
@@ -73,8 +73,11 @@ export class HostGateway extends pulumi.ComponentResource {
     const names = namesOf(name, settings);
     const hooks = nameHooks(names, dockerHost);
     const environment = environmentOf("host", settings);
+    const engine = resolveEngine(dockerHost);
     const gate = gateOf(
-      checked.then(() => Promise.all([hooks.registered, checkHost(settings, names, environment)])),
+      Promise.all([checked, hooks.registered, engine]).then(([, , found]) =>
+        checkHost(settings, names, environment, found),
+      ),
     );
     const runtime = { ...environment, secrets: gatedSecrets(environment, gate) };
     const parent = { parent: this };
@@ -84,7 +87,7 @@ export class HostGateway extends pulumi.ComponentResource {
     const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets }, parent);
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
     const source =
-      settings.image === undefined ? imageBuild(built, dockerHost, gate) : { name: gate(settings.image) };
+      settings.image === undefined ? imageBuild(built, engine, gate) : { name: gate(settings.image) };
     const placement = new Placement(
       `${name}-placement`,
       {
@@ -143,7 +146,9 @@ export class HostGateway extends pulumi.ComponentResource {
       dependsOn: service,
     });
 
-    this.url = pulumi.output(`http://${publicAddress(settings)}:${settings.port}`);
+    this.url = gate(engine).apply(
+      ({ address }) => `http://${publicAddress(settings, address)}:${settings.port}`,
+    );
     this.image = image.imageId;
     this.bundleHash = bundle.hash;
     this.containerId = container.containerId;
@@ -182,13 +187,14 @@ async function checkHost(
   settings: Settings,
   names: HostNames,
   { variables, secrets }: RuntimeEnvironment,
+  engine: Engine,
 ): Promise<void> {
   const { memoryMiB, cpus, diskMiB, dataDirectory: directory, port, address } = settings;
   const [image, known] = await Promise.all([whenKnown(settings.image), whenKnown(variables)]);
   const commands = commandsFor(operatorStack());
   await preflight({
     names,
-    environment: environmentFor(settings.dockerHost),
+    environment: engine.env,
     port: { external: port, address },
     directory,
     memoryMiB,
@@ -203,11 +209,11 @@ async function checkHost(
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */
-function imageBuild(bundle: Promise<Bundle>, dockerHost: string | undefined, gate: Gate): ImageBuild {
+function imageBuild(bundle: Promise<Bundle>, engine: Promise<Engine>, gate: Gate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;
-  const base = gate(true)
-    .apply(() => ensureBaseImage({ log, env: environmentFor(dockerHost) }).catch(explained))
+  const base = gate(engine)
+    .apply(({ env }) => ensureBaseImage({ log, env }).catch(explained))
     .apply(({ image }) => image);
   const buildArgs = pulumi
     .all([hash, base])
@@ -241,10 +247,8 @@ function createCommands(
 }
 
 /** Returns the address at which clients reach the port: the engine's host, unless the port is open to that host alone. */
-function publicAddress(settings: Settings): string {
-  const { publicAddress: given, dockerHost = "", address } = settings;
-  if (given !== undefined) return given;
-  if (dockerHost.startsWith("ssh://") && ANY.has(address)) return new URL(dockerHost).hostname;
+function publicAddress(settings: Settings, engineAddress: string): string {
+  if (engineAddress.startsWith("ssh://") && ANY.has(settings.address)) return new URL(engineAddress).hostname;
   return addressOnHost(settings);
 }
 

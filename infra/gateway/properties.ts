@@ -225,7 +225,6 @@ const HOST_PROPERTIES = {
     `must have at least ${SHORTEST_ADMIN_TOKEN} characters`,
   ),
   dockerHost: matching(/^(unix:\/\/\/|ssh:\/\/|tcp:\/\/)\S+$/, "a unix:// or ssh:// address"),
-  publicAddress: matching(/^[\w.:[\]-]+$/, "a host name or an IP address"),
   port: integer(1, 65_535),
   address: IP_ADDRESS,
   dataDirectory: matching(/^\/[^\s:,]+$/, "an absolute path without spaces, colons and commas"),

@@ -138,7 +138,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
         accountId,
         workerName,
         hostname: settings.hostname,
-        mainModule: "index.js",
+        mainModule: code.mainModule,
         modules: code.files.apply(readModules),
         compatibility: COMPATIBILITY,
         migrations,

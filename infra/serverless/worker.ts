@@ -14,7 +14,7 @@ interface WorkerArgs {
   workerName: string;
   /** A host name in one of the account's zones. Default: none; the Worker answers on workers.dev. */
   hostname?: pulumi.Input<string> | undefined;
-  mainModule: string;
+  mainModule: pulumi.Input<string>;
   modules: pulumi.Input<WorkerModule[]>;
   compatibility: { date: string; flags: readonly string[] };
   migrations: readonly Migration[];

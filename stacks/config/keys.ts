@@ -28,7 +28,7 @@ const PATHS: Readonly<Record<string, string>> = {
   hostDataDirectory: "dataDirectory",
 };
 /** Arguments that no key sets: those of other keys, and those that the program sets. */
-const UNSET = /^(?:cloudflare\.|containerName$|volumeName$|publicAddress$)/;
+const UNSET = /^(?:cloudflare\.|containerName$|volumeName$)/;
 const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
 
 /** Keys of each target's stacks, without the namespace. */
