@@ -3,13 +3,6 @@ import * as pulumi from "@pulumi/pulumi";
 /** Name of the gateway of every stack of this program. */
 export const GATEWAY = "steward";
 
-/** Returns the URN of a serverless stack's resource below the gateway, which may not have adopted it yet. */
-export function adoptedUrn(urn: string): string {
-  const [above, type = "", name] = [urn.split("::").slice(0, 2), ...urn.split("::").slice(2)] as const;
-  const gateway = "steward:index:ServerlessGateway$";
-  return type.startsWith(gateway) ? urn : [...above, `${gateway}${type}`, `${GATEWAY}-${name}`].join("::");
-}
-
 /**
  * Returns options for a gateway that takes over what a stack deployed before there was a component: its children belonged
  * to the stack itself, under their names without the gateway's. Their own children inherit the aliases.

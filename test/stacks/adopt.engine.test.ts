@@ -1,42 +1,15 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import type { ConfigMap, Deployment } from "@pulumi/pulumi/automation/index.js";
+import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { adoptedUrn, GATEWAY } from "../../stacks/adopt.ts";
 import { program } from "../../stacks/program.ts";
 import { startStage, type Stage } from "../rehearsal/support.ts";
 import { startAnyProvider, type AnyProvider } from "../support/any-provider.ts";
 import { everyResource } from "../support/every-resource.ts";
+import { urnsOf, withoutGateway } from "../support/former-gateway.ts";
 import { freePort } from "../support/ports.ts";
 import { createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
 import { standInDocker } from "../support/stand-in-docker.ts";
-
-/** Returns the URN that a resource had before there was a gateway. */
-function formerUrn(urn: string): string {
-  const [stack, project, type = "", ...name] = urn.split("::");
-  const [head, ...below] = type.split("$");
-  if (!head?.startsWith("steward:index:")) return urn;
-  const former = name.join("::").replace(new RegExp(`^${GATEWAY}-`), "");
-  return [stack, project, below.join("$"), former].join("::");
-}
-
-function urnsOf(deployment: Deployment): string[] {
-  const { resources } = deployment as unknown as { resources: { urn: string }[] };
-  return resources.map(({ urn }) => urn);
-}
-
-/** Returns a state as it was before there was a gateway: its children were the stack's. */
-function asFormer(deployment: Deployment): Deployment {
-  const urns = urnsOf(deployment);
-  const gateway = urns.find((urn) => /::steward:index:\w+::/.test(urn)) ?? "";
-  const stack = urns.find((urn) => urn.includes("::pulumi:pulumi:Stack::")) ?? "";
-  const { resources, ...rest } = deployment as unknown as { resources: { urn: string }[] };
-  let text = JSON.stringify(resources.filter(({ urn }) => urn !== gateway));
-  for (const urn of urns) {
-    text = text.replaceAll(`"${urn}"`, `"${urn === gateway ? stack : formerUrn(urn)}"`);
-  }
-  return { ...rest, resources: JSON.parse(text) as object[] } as unknown as Deployment;
-}
 
 describe("a stack that was deployed before there was a component", () => {
   let stage: Stage;
@@ -69,7 +42,7 @@ describe("a stack that was deployed before there was a component", () => {
       const { stack } = subject;
       await stack.up();
       const exported = await stack.exportStack();
-      const former = asFormer(exported.deployment);
+      const former = withoutGateway(exported.deployment);
 
       // The resources of a stack that the code before the component deployed with this configuration.
       const file = path.join(import.meta.dirname, "archive", `${target}.json`);
@@ -86,13 +59,6 @@ describe("a stack that was deployed before there was a component", () => {
     },
     UPDATE_MS,
   );
-
-  test("the deployment that a rollout leaves out is found under both names", () => {
-    const former =
-      "urn:pulumi:dev::bot::steward:serverless:Worker$pulumi-nodejs:dynamic/serverless:Deployment::worker-deployed";
-    expect(formerUrn(adoptedUrn(former))).toBe(former);
-    expect(adoptedUrn(adoptedUrn(former))).toBe(adoptedUrn(former));
-  });
 });
 
 /** The engine counts no providers that it makes itself. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world?.close(), UPDATE_MS);
 
 test(
-  "a stack that was deployed by the official resource keeps what serves: one is taken over, nothing else changes",
+  "a stack that was deployed by the official resource keeps what serves: one is taken over, the component is created, nothing else changes",
   async () => {
     await subject.stack.up();
     const { deployments, versions, workers } = world.stage.cloudflare.account.state;
@@ -22,7 +22,7 @@ test(
 
     const { summary } = await subject.stack.up();
     const { create, delete: deleted, same, ...changes } = summary.resourceChanges ?? {};
-    expect({ create, deleted, changes }).toEqual({ create: 1, deleted: 1, changes: {} });
+    expect({ create, deleted, changes }).toEqual({ create: 2, deleted: 1, changes: {} });
     expect(same).toBeGreaterThan(15);
     const after = world.stage.cloudflare.account.state;
     expect(after.deployments).toEqual(deployments);

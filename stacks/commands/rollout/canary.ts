@@ -8,11 +8,8 @@ type Shares = FormerVersion["versions"];
 
 /** Gradual rollout of a new version of the Worker. */
 export interface Canary {
-  /**
-   * URNs of the deployment, one for each of its types. These resources and everything that depends on them are updated
-   * last.
-   */
-  deploymentUrns: string[];
+  /** URN of the deployment. It and everything that depends on it are updated last. */
+  deploymentUrn: string;
   /** Returns the version that the stack created last. */
   nextVersion(): Promise<string | undefined>;
   /** Deploys two versions, each with its percentage. */
@@ -45,7 +42,7 @@ export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
   const { canary, former, shares, watchMs, record, engine, say } = run;
   await stack.up({
     ...engine,
-    exclude: canary.deploymentUrns,
+    exclude: [canary.deploymentUrn],
     excludeDependents: true,
     message: "canary",
     showSecrets: false,

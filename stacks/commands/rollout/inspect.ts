@@ -12,7 +12,6 @@ import { applicationName } from "../../../infra/serverless/names.ts";
 import { compareVersions } from "../../../infra/serverless/version-health.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { adoptedUrn } from "../../adopt.ts";
 import { stackBackups } from "../backup/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type DeployedStack, findResource, readState, targetOf, workerOf } from "../deployed/stack.ts";
@@ -23,9 +22,7 @@ const BACK_MS = 60_000;
 const RETRY_MS = 500;
 
 const VERSION = ["WorkerVersion", "worker-current"] as const;
-const DEPLOYMENT = "pulumi-nodejs:dynamic/serverless:Deployment";
-/** {@link DEPLOYMENT} in stacks that were deployed before it existed. */
-const FORMER_DEPLOYMENT = "cloudflare:index/workersDeployment:WorkersDeployment";
+const DEPLOYMENT = ["pulumi-nodejs:dynamic/serverless:Deployment", "worker-deployed"] as const;
 
 /**
  * Looks at a stack before its update.
@@ -61,9 +58,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations, publicWebhooks } = config;
   const state = await deployed.state();
-  const [recorded] = [DEPLOYMENT, FORMER_DEPLOYMENT].flatMap(
-    (type) => findResource(state, type, "worker-deployed") ?? [],
-  );
+  const recorded = findResource(state, ...DEPLOYMENT);
   const scriptName = workerOf(state) ?? workerName;
   const access = { accountId, ...cloudflare };
   const live = await readLiveWorker(access, scriptName);
@@ -81,9 +76,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
       ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,
     canary: recorded && {
-      deploymentUrns: [
-        ...new Set([recorded.urn, adoptedUrn(recorded.urn.replace(FORMER_DEPLOYMENT, DEPLOYMENT))]),
-      ],
+      deploymentUrn: recorded.urn,
       nextVersion: async () => findResource(await readState(deployed.stack), ...VERSION)?.id,
       share: async (versions) => void (await deployVersions(access, scriptName, versions, "canary")),
       compare: (versionIds, watchMs) =>

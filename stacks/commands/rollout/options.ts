@@ -124,6 +124,7 @@ function seconds(text: string): number {
 }
 
 const WORKER = "cloudflare:index/worker:Worker";
+const GATEWAY = "steward:index:ServerlessGateway";
 /** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
 const STATE = [WORKER, "pulumi-nodejs:dynamic/serverless:StateBucket", "docker:index/volume:Volume"];
 
@@ -151,8 +152,14 @@ export function openGates({ steps, migrations }: Plan, { stack, accept, canary }
   const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
   const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
   const atOnce = migrations.filter((tag) => canary.length > 0 && tag === accept);
+  const created = steps.flatMap(({ op, type }) => (op === "create" ? [type] : []));
+  // The engine cannot leave out a resource whose parents are adopted in the same update.
+  const adopts = canary.length > 0 && created.includes(GATEWAY) && !created.includes(WORKER);
   return [
     ...open,
+    ...(adopts
+      ? ["The update that creates the gateway's component cannot be gradual. Update at once: omit --canary"]
+      : []),
     ...atOnce.map((tag) => `Migration ${tag} cannot be deployed gradually. Apply it at once: omit --canary`),
     ...unasked.map(
       ({ op, name, type }) =>

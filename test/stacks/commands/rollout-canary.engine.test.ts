@@ -25,9 +25,8 @@ test(
 );
 
 test(
-  "a new version gets its shares one after the other, each measured, and no event is lost, in a stack of an older version too",
+  "a new version gets its shares one after the other, each measured, and no event is lost",
   async () => {
-    await intoFormerShape(stage.subject);
     const events = sendSteadily(stage.eventsUrl, stage.slack);
     const former = await stage.liveVersion();
     await stage.change("debug");
@@ -62,6 +61,19 @@ test(
     expect(done.said).toContain("The new version: 0 of 50 requests answered wrongly");
     expect(await events.lost()).toEqual([]);
     expect(events.sent).toBeGreaterThan(10);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "a stack of an older version waits for an update at once, and shares from then on",
+  async () => {
+    await intoFormerShape(stage.subject);
+    const waits = await stage.rollout("--canary", "10", "--watch", "0");
+    expect(waits.code, waits.said).toBe(2);
+    expect(waits.said).toContain("cannot be gradual. Update at once: omit --canary");
+    const adopted = await stage.rollout();
+    expect(adopted.code, adopted.said).toBe(0);
   },
   UPDATE_MS,
 );

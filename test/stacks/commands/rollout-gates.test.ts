@@ -26,6 +26,17 @@ test("a migration cannot be deployed by shares", () => {
   ]);
 });
 
+test("what was deployed before the component is not put below it by shares", () => {
+  const created = { op: "create", type: "steward:index:ServerlessGateway", name: "steward" };
+  const shares = { ...NOBODY, canary: [10] };
+  expect(openGates({ steps: [created, VERSION], migrations: [] }, shares)).toEqual([
+    "The update that creates the gateway's component cannot be gradual. Update at once: omit --canary",
+  ]);
+  const first = { ...WORKER, op: "create" };
+  expect(openGates({ steps: [created, first], migrations: [] }, shares)).toEqual([]);
+  expect(openGates({ steps: [created, VERSION], migrations: [] }, NOBODY)).toEqual([]);
+});
+
 test("no word lets a rollout remove what keeps state; a version keeps none", () => {
   const accepted = { stack: "dev", accept: "v2", canary: [] };
   expect(openGates({ steps: [VERSION], migrations: [] }, accepted)).toEqual([]);
