@@ -4,7 +4,7 @@ import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
 import { AGENT } from "../../runtime/contract/names.ts";
-import { OWNER_LABEL, owner } from "./names.ts";
+import { beforeCreate, OWNER_LABEL, owner } from "./names.ts";
 import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */
@@ -70,7 +70,7 @@ export class Container extends pulumi.ComponentResource {
         // Set here because a replacement trigger replaces the container without asking the provider, which would demand
         // the same.
         deleteBeforeReplace: true,
-        hooks: { beforeCreate: args.hooks ?? [] },
+        transformations: [beforeCreate(args.hooks)],
         ...(args.round !== undefined && { replacementTrigger: args.round }),
       },
     );
@@ -229,7 +229,7 @@ export class Volume extends pulumi.ComponentResource {
         // A changed label would replace the volume. A volume that was created before the label was introduced has none,
         // and keeps its data.
         ignoreChanges: ["labels"],
-        hooks: { beforeCreate: args.hooks ?? [] },
+        transformations: [beforeCreate(args.hooks)],
       },
     );
 

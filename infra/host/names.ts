@@ -27,8 +27,8 @@ export interface NameHooks {
 
 /**
  * Registers the hooks. A Pulumi language host from before hooks existed does not register them, so names are not
- * checked there: the lists are filled with what was registered once `registered` is fulfilled. Pulumi reads them when
- * all inputs of a resource are known.
+ * checked there: the lists are filled with what was registered once `registered` is fulfilled. Pulumi reads them when all
+ * inputs of a resource are known; see {@link beforeCreate}.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -42,6 +42,14 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
   });
   const [containerHooks = [], volumeHooks = []] = lists;
   return { container: containerHooks, volume: volumeHooks, registered: Promise.all(filled) };
+}
+
+/**
+ * Returns a transformation that makes a resource run hooks before it is created. The option `hooks` would copy the list
+ * before it is filled.
+ */
+export function beforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
+  return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });
 }
 
 /**

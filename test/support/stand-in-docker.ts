@@ -2,8 +2,13 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Answers for an engine that has every image, and neither a container nor a volume. */
+const CONTAINER = JSON.stringify([
+  { Id: "1", State: { Running: false }, Config: { Labels: null, Env: [] }, Mounts: [] },
+]);
+
+/** Answers for an engine that has every image, no volume, and the container that STAND_IN_CONTAINER names. */
 const COMMAND = `#!/bin/sh
+[ "$1 $2 $3" = "container inspect $STAND_IN_CONTAINER" ] && echo '${CONTAINER}' && exit
 case "$1 $2 $3" in
   "version --format "*) echo "28.0.0 amd64" ;;
   "info --format "*) echo '{"MemTotal":8589934592,"NCPU":4,"DockerRootDir":"/","SecurityOptions":[]}' ;;

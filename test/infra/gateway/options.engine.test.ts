@@ -1,7 +1,7 @@
 import * as cloudflare from "@pulumi/cloudflare";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { HostGateway, ServerlessGateway } from "../../../infra/gateway/index.ts";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../../rehearsal/support.ts";
 import { startAnyProvider, type AnyProvider } from "../../support/any-provider.ts";
@@ -112,6 +112,20 @@ describe("the options of a gateway under the real engine", () => {
       // A resource is stored when it is there.
       const at = resources.findIndex(({ urn }) => urn.endsWith("::before"));
       expect(resources.findIndex(({ urn }) => urn.includes("Gateway"))).toBeGreaterThan(at);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "a container's name that somebody else has stops the preview",
+    async () => {
+      process.env["STAND_IN_CONTAINER"] = "office";
+      onTestFinished(() => void delete process.env["STAND_IN_CONTAINER"]);
+      const beside = await createTestStack({ program, config: {}, environment: provider.environment });
+      onTestFinished(() => beside.close());
+      const failure = await beside.stack.preview().then(() => "", String);
+      expect(failure).toContain("The engine already has a container office, which this stack did not make");
+      expect(failure).toContain("(host_name_taken)");
     },
     UPDATE_MS,
   );
