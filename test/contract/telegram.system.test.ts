@@ -222,7 +222,7 @@ test("with a webhook in the config Telegram delivers there, and nothing polls", 
   expect(telegram.calls.find(({ method }) => method === "setWebhook")?.parameters).toEqual({
     url: webhookUrl,
     secret_token: secret,
-    allowed_updates: ["message", "callback_query"],
+    allowed_updates: ["message", "edited_message", "callback_query"],
   });
   telegram.say("by webhook");
   await telegram.waitFor(({ text }) => text.includes("by webhook"), LONG_MS);

@@ -370,7 +370,7 @@ const SECOND: readonly Row[] = [
   {
     name: "channels-telegram-webhook",
     path: "allowedUpdates[2]",
-    change: () => setWebhook({ allowedUpdates: ["message", "callback_query", "edited_message"] }),
+    change: () => setWebhook({ allowedUpdates: ["message", "edited_message", "callback_query", "poll"] }),
     read: () => telegram.updates.webhook,
   },
   {
