@@ -369,7 +369,7 @@ const SECOND: readonly Row[] = [
   ),
   {
     name: "channels-telegram-webhook",
-    path: "allowedUpdates[2]",
+    path: "allowedUpdates[3]",
     change: () => setWebhook({ allowedUpdates: ["message", "edited_message", "callback_query", "poll"] }),
     read: () => telegram.updates.webhook,
   },
