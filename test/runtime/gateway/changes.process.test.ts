@@ -46,9 +46,7 @@ test("an edit of what was answered is answered with the former text at hand", as
   await send(said("Ev1", "two plus two"));
   expect(await send(edit("Ev2", "two plus three"))).toMatchObject([{ outcome: "answered" }]);
   const mark = "[#quoted: edited, the next message takes its place, from #U1]";
-  expect(model.calls[1]?.body).toContain(
-    JSON.stringify(`${mark}: two plus two\n[#person]: two plus three`),
-  );
+  expect(model.calls[1]?.body).toContain(JSON.stringify(`${mark}: two plus two\n[#person]: two plus three`));
   expect(await send(edit("Ev3", "two plus three"))).toMatchObject([{ outcome: "ignored" }]);
 });
 
@@ -123,7 +121,10 @@ test("an edit outlives a kill with the message that it changes", async () => {
     { outcome: "answered" },
     { outcome: "ignored" },
   ]);
-  expect(model.asked().map((asked) => asked.at(-1))).toEqual(["user: two plus three", "user: two plus three"]);
+  expect(model.asked().map((asked) => asked.at(-1))).toEqual([
+    "user: two plus three",
+    "user: two plus three",
+  ]);
   expect(slack.posts().map(({ text }) => text)).toEqual(["five"]);
 });
 
