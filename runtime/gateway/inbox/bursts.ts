@@ -71,9 +71,9 @@ export class Bursts {
    * Returns true if a message that has just come belongs to the question that is being answered: its sender asked that a
    * moment ago, and there is neither a word of the answer nor a tool's result. No message waits for such a follow-up.
    */
-  isFollowUp(message: Waiting, { running, waiting }: OpenMessages<Waiting>): boolean {
+  isFollowUp(message: Waiting, { running, waiting, interrupted }: OpenMessages<Waiting>): boolean {
     const [first] = running;
-    if (first === undefined || waiting.length !== 1) return false;
+    if (first === undefined || waiting.length !== 1 || interrupted) return false;
     if (this.#options.clock() - first.receivedAt >= FOLLOW_UP_MS) return false;
     return running.every(
       (one) =>

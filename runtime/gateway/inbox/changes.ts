@@ -9,7 +9,7 @@ import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
 /** Edits of earlier questions that are kept for the next answer, where nothing else is. */
-const MOST_EDITS = 5;
+const MOST_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 
 /** Dependencies of {@link Changes}. */

@@ -30,6 +30,8 @@ interface ChatQueue<Message> {
 export interface OpenMessages<Message> {
   running: readonly Message[];
   waiting: readonly Message[];
+  /** Something else waits for its turn among them. */
+  interrupted: boolean;
 }
 
 /** A run that was stopped ends soon; the conversation does not wait longer than this for it. */
@@ -95,7 +97,8 @@ export class ChatQueues<Message> {
     const { run, waiting = [] } = this.#queues.get(conversation) ?? {};
     const messages = (entries: Waiting<Message>[] = []): Message[] =>
       entries.flatMap(({ what }) => ("message" in what ? [what.message] : []));
-    return { running: messages(run?.entries), waiting: messages(waiting) };
+    const interrupted = waiting.some(({ what }) => "work" in what);
+    return { running: messages(run?.entries), waiting: messages(waiting), interrupted };
   }
 
   /** Puts `instead` in the place of a message that has not ended. A run that has begun does not see it. */

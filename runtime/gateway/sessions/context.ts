@@ -64,6 +64,21 @@ export class ContextNotes {
     this.#trim.run({ conversation, keep });
   }
 
+  /** Keeps again what {@link take} returned for a delivery. */
+  giveBack(conversation: string, delivery: string, stored: string, at: number): void {
+    for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
+      const sender = { ...speaker, id: speaker.id ?? "" };
+      const message = {
+        delivery: `${delivery} ${index}`,
+        sender,
+        text,
+        ...(was !== undefined && { was }),
+        at,
+      };
+      this.note(conversation, message, Number.MAX_SAFE_INTEGER);
+    }
+  }
+
   /** Gives a message a new text; `undefined` removes it. False: it is not kept. */
   change(conversation: string, message: string, text: string | undefined): boolean {
     const { changes } =

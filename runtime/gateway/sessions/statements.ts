@@ -20,7 +20,7 @@ export function sessionStatements(database: DatabaseSync) {
        WHERE conversation = ? AND delivery = ? AND role = 'user'`,
     ),
     retract: database.prepare(
-      "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user'",
+      "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user' RETURNING context",
     ),
     /** The newest version of a platform's message, but for the one of a delivery. */
     version: database.prepare(

@@ -134,10 +134,14 @@ export class Sessions {
     return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
   }
 
-  /** Takes a question that will have no answer out of the transcript, and what was done for it. */
+  /**
+   * Takes a question that will have no answer out of the transcript, and what was done for it. What was said before it
+   * goes to the next question.
+   */
   retract(conversation: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
-      this.#sql.retract.run(conversation, delivery);
+      const context = this.#sql.retract.get(conversation, delivery)?.["context"];
+      if (typeof context === "string") this.#context.giveBack(conversation, delivery, context, at);
       this.steps.drop(conversation, [delivery], at);
     });
   }

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { AnswerOptions, Question } from "../../../runtime/gateway/agent/agent.ts";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
-import { deliveriesOver, message } from "../support/deliveries.ts";
+import { turnStage as stage } from "../support/turns.ts";
 
 const TOOK_PLACE = { outcome: "ignored", note: "edit: took the place of the text" };
 const DELETED = { outcome: "ignored", note: "deleted before it was answered" };
@@ -15,58 +14,6 @@ afterEach(() => {
 
 /** Lets everything happen that waits for no timer. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
-
-/** How the test ends the answer to a question. */
-interface Turn {
-  asked: string[];
-  quoted: (readonly { kind: string; text: string }[])[];
-  say(soFar: string): void;
-  end(text?: string): void;
-  fail(error: Error): void;
-}
-
-/** An inbox whose agent keeps a transcript as the real one does, and answers when the test says so. */
-async function stage() {
-  const turns: Turn[] = [];
-  const answer = async (question: Question, { signal, onText }: AnswerOptions) => {
-    const { conversation, messages, direct } = question;
-    const deliveries = messages.map(({ delivery }) => delivery);
-    const { sessions } = current;
-    sessions.ask({ conversation, messages, group: !direct, at: Date.now() });
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    signal.addEventListener("abort", () => reject(new RetryableError("gateway_unavailable", "stopped")));
-    turns.push({
-      asked: messages.map(({ text }) => text),
-      quoted: messages.map(({ quoted = [] }) => quoted),
-      say: (soFar) => onText?.(soFar),
-      end: (text = "ok") => resolve(text),
-      fail: reject,
-    });
-    const text = await promise;
-    sessions.keepAnswer(conversation, deliveries, text, Date.now());
-    return { text, delivery: deliveries.at(-1) ?? "" };
-  };
-  const all = await deliveriesOver(answer);
-  let current: Pick<typeof all, "inbox" | "sessions" | "context"> = all;
-  const from = (id: string, text: string, inbound: object = {}) =>
-    message(id, text, { message: id, ...inbound }, { receivedAt: Date.now() });
-  return {
-    ...all,
-    turns,
-    /** After a crash: the same database. */
-    crash: () => {
-      current = all.again();
-      return current;
-    },
-    from,
-    edit: (id: string, of: string, text: string, inbound: object = {}) =>
-      from(id, text, { message: of, edited: true, ...inbound }),
-    deletion: (id: string, of: string) => from(id, "", { kind: "deleted", message: of }),
-    take: (...deliveries: ReturnType<typeof from>[]) => current.inbox.take(deliveries),
-    say: (delivery: ReturnType<typeof from>) => current.inbox.deliver(delivery),
-    history: () => current.sessions.history("telegram:1", ["none"], 10),
-  };
-}
 
 describe("an edit before the answer begins", () => {
   test("takes the place of a text that waits, in the same request too", async () => {
@@ -379,6 +326,20 @@ describe("a follow-up", () => {
     turns[2]?.end();
     await Promise.all(ends);
     expect(calls.filter((call) => call.startsWith("send"))).toEqual(["send ok"]);
+  });
+
+  test("behind a command that waits for its turn is not answered before that", async () => {
+    const { say, from, turns } = await stage();
+    const ends = [say(from("1", "one"))];
+    await settle();
+    ends.push(say(from("2", "/new")), say(from("3", "three")));
+    await settle();
+    expect(turns).toHaveLength(1);
+    turns[0]?.end();
+    await settle();
+    turns[1]?.end();
+    await Promise.all(ends);
+    expect(turns.map(({ asked }) => asked)).toEqual([["one"], ["three"]]);
   });
 
   test.each([
