@@ -68,12 +68,17 @@ export function direct(text: string) {
 }
 
 /**
- * An edit of a message: https://docs.slack.dev/reference/events/message/message_changed. A mention comes again as well,
- * with `edited`, which is not modelled.
+ * An edit of a message: https://docs.slack.dev/reference/events/message/message_changed. A mention comes again with
+ * `edited`, as https://github.com/slackapi/java-slack-sdk/pull/755 tells.
  */
 export function edit({ event }: { event: SlackEvent }, text: string) {
   const { channel, channel_type, ...former } = event;
   const ts = timestamp();
+  const edited = { user: former.user, ts };
+  if (event.type === "app_mention") {
+    const mentioned = `<@${WORKSPACE.user_id}> ${text}`;
+    return callback(crypto.randomUUID(), { ...event, text: mentioned, edited });
+  }
   return callback(crypto.randomUUID(), {
     type: "message",
     subtype: "message_changed",
@@ -81,7 +86,7 @@ export function edit({ event }: { event: SlackEvent }, text: string) {
     channel,
     channel_type,
     ts,
-    message: { ...former, text, edited: { user: former.user, ts } },
+    message: { ...former, text, edited },
     previous_message: former,
   });
 }

@@ -1,6 +1,6 @@
 import { onTestFinished, expect, test } from "vitest";
 import { startModel } from "../../rehearsal/standins/model.ts";
-import { direct, edit, remove } from "../../rehearsal/standins/slack.ts";
+import { direct, edit, mention, remove } from "../../rehearsal/standins/slack.ts";
 import { eventually } from "../runtime/support/processes.ts";
 import { startHost } from "../support/host.ts";
 
@@ -66,4 +66,18 @@ test("an edit and a deletion before the first word change what is answered; what
     "answered: answered",
   ]);
   expect(slack.messages().map(({ text }) => text)).toHaveLength(2);
+});
+
+test("a mention that is edited is no new question: it changes the one that waits, and is answered once", async () => {
+  const { slack, postSlack, silence, rows } = await host();
+  silence.ms = 60_000;
+  const asked = mention("two plus two");
+  await postSlack(asked);
+  await eventually(async () => (await rows()).length === 1);
+  silence.ms = 0;
+  await postSlack(edit(asked, "two plus three"));
+  await slack.waitFor(({ text }) => text.includes("two plus three"), LONG_MS);
+  await eventually(async () => (await rows()).every((row) => /^(?:answered|ignored)/.test(row)));
+  expect(await rows()).toEqual(["answered: answered", "ignored: edit: took the place of the text"]);
+  expect(slack.messages()).toMatchObject([{ threadTs: asked.event.ts }]);
 });

@@ -10,6 +10,8 @@ import type { Asked } from "./replies.ts";
 const HOLD_MS = 800;
 /** Age of a question up to which what its sender adds belongs to it: people then still write. */
 const FOLLOW_UP_MS = 5_000;
+/** Messages of a question that follow-ups make: each is another request to the model. */
+const MOST_JOINED = 5;
 
 /** A message in its conversation. */
 export interface Waiting extends Asked {
@@ -74,6 +76,7 @@ export class Bursts {
   isFollowUp(message: Waiting, { running, waiting, interrupted }: OpenMessages<Waiting>): boolean {
     const [first] = running;
     if (first === undefined || waiting.length !== 1 || interrupted) return false;
+    if (running.length >= MOST_JOINED) return false;
     if (this.#options.clock() - first.receivedAt >= FOLLOW_UP_MS) return false;
     return running.every(
       (one) =>

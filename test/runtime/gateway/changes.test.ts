@@ -328,6 +328,18 @@ describe("a follow-up", () => {
     expect(calls.filter((call) => call.startsWith("send"))).toEqual(["send ok"]);
   });
 
+  test("joins a question of five messages at most: each costs a request", async () => {
+    const { say, from, turns } = await stage();
+    for (const id of ["1", "2", "3", "4", "5", "6"]) {
+      void say(from(id, id));
+      await settle();
+    }
+    expect(turns).toHaveLength(5);
+    turns[4]?.end();
+    await settle();
+    expect(turns[5]?.asked).toEqual(["6"]);
+  });
+
   test("behind a command that waits for its turn is not answered before that", async () => {
     const { say, from, turns } = await stage();
     const ends = [say(from("1", "one"))];
