@@ -30,9 +30,12 @@ export interface ModelOptions extends ListenOptions {
   delayMs?(): number;
 }
 
+/** Characters that an answer quotes: enough for each of the messages that were put together. */
+const QUOTED = 3_000;
+
 /** The stand-in's answer to a text: it names its author, so that no one takes it for a model's. */
 function standInReply(text: string): string {
-  return `The stand-in model read ${text.length} characters: “${text.slice(0, 200)}”`;
+  return `The stand-in model read ${text.length} characters: “${text.slice(0, QUOTED)}”`;
 }
 
 /**

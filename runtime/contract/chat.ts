@@ -9,6 +9,8 @@
  *    connection it says it again under the same id: a message is answered once.
  */
 
+import type { Block } from "./markdown.ts";
+
 /** Bytes of a message at most, either way of the page's; a longer one closes the socket with 1009. */
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
@@ -44,8 +46,13 @@ export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceI
   return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
 }
 
+/** A text that was read as Markdown: an answer's, and no person's. */
+interface Read {
+  blocks?: Block[] | undefined;
+}
+
 /** One message of the conversation so far. An answer has the id of the message that it answers. */
-export interface ChatTurn {
+export interface ChatTurn extends Read {
   id: string;
   role: "user" | "assistant";
   text: string;
@@ -66,8 +73,8 @@ export type ToPage =
   /** An answer is being made. */
   | { type: "typing"; id: string }
   /** The answer's text so far; empty where it starts over. */
-  | { type: "text"; id: string; soFar: string }
-  | { type: "answer"; id: string; text: string }
+  | ({ type: "text"; id: string; soFar: string } & Read)
+  | ({ type: "answer"; id: string; text: string } & Read)
   /** Nothing was answered; saying it again under the same id may help where `again` is set. */
   | { type: "error"; id: string; code: string; text: string; again: boolean };
 

@@ -85,6 +85,8 @@ export interface DeliveryOutcome {
   note?: string;
   /** For `ignored`: the group that an operator would have to list for its messages to be answered, by its id. */
   group?: string;
+  /** Something that the event itself changed, as the page of the activity shows it. */
+  change?: { action: "move"; detail: string };
 }
 
 /** Names of the platforms for people. */

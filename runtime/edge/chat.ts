@@ -33,7 +33,9 @@ article { max-width: 85%; overflow-wrap: anywhere; } article.own { align-self: f
   border-radius: 12px; padding: .5rem .8rem; } article.own.waiting { opacity: .65; }
 article .part { white-space: pre-wrap; margin: 0; } article pre { white-space: pre; overflow-x: auto; background: var(--code);
   border-radius: 6px; padding: .6rem .8rem; margin: .4rem 0; font: .9em/1.45 ui-monospace, monospace; }
-article .part + .part, article :is(ul, ol, .table) { margin: .4rem 0 0; } article :is(ul, ol) { padding-left: 1.4rem; }
+article * + .part, article :is(ul, ol, .table) { margin: .4rem 0 0; } article :is(ul, ol) { padding-left: 1.4rem; }
+article li { white-space: pre-wrap; } article :is(li, blockquote) > :is(ul, ol, .part) { margin: 0; } .task { list-style: none; margin-left: -1.2rem; }
+article blockquote { margin: .4rem 0; padding-left: .7rem; border-left: 3px solid var(--line); } article hr { border: 0; border-top: 1px solid var(--line); }
 article .table { overflow-x: auto; } table { border-collapse: collapse; } :is(th, td) { border: 1px solid var(--line);
   padding: .2rem .6rem; text-align: left; } .code { position: relative; } .copy { position: absolute; top: .35rem;
   right: .35rem; padding: .1rem .5rem; font-size: .8rem; background: var(--page); }

@@ -2,7 +2,7 @@ import type { StatementSync } from "node:sqlite";
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../shared/log.ts";
-import { deliverTo } from "../edge/ledger/deliver.ts";
+import { type DeliverOptions, deliverTo } from "../edge/ledger/deliver.ts";
 import { Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
@@ -30,6 +30,8 @@ interface LedgerOptions {
   };
   sandbox: Pick<Sandbox, "request">;
   tell: Tell;
+  /** See {@link DeliverOptions}. */
+  record: DeliverOptions["record"];
   clock: Clock;
   log: Log;
 }
@@ -43,14 +45,15 @@ export interface RunningLedger extends Ledger {
 }
 
 /** The ledger on this process's database, dispatching whenever its gateway is ready. */
-export function createLedger({ sql, supervisor, sandbox, tell, clock, log }: LedgerOptions): RunningLedger {
+export function createLedger(options: LedgerOptions): RunningLedger {
+  const { sql, supervisor, sandbox, tell, record, clock, log } = options;
   const store = new LedgerStore(sql);
   const arrivals = new Arrivals(sql, store);
   const dispatchAt = new Timer(clock, () => dispatch());
   const noticesAt = new Timer(clock, () => lookForNotices());
   const dispatcher = new Dispatcher({
     store,
-    deliver: (request, on) => deliverTo(sandbox, request, on, clock),
+    deliver: (request, on) => deliverTo({ sandbox, record, clock }, request, on),
     tell,
     wakeAt: (time) => dispatchAt.set(time),
     clock,

@@ -125,16 +125,17 @@ try {
   });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
   const teller = new Teller({ sandbox, environment: process.env, fetch });
+  const activity = new ActivityStore(sql, Date.now);
+  activity.deployed(VERSION, bundle);
   const ledger = createLedger({
     sql,
     supervisor,
     sandbox,
     tell: (...told) => teller.tell(...told),
+    record: (entry) => activity.record(entry),
     clock: Date.now,
     log,
   });
-  const activity = new ActivityStore(sql, Date.now);
-  activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
   const { configPath } = settings;

@@ -26,17 +26,15 @@ flushCompileCache();
 // 2. The services, under the flags that they start with. The cache is written at the end of a process that ends by
 // itself.
 for (const service of ["supervisor/main.js", "host/main.js"]) {
+  // The gateway of the service before, which ends with it, could answer in the place of this one's.
+  await eventually(async () => !(await isReady()), "the former gateway did not end");
   const child = program(process.execArgv, service);
   const ended = once(child, "exit");
-  let ready = false;
-  for (let look = 0; look < MOST_LOOKS && !ready && child.exitCode === null; look += 1) {
-    ready = await isReady();
-    await sleep(LOOK_MS);
-  }
   // An image whose programs do not start is none.
-  if (!ready) throw new Error(`${service} did not get ready`);
+  await eventually(async () => child.exitCode !== null || (await isReady()), `${service} did not get ready`);
   child.kill("SIGTERM");
-  await ended;
+  const [code, signal] = await ended;
+  if (code !== 0) throw new Error(`${service} did not end by itself: ${signal ?? code}`);
 }
 
 // 3. The command line.
@@ -53,6 +51,14 @@ rmSync(home, { recursive: true });
 function program(flags: readonly string[], name: string, ...args: string[]): ChildProcess {
   const env = { ...process.env, STEWARD_HOME: home };
   return spawn(process.execPath, [...flags, join(APP, name), ...args], { env, stdio: "ignore" });
+}
+
+async function eventually(holds: () => Promise<boolean>, trouble: string): Promise<void> {
+  for (let look = 0; look < MOST_LOOKS; look += 1) {
+    if (await holds()) return;
+    await sleep(LOOK_MS);
+  }
+  throw new Error(trouble);
 }
 
 function isReady(): Promise<boolean> {

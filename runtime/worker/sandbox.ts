@@ -385,7 +385,8 @@ export class Sandbox
   }
 
   async #deliver(...[request, on]: Parameters<Deliver>): Promise<AttemptResult> {
-    const result = await deliverTo(this.#life, request, on, this.#clock);
+    const record = (entry: Omit<ActivityEntry, "at">): void => this.#activity.record(entry);
+    const result = await deliverTo({ sandbox: this.#life, record, clock: this.#clock }, request, on);
     this.#use();
     return result;
   }

@@ -38,7 +38,7 @@ test.skipIf(browserIsMissing)(
     await page
       .locator("#text:enabled")
       .fill(
-        "what is up? <b>bold</b> **loud** `x` [here](https://example.com/a) [there](javascript:alert(1))\n```\nlet x = 1;\n```\n## Steps\n1. *first*\n2. second\n\n| a | b |\n|---|---|\n| 1 | <i>2</i> |\n\n``` this is no fence\nend",
+        "what is up? <b>bold</b> **loud** `x` [here](https://example.com/a) [there](javascript:alert(1))\n```\nlet x = 1;\n```\n## Steps\n1. *first*\n2. second\n\n| a | b |\n|---|---|\n| 1 | <i>2</i> |\n\n> said ~~old~~\n\n- [x] done\n- a\n  1. b\n  2. c\n\nhttps://example.com/b\n[https://a.example](https://b.example)",
       );
     await page.keyboard.press("Enter");
     const answer = page.locator("article:not(.own)[aria-busy=false]");
@@ -49,13 +49,15 @@ test.skipIf(browserIsMissing)(
     // An answer's Markdown is shown; a person's own words stay as they were written, and only web links are links.
     expect(await answer.locator("strong").allTextContents()).toEqual(["loud", "Steps"]);
     expect(await answer.locator("p code").textContent()).toBe("x");
-    expect(await answer.locator("ol li").allTextContents()).toEqual(["first", "second"]);
+    expect(await answer.locator("ol li").allTextContents()).toEqual(["first", "second", "b", "c"]);
+    expect(await answer.locator("blockquote s").textContent()).toBe("old");
+    expect(await answer.locator("ul > li").allTextContents()).toEqual(["☑ done", "abc"]);
     expect(await answer.locator("em").textContent()).toBe("first");
     expect(await answer.locator("pre").allTextContents()).toEqual(["let x = 1;"]);
     expect(await answer.locator("td").allTextContents()).toEqual(["1", "<i>2</i>"]);
     expect(
       await answer.locator("a").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
-    ).toEqual(["https://example.com/a"]);
+    ).toEqual(["https://example.com/a", "https://example.com/b"]);
     expect(await page.locator("article.own :is(strong, a, ol, table)").count()).toBe(0);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await answer.locator(".code button").click();

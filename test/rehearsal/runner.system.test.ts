@@ -168,8 +168,13 @@ test("a container outlives a new version of the Worker and is replaced by a roll
     target_configuration: { image: "registry.cloudflare.com/example/steward:two" },
   });
   await until(async () => !runs(Number(pid)));
-  const rolled = await client.containers.applications.get(application.id, { account_id: ACCOUNT });
-  expect(rolled.configuration).toMatchObject({ image: "registry.cloudflare.com/example/steward:two" });
+  // The application names the image once the container is replaced.
+  await until(async () => {
+    const { configuration } = await client.containers.applications.get(application.id, {
+      account_id: ACCOUNT,
+    });
+    return Object(configuration).image === "registry.cloudflare.com/example/steward:two";
+  });
 });
 
 test("a WebSocket goes through the Worker to the container's port", async () => {

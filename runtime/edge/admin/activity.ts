@@ -33,9 +33,10 @@ const ACTIONS: Readonly<Record<string, string>> = {
   workspace: "Changed the workspace",
   command: "Ran a command",
   deploy: "Rolled out a version",
+  move: "Gave a group another id",
 };
 
-/** `GET /_admin/activity`: what operators changed, newest first; wakes nothing. */
+/** `GET /_admin/activity`: what operators, the stack and the platforms changed, newest first; wakes nothing. */
 export function showActivity({ activity, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleActivity(context) {
     const query = readQuery(context, listingQuery());

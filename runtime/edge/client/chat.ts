@@ -1,5 +1,6 @@
 /** The chat page's script; contract/chat.ts is what it speaks. Every text is put in as text, never as markup. */
 import { CHAT_CLOSE, CHAT_PICTURES, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
+import type { Block } from "../../contract/markdown.ts";
 import { displayName, openDevice } from "./device.ts";
 import { element } from "./dom.ts";
 import { render } from "./markdown.ts";
@@ -72,13 +73,19 @@ function article(role: Role, id: string): HTMLElement {
   return made;
 }
 
-function show(role: Role, id: string, text: string, tone: Tone = ""): void {
+/** A message as the page shows it: without blocks, as it was written. */
+interface Shown {
+  text: string;
+  blocks?: readonly Block[] | undefined;
+}
+
+function show(role: Role, id: string, { text, blocks }: Shown, tone: Tone = ""): void {
   const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   const shown = article(role, id);
   shown.className = `${role === "user" ? "own" : ""} ${tone}`.trim();
   // Read out once it is whole, not with every word.
   shown.setAttribute("aria-busy", String(tone === "busy"));
-  render(shown, text, role === "user" ? "plain" : "markdown");
+  render(shown, text, blocks);
   if (pinned || role === "user") log.scrollTop = log.scrollHeight;
   stop.hidden = log.querySelector("article[aria-busy=true]") === null;
 }
@@ -210,15 +217,15 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
     case "welcome":
       return greet(message);
     case "accepted":
-      return show("user", message.id, message.text);
+      return show("user", message.id, message);
     case "typing":
-      return show("assistant", message.id, "", "busy");
+      return show("assistant", message.id, { text: "" }, "busy");
     case "text":
-      return show("assistant", message.id, message.soFar, "busy");
+      return show("assistant", message.id, { ...message, text: message.soFar }, "busy");
     case "answer":
       unanswered.delete(message.id);
       keepUnanswered();
-      return show("assistant", message.id, message.text);
+      return show("assistant", message.id, message);
     case "error":
       return fail(message);
   }
@@ -228,16 +235,17 @@ function greet({ history, running }: Extract<ToPage, { type: "welcome" }>): void
   attempts = 0;
   welcome = true;
   roused = false;
-  for (const { role, id, text } of history) {
-    show(role, id, text);
+  for (const turn of history) {
+    const { role, id } = turn;
+    show(role, id, turn);
     if (role === "assistant") unanswered.delete(id);
   }
-  for (const id of running) if (turns.has(`user ${id}`)) show("assistant", id, "", "busy");
+  for (const id of running) if (turns.has(`user ${id}`)) show("assistant", id, { text: "" }, "busy");
   tell("Connected", "ok");
   setReady(true);
   keepUnanswered();
   for (const [id, said] of unanswered) {
-    show("user", id, shownOf(said), "waiting");
+    show("user", id, { text: shownOf(said) }, "waiting");
     sendSaid(id, said);
   }
   log.scrollTop = log.scrollHeight;
@@ -247,7 +255,7 @@ function fail({ id, text, again }: Extract<ToPage, { type: "error" }>): void {
   const question = unanswered.get(id);
   unanswered.delete(id);
   keepUnanswered();
-  show("assistant", id, text, "failed");
+  show("assistant", id, { text }, "failed");
   if (!again || question === undefined) return;
   const button = document.createElement("button");
   button.type = "button";
@@ -263,7 +271,7 @@ function fail({ id, text, again }: Extract<ToPage, { type: "error" }>): void {
 function say(id: string, said: Said): void {
   unanswered.set(id, said);
   keepUnanswered();
-  show("user", id, shownOf(said), "waiting");
+  show("user", id, { text: shownOf(said) }, "waiting");
   if (welcome) sendSaid(id, said);
   rouse();
 }

@@ -1,58 +1,40 @@
 /**
- * An answer's Markdown as elements. Their content is text, and a link is http or https, so no answer can bring markup
- * of its own into the page. One pass over the lines; what is no known form stays as it was written.
+ * An answer's Markdown, which the gateway has read, as elements. Their content is text, and a link is http or https, so
+ * no answer can bring markup of its own into the page.
  */
 
-import { type Inline, parseInline, visibleText } from "../../shared/inline-markdown.ts";
+import type { Block, Inline, Item } from "../../contract/markdown.ts";
 
 const FENCE = /^```[\w+#.-]*[ \t]*$/;
-const HEADING = /^#{1,6}\s+(\S.*)$/;
-const ITEM = /^\s*(?:[-*+]|(\d{1,9})[.)])\s+(\S.*)$/;
-const ROW = /^\s*\|.*\|\s*$/;
-const RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
 const WEB = /^https?:\/\/./;
 const COPIED_MS = 2_000;
 
-/** Puts a text into an element: from Markdown, or as a person wrote it, where fences alone mean code. */
-export function render(target: HTMLElement, text: string, form: "plain" | "markdown"): void {
+/** Puts a text into an element: as its blocks, or as a person wrote it, where fences alone mean code. */
+export function render(target: HTMLElement, text: string, blocks?: readonly Block[]): void {
   const shown = document.createDocumentFragment();
-  fill(shown, blocks(text.split("\n"), form === "plain"));
+  fill(shown, blocks === undefined ? plain(text) : blocks.map(blockNode));
   target.replaceChildren(shown);
 }
 
-function blocks(lines: readonly string[], isPlain: boolean): Node[] {
+function plain(text: string): Node[] {
   const nodes: Node[] = [];
-  let index = 0;
-  /** Takes the lines from here on that fit. */
-  const take = (fits: (line: string) => boolean): string[] => {
-    const from = index;
-    while (index < lines.length && fits(lines[index] ?? "")) index += 1;
-    return lines.slice(from, index);
+  let lines: string[] = [];
+  let isCode = false;
+  const end = (): void => {
+    const part = lines.join("\n");
+    if (isCode) nodes.push(codeBlock(part));
+    else if (part.trim() !== "") nodes.push(paragraph([withoutBlankEnds(part)]));
+    lines = [];
   };
-  while (index < lines.length) {
-    const line = lines[index] ?? "";
-    if (FENCE.test(line)) {
-      index += 1;
-      nodes.push(codeBlock(take((one) => !FENCE.test(one)).join("\n")));
-      index += 1;
-    } else if (isPlain) {
-      const text = take((one) => !FENCE.test(one)).join("\n");
-      if (text.trim() !== "") nodes.push(paragraph([withoutBlankEnds(text)]));
-    } else if (ITEM.test(line)) {
-      nodes.push(list(take((one) => ITEM.test(one))));
-    } else if (ROW.test(line) && RULE.test(lines[index + 1] ?? "")) {
-      nodes.push(table(take((one) => ROW.test(one))));
-    } else if (HEADING.test(line)) {
-      index += 1;
-      nodes.push(paragraph([made("strong", inline(HEADING.exec(line)?.[1] ?? ""))]));
-    } else if (line.trim() === "") {
-      index += 1;
-    } else {
-      index += 1;
-      const rest = take((one) => one.trim() !== "" && ![FENCE, ITEM, HEADING].some((form) => form.test(one)));
-      nodes.push(paragraph(inline([line, ...rest].join("\n"))));
+  for (const line of text.split("\n")) {
+    if (!FENCE.test(line)) {
+      lines.push(line);
+      continue;
     }
+    end();
+    isCode = !isCode;
   }
+  if (!isCode || lines.length > 0) end();
   return nodes;
 }
 
@@ -65,8 +47,39 @@ function withoutBlankEnds(text: string): string {
   return text.slice(from, to);
 }
 
-function inline(text: string): (Node | string)[] {
-  return parseInline(text).map(piece);
+function blockNode(block: Block): Node {
+  switch (block.kind) {
+    case "paragraph":
+      return paragraph(block.inside.map(piece));
+    case "heading":
+      return paragraph([made("strong", block.inside.map(piece))]);
+    case "list": {
+      const items = block.items.map(item);
+      if (block.start === undefined) return made("ul", items);
+      const numbered = made("ol", items);
+      numbered.start = block.start;
+      return numbered;
+    }
+    case "quote":
+      return made("blockquote", block.blocks.map(blockNode));
+    case "code":
+      return codeBlock(block.code);
+    case "table":
+      return table(block);
+    case "break":
+      return made("hr", []);
+  }
+}
+
+function item({ done, blocks }: Item): HTMLElement {
+  // What an item says first stands beside its sign.
+  const content = blocks.flatMap((block, at): (Node | string)[] =>
+    at === 0 && block.kind === "paragraph" ? block.inside.map(piece) : [blockNode(block)],
+  );
+  if (done === undefined) return made("li", content);
+  const task = made("li", [done ? "☑ " : "☐ ", ...content]);
+  task.className = "task";
+  return task;
 }
 
 function piece(part: Inline): Node | string {
@@ -81,34 +94,26 @@ function piece(part: Inline): Node | string {
       return made("em", part.inside.map(piece));
     case "struck":
       return made("s", part.inside.map(piece));
-    case "link":
-      return WEB.test(part.target) ? link(part.target, visibleText(part.label) || part.target) : part.source;
-    case "address":
-      return part.source;
+    case "link": {
+      const label = made("span", part.label.map(piece));
+      const shown = label.textContent ?? "";
+      // A label that is an address leads there, or nowhere.
+      const misleads = WEB.test(shown) && shown !== part.target;
+      if (misleads || !WEB.test(part.target)) return made("span", [label, ` (${part.target})`]);
+      return link(part.target, shown === "" ? part.target : label);
+    }
   }
 }
 
-function list(lines: readonly string[]): HTMLElement {
-  const [, number] = ITEM.exec(lines[0] ?? "") ?? [];
-  const items = lines.map((line) => made("li", inline(ITEM.exec(line)?.[2] ?? "")));
-  if (number === undefined) return made("ul", items);
-  const numbered = made("ol", items);
-  numbered.start = Number(number);
-  return numbered;
-}
-
-function table(lines: readonly string[]): HTMLElement {
-  const [head = "", , ...rest] = lines;
-  const row = (line: string, cell: "th" | "td") => {
-    const cells = line.trim().slice(1, -1).split("|");
-    return made(
+function table({ head, rows }: Extract<Block, { kind: "table" }>): HTMLElement {
+  const row = (cells: readonly Inline[][], cell: "th" | "td") =>
+    made(
       "tr",
-      cells.map((text) => made(cell, inline(text.trim()))),
+      cells.map((inside) => made(cell, inside.map(piece))),
     );
-  };
   const body = made(
     "tbody",
-    rest.map((line) => row(line, "td")),
+    rows.map((cells) => row(cells, "td")),
   );
   const scroller = made("div", [made("table", [made("thead", [row(head, "th")]), body])]);
   scroller.className = "table";
@@ -132,7 +137,7 @@ function codeBlock(code: string): HTMLElement {
   return block;
 }
 
-function link(address: string, label: string): HTMLElement {
+function link(address: string, label: Node | string): HTMLElement {
   const anchor = made("a", [label]);
   anchor.href = address;
   anchor.target = "_blank";

@@ -1,16 +1,29 @@
 import { retryAfterMs } from "../../shared/retry-after.ts";
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
-import type { ChatDeliveries, DeliveryEnd, DeliveryOutcome } from "../../contract/delivery.ts";
+import {
+  type ChatDeliveries,
+  type DeliveryEnd,
+  type DeliveryOutcome,
+  PLATFORM_TITLES,
+} from "../../contract/delivery.ts";
 import type { Problem } from "../../contract/problem.ts";
-import type { Sandbox } from "../ports.ts";
+import type { ActivityEntry, Sandbox } from "../ports.ts";
 import type { AttemptResult, Deliver } from "./dispatcher.ts";
+
+/** Dependencies of {@link deliverTo}. */
+export interface DeliverOptions {
+  sandbox: Pick<Sandbox, "request">;
+  /** Records what an event itself changed. */
+  record(entry: Omit<ActivityEntry, "at">): void;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
 
 /** Hands a chat's due events to the gateway of a running sandbox. See {@link Deliver}. */
 export async function deliverTo(
-  sandbox: Pick<Sandbox, "request">,
+  { sandbox, record, clock }: DeliverOptions,
   request: ChatDeliveries,
   { placed, ended }: Parameters<Deliver>[1],
-  clock: () => number,
 ): Promise<AttemptResult> {
   const response = await sandbox.request("gateway", {
     method: "POST",
@@ -26,7 +39,10 @@ export async function deliverTo(
   for await (const line of linesOf(response.body)) {
     const end = JSON.parse(line) as DeliveryEnd;
     const delivery = request.deliveries[end.index];
-    if (delivery !== undefined) ended(delivery.id, resultOf(end, clock()));
+    if (delivery === undefined) continue;
+    const { change } = Object(end.body) as Partial<DeliveryOutcome>;
+    if (change !== undefined) record({ by: PLATFORM_TITLES[delivery.platform], ...change });
+    ended(delivery.id, resultOf(end, clock()));
   }
   return { kind: "retry", note: "The gateway did not say how it ended.", absent: true };
 }

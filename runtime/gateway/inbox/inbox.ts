@@ -209,7 +209,11 @@ export class Inbox {
       case "moved":
         channel.moved?.(inbound);
         log.info("a group has another id", { id, platform, former: inbound.former, chat: inbound.chat });
-        return { outcome: "ignored", note: inbound.note };
+        return {
+          outcome: "ignored",
+          note: inbound.note,
+          change: { action: "move", detail: `${inbound.former} is ${inbound.chat} now` },
+        };
       case "refused":
         return this.#say(delivery, channel, inbound.target, inbound.text);
       case "unpaired": {

@@ -20,19 +20,26 @@ const EOI = Buffer.from([0xff, 0xd9]);
 const EXIF = "Exif\0\0";
 const ORIENTATION = 0x0112;
 
-/** Reads a picture's header and walks its blocks, in linear time. Returns `undefined` for all else. */
+const READERS: Readonly<Record<string, (file: Buffer) => Frame | undefined>> = {
+  "image/png": png,
+  "image/jpeg": jpeg,
+  "image/gif": gif,
+  "image/webp": webp,
+};
+
+/** Returns a picture's type by its first bytes, `undefined` for all else. */
+export function imageType(data: Uint8Array): string | undefined {
+  const head = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, 16)).toString("latin1");
+  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif";
+  return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined;
+}
+
+/** Reads a picture's header and walks its blocks, in linear time. Returns `undefined` where it finds no size. */
 export function imageFacts(data: Uint8Array): ImageFacts | undefined {
-  const file = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  const head = file.toString("latin1", 0, 16);
-  const [mediaType, frame] = head.startsWith("\x89PNG\r\n\x1a\n")
-    ? ["image/png", png(file)]
-    : head.startsWith("\xff\xd8\xff")
-      ? ["image/jpeg", jpeg(file)]
-      : head.startsWith("GIF87a") || head.startsWith("GIF89a")
-        ? ["image/gif", gif(file)]
-        : head.startsWith("RIFF") && head.startsWith("WEBP", 8)
-          ? ["image/webp", webp(file)]
-          : ["", undefined];
+  const mediaType = imageType(data) ?? "";
+  const frame = READERS[mediaType]?.(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
   if (frame === undefined || frame.width === 0 || frame.height === 0) return undefined;
   return { mediaType, orientation: 1, ...frame };
 }

@@ -4,7 +4,7 @@ import { parseJson } from "../../shared/json.ts";
 import type { Image } from "../models/model.ts";
 import type { Transcriber } from "../models/transcription.ts";
 import type { Apart } from "./apart.ts";
-import { type ImageFacts, imageFacts } from "./image.ts";
+import { type ImageFacts, imageFacts, imageType } from "./image.ts";
 
 /**
  * Limits of one image at Anthropic, the lowest of the known ones: 5 MB in base64, 8,000 pixels a side
@@ -85,7 +85,7 @@ export class Media {
     const facts = imageFacts(data);
     try {
       if (facts !== undefined) return await this.#image(data, facts, signal);
-      if (kind === "image") return { facts: ["cannot be read"] };
+      if (kind === "image") return ofUnknownSize(data);
       if (isPdf(data)) return await this.#pdf(data, signal);
       if (isArchive(data)) return await this.#office(data, signal);
     } catch {
@@ -145,6 +145,13 @@ type DocumentText = z.output<typeof documentSchema>;
 /** Returns how many pixels may be decoded at once in so much memory. */
 export function mostPixels(memoryBytes: number): number {
   return Math.min(MOST_PIXELS, (memoryBytes - RESERVED_BYTES - PROGRAM_BYTES) / BYTES_A_PIXEL);
+}
+
+/** A header of a form that is not known here: the model's server may read it, and is asked without it if it does not. */
+function ofUnknownSize(data: Uint8Array): ReadFile {
+  const mediaType = imageType(data);
+  if (mediaType === undefined || data.byteLength > MOST_IMAGE_BYTES) return { facts: ["cannot be read"] };
+  return { image: { mediaType, data }, facts: [] };
 }
 
 /** Returns true if a file begins as a PDF does. */

@@ -1,3 +1,4 @@
+import { parseMarkdown } from "../markdown/parse.ts";
 import type { Admission, Sender } from "../../contract/message.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ChatTurn, ToPage } from "../../contract/chat.ts";
@@ -94,7 +95,8 @@ export class WebChat {
     if (this.#running.get(sender.id)?.has(id)) return;
     const answer = this.#options.sessions.answerTo(conversation, id);
     const known = this.#settled.get(keyOf(said));
-    if (answer !== undefined) return this.#tell(sender.id, { type: "answer", id, text: answer.text });
+    if (answer !== undefined)
+      return this.#tell(sender.id, { type: "answer", id, ...asMarkdown(answer.text) });
     if (known !== undefined) return this.#tell(sender.id, known);
     const running = this.#running.get(sender.id) ?? new Map<string, Said>();
     this.#running.set(sender.id, running.set(id, said));
@@ -128,10 +130,11 @@ export class WebChat {
         admission: this.#admission(said),
         stop: () =>
           this.#conversations.stop(conversation, (stopped) => {
-            for (const one of stopped) this.#settle(one, { type: "answer", id: one.id, text: "Stopped." });
+            for (const one of stopped)
+              this.#settle(one, { type: "answer", id: one.id, ...asMarkdown("Stopped.") });
           }),
       });
-      this.#settle(said, { type: "answer", id: said.id, text });
+      this.#settle(said, { type: "answer", id: said.id, ...asMarkdown(text) });
       return { outcome: "answered" as const };
     };
     await (keepsItsPlace(command) ? this.#conversations.inTurn(conversation, work) : work());
@@ -150,7 +153,7 @@ export class WebChat {
     const conversation = conversationOf(PLATFORM, target);
     this.#tell(sender.id, { type: "typing", id });
     const growing = throttle(TEXT_EVERY_MS, (soFar) => {
-      if (!signal.aborted) this.#tell(sender.id, { type: "text", id, soFar });
+      if (!signal.aborted) this.#tell(sender.id, { type: "text", id, soFar, blocks: parseMarkdown(soFar) });
     });
     try {
       const read = await readWebMessage(said, { ...reading(), signal });
@@ -166,7 +169,7 @@ export class WebChat {
       );
       growing.end();
       if (signal.aborted) return;
-      this.#tell(sender.id, { type: "answer", id, text: answer.text });
+      this.#tell(sender.id, { type: "answer", id, ...asMarkdown(answer.text) });
       log.info("event answered", { id, platform: PLATFORM, kind: "message", ms: clock() - started });
     } finally {
       growing.end();
@@ -197,6 +200,10 @@ export class WebChat {
   #tell(deviceId: string, message: ToPage): void {
     for (const listener of this.#listeners.get(deviceId) ?? []) listener(message);
   }
+}
+
+function asMarkdown(text: string): Pick<ChatTurn, "text" | "blocks"> {
+  return { text, blocks: parseMarkdown(text) };
 }
 
 function keyOf({ id, sender }: Said): string {
@@ -243,6 +250,7 @@ export class ChatHistory {
         id: String(delivery),
         role: role === "user" ? "user" : "assistant",
         text: String(text),
+        blocks: role === "user" ? undefined : parseMarkdown(String(text)),
         at: Number(at),
       }))
       .toReversed();

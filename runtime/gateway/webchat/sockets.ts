@@ -123,7 +123,8 @@ export class ChatSockets {
         send: (message) => {
           if (socket.readyState !== socket.OPEN) return;
           if (socket.bufferedAmount > MOST_BUFFERED) return socket.terminate();
-          socket.send(JSON.stringify(message));
+          // A page shows blocks; the Markdown that they were read from would double the message.
+          socket.send(JSON.stringify(message, (key, value) => (key === "source" ? undefined : value)));
         },
         close: (code, reason) => socket.close(code, reason),
       },

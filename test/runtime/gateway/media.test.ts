@@ -79,6 +79,13 @@ test("what is no image, too large, broken or unknown stays a line in the text", 
   expect(loaded).toEqual(["lied", "gone", "text"]);
 });
 
+test("a picture whose size is in no known place of it is shown to the model, which may know more", async () => {
+  const unknown = Buffer.from("ffd8ffe00010", "hex");
+  const asked = await ask([image("odd")], async () => unknown);
+
+  expect(asked?.images).toEqual([{ mediaType: "image/jpeg", data: unknown }]);
+});
+
 test("a picture that is cut off, or too large to be decoded, is named and costs the question nothing else", async () => {
   const files: Record<string, Uint8Array> = {
     cut: jpeg(40, 30, { end: false }),

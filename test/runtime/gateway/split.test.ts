@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { splitText } from "../../../runtime/gateway/channels/split.ts";
+import { splitMarkdown } from "../../../runtime/gateway/markdown/split.ts";
 
 /** A small generator with a seed, so that a failure can be repeated. */
 function random(seed: number): () => number {
@@ -33,7 +33,7 @@ test("every part fits, nothing is lost, no part ends inside a fence or a charact
   for (let seed = 1; seed <= 400; seed += 1) {
     const text = sample(seed);
     const limit = 40 + (seed % 7) * 60;
-    const parts = splitText(text, limit);
+    const parts = splitMarkdown(text, limit);
     const wrong = parts.filter(
       (part) =>
         part.length > limit ||
@@ -47,9 +47,9 @@ test("every part fits, nothing is lost, no part ends inside a fence or a charact
 });
 
 test("a text that fits stays whole, an empty one gives nothing", () => {
-  expect(splitText("a\n\nb", 10)).toEqual(["a\n\nb"]);
-  expect(splitText("x".repeat(10), 10)).toEqual(["x".repeat(10)]);
-  expect(splitText(" \n ", 10)).toEqual([]);
+  expect(splitMarkdown("a\n\nb", 10)).toEqual(["a\n\nb"]);
+  expect(splitMarkdown("x".repeat(10), 10)).toEqual(["x".repeat(10)]);
+  expect(splitMarkdown(" \n ", 10)).toEqual([]);
 });
 
 test.each([
@@ -59,12 +59,12 @@ test.each([
   ["a space", "one two three four", 10, ["one two", "three four"]],
   ["anywhere", "abcdefghij", 4, ["abcd", "efgh", "ij"]],
 ])("cuts at %s first", (_, text, limit, parts) => {
-  expect(splitText(text, limit)).toEqual(parts);
+  expect(splitMarkdown(text, limit)).toEqual(parts);
 });
 
 test("a fence that fits into a part of its own is not cut", () => {
   const fence = "```js\nlet a = 1;\n\nlet b = 2;\n```";
-  expect(splitText(`Some words before it.\n${fence}\nAfter it.`, 40)).toEqual([
+  expect(splitMarkdown(`Some words before it.\n${fence}\nAfter it.`, 40)).toEqual([
     "Some words before it.",
     fence,
     "After it.",
@@ -72,7 +72,7 @@ test("a fence that fits into a part of its own is not cut", () => {
 });
 
 test("a fence longer than a part is closed and opened again with its language", () => {
-  expect(splitText("```js\naaaaaaaa\nbbbbbbbb\ncccccccc\n```", 28)).toEqual([
+  expect(splitMarkdown("```js\naaaaaaaa\nbbbbbbbb\ncccccccc\n```", 28)).toEqual([
     "```js\naaaaaaaa\nbbbbbbbb\n```",
     "```js\ncccccccc\n```",
   ]);
@@ -84,7 +84,7 @@ test.each([
   ["that leaves one character of a part", "~".repeat(98)],
 ])("a fence with a marker %s comes to an end, and nothing of it is lost", (_, marker) => {
   const text = `${marker}\n${"code 😀\n".repeat(60)}${marker}\nafter`;
-  const parts = splitText(text, 200);
+  const parts = splitMarkdown(text, 200);
   expect(parts.filter((part) => part.length > 200 || !part.isWellFormed())).toEqual([]);
   expect(parts.length).toBeLessThan(20);
   const words = (from: string): string => from.replace(/[\s`~]+/g, "");

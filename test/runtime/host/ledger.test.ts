@@ -12,6 +12,7 @@ async function ledgerOverGateway() {
   const open = new Map<string, (response: Response) => void>();
   const got: Delivery[] = [];
   const ledger = createLedger({
+    record: () => {},
     sql,
     ...readyHost,
     sandbox: gatewayOf((delivery, after) => {

@@ -15,10 +15,13 @@ async function ends(count: number, response: Response) {
   const [first = "", ...rest] = ids;
   const told: unknown[] = [];
   const last = await deliverTo(
-    { request: async () => response },
+    {
+      sandbox: { request: async () => response },
+      record: ({ by, action, detail }) => void told.push(`${by}: ${action} ${detail}`),
+      clock: () => NOW,
+    },
     { deliveries: [event(first), ...rest.map(event)] },
     { placed: () => void told.push("placed"), ended: (id, { kind }) => void told.push(`${id} ${kind}`) },
-    () => NOW,
   ).catch((error: Error) => error);
   return { told, last };
 }
@@ -64,6 +67,12 @@ test.each([
   ["a request that says nothing of each", problemResponse(problem("delivery_invalid")), { kind: "retry" }],
 ])("%s gives all of them back", async (_name, response, last) => {
   expect(await ends(2, response)).toMatchObject({ told: [], last });
+});
+
+test("what an event itself changed is recorded, once it has ended", async () => {
+  const body = { outcome: "ignored", note: "moved", change: { action: "move", detail: "-9 is -1009 now" } };
+  const { told } = await ends(1, pieces([line(0, 200, body)]));
+  expect(told).toEqual(["placed", "Slack: move -9 is -1009 now", "a1 settled"]);
 });
 
 test("an event that is alone is refused with its request", async () => {

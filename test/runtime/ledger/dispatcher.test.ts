@@ -125,7 +125,11 @@ describe("dispatcher", () => {
     const { runner, wishes } = stage.dispatcher(store, async (delivery) => {
       const ends: AttemptResult[] = [];
       const on = { placed: () => {}, ended: (_id: string, end: AttemptResult) => void ends.push(end) };
-      const rest = await deliverTo(sandbox, { deliveries: [delivery] }, on, () => stage.now);
+      const rest = await deliverTo(
+        { sandbox, record: () => {}, clock: () => stage.now },
+        { deliveries: [delivery] },
+        on,
+      );
       return ends[0] ?? rest;
     });
     const waits: number[] = [];

@@ -26,6 +26,7 @@ async function edgeOverLedger() {
   let answer = () => problemResponse(problem("delivery_invalid", "not understood"));
   const got: Delivery[] = [];
   const ledger = createLedger({
+    record: () => {},
     sql,
     ...readyHost,
     sandbox: gatewayOf(async (delivery) => {

@@ -4,7 +4,7 @@ import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "../../../runtime/gateway/agent/agent.ts";
 import type { Channel } from "../../../runtime/gateway/channels/channel.ts";
-import { splitText } from "../../../runtime/gateway/channels/split.ts";
+import { splitMarkdown } from "../../../runtime/gateway/markdown/split.ts";
 import { Actions } from "../../../runtime/gateway/actions.ts";
 import { Commands } from "../../../runtime/gateway/commands.ts";
 import { Replies } from "../../../runtime/gateway/inbox/replies.ts";
@@ -33,7 +33,7 @@ function fakeChannel(changes: Partial<Channel>) {
     mediaMaxBytes: 1_000,
     receive: (payload) => payload as unknown as Inbound,
     unknownParts: () => [],
-    split: (text) => splitText(text, 200),
+    split: (text) => splitMarkdown(text, 200),
     send: async (target, text) => {
       count += 1;
       calls.push(`send${place(target)} ${text}`);

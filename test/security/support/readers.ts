@@ -27,7 +27,6 @@ import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
 import { conversationOf } from "../../../runtime/gateway/channels/channel.ts";
 import { readDiscordInteraction } from "../../../runtime/gateway/channels/discord/inbound.ts";
 import { attachmentKind, fetchFile } from "../../../runtime/gateway/channels/files.ts";
-import { fences, headingOf, isBreak, itemOf } from "../../../runtime/gateway/channels/markdown.ts";
 import { unknownFields } from "../../../runtime/gateway/channels/payload.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import {
@@ -37,7 +36,9 @@ import {
   withoutMention,
   writeMrkdwn,
 } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
-import { splitText } from "../../../runtime/gateway/channels/split.ts";
+import { parseMarkdown } from "../../../runtime/gateway/markdown/parse.ts";
+import { splitMarkdown } from "../../../runtime/gateway/markdown/split.ts";
+import { splitForDiscord, writeDiscordText } from "../../../runtime/gateway/channels/discord/text.ts";
 import {
   readText as readTelegramText,
   writtenOut,
@@ -46,7 +47,7 @@ import { readFiles, readShared, readWords } from "../../../runtime/gateway/chann
 import { passedOn, personOf, readAnswered } from "../../../runtime/gateway/channels/telegram/references.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
 import { isNotice, readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
-import { writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
+import { splitForTelegram, writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
 import { UNMOVED } from "../../runtime/support/telegram.ts";
 import { readCommand } from "../../../runtime/gateway/commands.ts";
 import { contextText } from "../../../runtime/gateway/inbox/attachments.ts";
@@ -80,7 +81,6 @@ import {
   verbatim,
 } from "../../../runtime/gateway/prompt/text.ts";
 import { readAsides } from "../../../runtime/gateway/sessions/context.ts";
-import { parseInline, visibleText } from "../../../runtime/shared/inline-markdown.ts";
 import { isRecord, parseJson } from "../../../runtime/shared/json.ts";
 import { readBytes } from "../../../runtime/shared/read-bytes.ts";
 import { visible, writeText } from "../../../runtime/shared/terminal.ts";
@@ -211,8 +211,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   },
   "edge/client/markdown.ts": {
     render: (text) => {
-      render(standInElement(), text, "markdown");
-      render(standInElement(), text, "plain");
+      render(standInElement(), text);
+      render(standInElement(), text, parseMarkdown(text));
     },
   },
   "edge/identity.ts": {
@@ -258,7 +258,10 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
         }),
       ),
   },
-  "gateway/channels/markdown.ts": { fences, headingOf, isBreak, itemOf },
+  "gateway/channels/discord/text.ts": {
+    writeDiscordText,
+    splitForDiscord: (text) => splitForDiscord(text.slice(0, 30_000), 2_000),
+  },
   "gateway/channels/slack/inbound.ts": {
     readSlackEvent: (text) => {
       slack({ text });
@@ -273,9 +276,6 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     splitForSlack: (text) => splitForSlack(text, 4_000, true),
     withoutMention: (text) => [withoutMention(text, "U1"), withoutMention(text, undefined)],
     writeMrkdwn,
-  },
-  "gateway/channels/split.ts": {
-    splitText: (text) => [splitText(text, 2_000), splitText(text.slice(0, 4_000), 100)],
   },
   "gateway/channels/payload.ts": {
     unknownFields: (text) =>
@@ -335,7 +335,10 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
         poll: { question: text, options: pieces(text).map((one) => ({ text: one })) },
       } as never),
   },
-  "gateway/channels/telegram/text.ts": { writeTelegramHtml },
+  "gateway/channels/telegram/text.ts": {
+    writeTelegramHtml,
+    splitForTelegram: (text) => splitForTelegram(text.slice(0, 30_000), 4_000),
+  },
   "gateway/commands.ts": { readCommand },
   "gateway/inbox/attachments.ts": {
     contextText: (text) => {
@@ -345,6 +348,10 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     },
   },
   "gateway/inbox/notices.ts": { givenUpText, waitText: (text) => waitText(text, 1) },
+  "gateway/markdown/parse.ts": { parseMarkdown },
+  "gateway/markdown/split.ts": {
+    splitMarkdown: (text) => [splitMarkdown(text, 2_000), splitMarkdown(text.slice(0, 4_000), 100)],
+  },
   "gateway/models/create.ts": { addressOf: (text) => addressOf(text, config, {}) },
   "gateway/models/event-stream.ts": {
     fromChatCompletion: (text) => fromChatCompletion({ choices: [{ message: { content: text } }] }),
@@ -400,7 +407,6 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/sessions/context.ts": {
     readAsides: (text) => readAsides(`(Said in this chat meanwhile:)\n${text}`),
   },
-  "shared/inline-markdown.ts": { parseInline, visibleText: (text) => visibleText(parseInline(text)) },
   "shared/json.ts": { isRecord, parseJson },
   "shared/log.ts": { readableLine },
   "shared/prices.ts": { priceOf: (text) => priceOf(text, {}), publishedPrice },

@@ -5,7 +5,7 @@ import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { fetchFile } from "../files.ts";
-import { splitText } from "../split.ts";
+import { splitForDiscord } from "./text.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { createDiscordApi, DiscordError } from "./api.ts";
 import { readDiscordInteraction, unknownParts } from "./inbound.ts";
@@ -65,7 +65,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     mediaMaxBytes,
     receive: (payload) => readDiscordInteraction(payload, access),
     unknownParts,
-    split: (text) => splitText(text, config.textChunkLimit),
+    split: (text) => splitForDiscord(text, config.textChunkLimit),
     send: (target, text, part = 0) =>
       standing.out(async () => {
         const id = await sender.send(target, text, part);

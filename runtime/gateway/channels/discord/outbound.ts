@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { RefusedError } from "../../failure.ts";
 import type { OutgoingFile } from "../channel.ts";
 import { TICKET_MS } from "./inbound.ts";
+import { writeDiscordText } from "./text.ts";
 import { DiscordError, type createDiscordApi, type TicketRequest } from "./api.ts";
 
 type Ticket = NonNullable<ReplyTarget["ticket"]>;
@@ -128,5 +129,5 @@ function ended({ status, code }: DiscordError, { path }: TicketRequest): boolean
  * Nobody is notified by what a model writes: https://docs.discord.com/developers/resources/message#allowed-mentions-object
  */
 function content(text: string): object {
-  return { content: text, allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS };
+  return { content: writeDiscordText(text), allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS };
 }

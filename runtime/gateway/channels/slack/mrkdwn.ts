@@ -1,79 +1,37 @@
-import { type Inline, parseInline, visibleText } from "../../../shared/inline-markdown.ts";
-import { fences, headingOf, isBreak, itemOf } from "../markdown.ts";
-import { splitText } from "../split.ts";
+import { splitMarkdown } from "../../markdown/split.ts";
+import { type Forms, writeMarkdown } from "../../markdown/write.ts";
 
 /** Slack cuts longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
 const LONGEST_CHARACTERS = 40_000;
 /** An edit takes less, counted as it is escaped (`msg_too_long`): https://docs.slack.dev/reference/methods/chat.update */
 const LONGEST_EDIT_BYTES = 4_000;
 
+const FORMS: Forms = {
+  text: escapeSlackText,
+  code: (code) => `\`${escapeSlackText(code)}\``,
+  strong: (inside) => `*${inside}*`,
+  emphasis: (inside) => `_${inside}_`,
+  struck: (inside) => `~${inside}~`,
+  link({ target, shown }) {
+    const url = escapeSlackText(target.replaceAll("|", "%7C"));
+    const label = shown.replace(/[*_~`]/g, "");
+    return label === "" ? `<${url}>` : `<${url}|${escapeSlackText(label)}>`;
+  },
+  quote: (inside) => inside.replace(/^/gm, "&gt; "),
+  // Slack knows no language behind the opening backticks; it would show it as code.
+  codeBlock: (code) => `\`\`\`\n${escapeSlackText(code)}\n\`\`\``,
+  bullet: "•",
+  // A style begins and ends at a blank or a sign: the zero-width space is one.
+  boundary: "\u200B",
+};
+
 /**
- * Markdown as Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text): code stays as it
- * is, styles, links, headings and lists take Slack's form. Slack's three control characters are escaped
- * outside of the links made here, so that no text can call a channel together (`<!channel>`) or mention
- * people. Tables and what Slack has no form for stay as they are written.
+ * Markdown as Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text). Slack's three control characters
+ * are escaped outside of the links made here, so that no text can call a channel together (`<!channel>`) or mention
+ * people.
  */
 export function writeMrkdwn(markdown: string): string {
-  let rendered = "";
-  let position = 0;
-  for (const { start, end, opening } of fences(markdown)) {
-    rendered += writeLines(markdown.slice(position, start));
-    rendered += writeFence(markdown.slice(start + opening.length, end));
-    position = end;
-  }
-  return rendered + writeLines(markdown.slice(position));
-}
-
-/** Slack knows no language behind the opening backticks; it would show it as code. */
-function writeFence(inside: string): string {
-  const code = inside.replace(/\n {0,3}(?:`{3,}|~{3,})[ \t]*$/, "").replace(/^\n/, "");
-  return `\`\`\`\n${escapeSlackText(code)}\n\`\`\``;
-}
-
-function writeLines(text: string): string {
-  return text.split("\n").map(writeLine).join("\n");
-}
-
-function writeLine(line: string): string {
-  if (line.trim() === "") return line;
-  const heading = headingOf(line);
-  if (heading !== undefined) return `*${writePieces(parseInline(heading), true)}*`;
-  if (isBreak(line)) return "———";
-  const item = itemOf(line);
-  const bullet = item === undefined ? "" : `${item.indent}• `;
-  return bullet + writePieces(parseInline(item?.text ?? line), false);
-}
-
-/** `isBold`: they stand in bold already, and Slack shows no bold inside bold. */
-function writePieces(pieces: readonly Inline[], isBold: boolean): string {
-  return pieces.map((piece) => writePiece(piece, isBold)).join("");
-}
-
-function writePiece(piece: Inline, isBold: boolean): string {
-  switch (piece.kind) {
-    case "text":
-      return escapeSlackText(piece.text);
-    case "code":
-      return `\`${escapeSlackText(piece.code)}\``;
-    case "link":
-      return writeLink(piece.target, visibleText(piece.label), piece.source);
-    case "address":
-      return piece.marked ? writeLink(piece.address, "", piece.source) : escapeSlackText(piece.address);
-    case "strong":
-      return isBold ? writePieces(piece.inside, true) : `*${writePieces(piece.inside, true)}*`;
-    case "emphasis":
-      return `_${writePieces(piece.inside, isBold)}_`;
-    case "struck":
-      return `~${writePieces(piece.inside, isBold)}~`;
-  }
-}
-
-/** Only addresses that a browser or a mail program opens become links. */
-function writeLink(target: string, label: string, whole: string): string {
-  if (!/^(?:https?:\/\/|mailto:)[^\s<>]+$/i.test(target)) return escapeSlackText(whole);
-  const url = escapeSlackText(target.replaceAll("|", "%7C"));
-  const shown = label.replace(/[*_~`]/g, "").trim();
-  return shown === "" ? `<${url}>` : `<${url}|${escapeSlackText(shown)}>`;
+  return writeMarkdown(markdown, FORMS);
 }
 
 /** A part of a message's text between angle brackets: a link, or a mention of somebody or something. */
@@ -161,18 +119,12 @@ function escapeSlackText(text: string): string {
 }
 
 /**
- * Splits a reply before it is rendered, so that no code block and no style is cut; each part fits as it
- * is rendered too. `edited`: the messages are changed once they are out.
+ * Splits a reply before it is rendered; each part fits as it is rendered, too. `edited`: the messages are changed once
+ * they are out.
  */
 export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
-  return splitText(text, limit).flatMap((part) =>
-    fits(part, edited) ? [part] : splitForSlack(part, Math.floor(part.length / 2), edited),
-  );
-}
-
-function fits(part: string, edited: boolean): boolean {
-  // A part this small fits in any case, even if each of its characters is escaped.
-  if (part.length <= LONGEST_EDIT_BYTES / 8) return true;
-  const rendered = writeMrkdwn(part);
-  return edited ? Buffer.byteLength(rendered) <= LONGEST_EDIT_BYTES : rendered.length <= LONGEST_CHARACTERS;
+  return splitMarkdown(text, limit, (part) => {
+    const rendered = writeMrkdwn(part);
+    return edited ? Buffer.byteLength(rendered) <= LONGEST_EDIT_BYTES : rendered.length <= LONGEST_CHARACTERS;
+  });
 }

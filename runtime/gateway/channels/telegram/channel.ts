@@ -9,7 +9,6 @@ import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
-import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import type { BotIdentity } from "./addressed.ts";
 import { readTelegramUpdate } from "./inbound.ts";
@@ -17,6 +16,7 @@ import type { ChatMoves } from "./moves.ts";
 import { unknownParts } from "./message.ts";
 import { LARGEST_DOCUMENT, TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "./polling.ts";
+import { splitForTelegram } from "./text.ts";
 
 /** Dependencies of the Telegram channel. */
 interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["telegram"]>> {
@@ -69,8 +69,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
     },
     unknownParts,
     moved: ({ former, chat }) => moves.note(former, chat),
-    // The markup goes when it is rendered, so a part that fits as Markdown fits as it is shown.
-    split: (text) => splitText(text, config.textChunkLimit),
+    split: (text) => splitForTelegram(text, config.textChunkLimit),
     send: (target, text, _, buttons) =>
       standing.out(async () => {
         const id = await sender.send(target, text, buttons);

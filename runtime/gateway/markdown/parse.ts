@@ -1,0 +1,241 @@
+import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "marked";
+import type * as Any from "../../contract/markdown.ts";
+
+/**
+ * Reads the Markdown of an answer, once for every place that shows one. The forms are those of CommonMark and GitHub
+ * (https://github.github.com/gfm/), read by `marked`, with these differences: HTML is text, links have no definitions
+ * elsewhere, emphasis does not begin or end inside a word (2*3*4 stays a product), and a quote ends with its last `>`.
+ *
+ * `marked` takes time quadratic in some texts, and recurses as deep as they nest. Here it gets each list and each text
+ * with much markup in pieces, and nothing below eight levels: so the time is linear, and the stack is bounded.
+ */
+
+/** The Markdown that a node was read from. Those of a text's blocks, one after the other, are the text. */
+interface Own {
+  source: string;
+}
+
+/** A block with its source. */
+export type Block = Any.Block<Own>;
+/** A piece of a line with its source. */
+export type Inline = Any.Inline<Own>;
+/** An item of a list with its source. */
+export type Item = Any.Item<Own>;
+
+/** Forms inside forms are read this deep; below, they are text. */
+const DEEPEST = 8;
+/** Characters of a list that are read at once. */
+const LIST_WINDOW = 1_500;
+/** A text is read in pieces of at most so many characters, or of so many characters times signs of markup. */
+const LONGEST_PIECE = 8_000;
+const MOST_WORK = 180_000;
+const SIGNS = "\\`*_~![]<>/:@";
+const WORD = /[\p{L}\p{N}_]/u;
+/** Any form begins with one of these: most lines have none, and need no parser. */
+const BEGINNING = /[\\`*_~![<]|https?:/i;
+
+class BoundedTokenizer extends Tokenizer {
+  override html(): undefined {}
+  override tag(): undefined {}
+  override def(): undefined {}
+  override reflink(): undefined {}
+
+  override list(src: string): Tokens.List | undefined {
+    if (src.length <= LIST_WINDOW) return super.list(src);
+    const end = src.lastIndexOf("\n", LIST_WINDOW) + 1;
+    return super.list(src.slice(0, end === 0 ? LIST_WINDOW : end));
+  }
+
+  override blockquote(src: string): Tokens.Blockquote | undefined {
+    let end = 0;
+    while (end < src.length && /^ {0,3}>/.test(src.slice(end, end + 4))) {
+      const feed = src.indexOf("\n", end);
+      end = feed === -1 ? src.length : feed + 1;
+    }
+    return end === 0 ? undefined : super.blockquote(src.slice(0, end));
+  }
+
+  override emStrong(src: string, masked: string, before = ""): Tokens.Em | Tokens.Strong | undefined {
+    const found = super.emStrong(src, masked, before);
+    const isInside = WORD.test(before) || WORD.test(src[found?.raw.length ?? 0] ?? "");
+    return found?.type === "em" && isInside ? undefined : found;
+  }
+}
+
+class BoundedLexer extends Lexer {
+  #blocks = 0;
+  #inlines = 0;
+
+  constructor() {
+    super({ gfm: true, tokenizer: new BoundedTokenizer() });
+  }
+
+  override blockTokens(src: string, tokens?: Token[], isCut?: boolean): Token[];
+  override blockTokens(src: string, tokens?: TokensList, isCut?: boolean): TokensList;
+  override blockTokens(src: string, tokens: Token[] = [], isCut?: boolean): Token[] {
+    if (this.#blocks >= DEEPEST) return withText(tokens, src);
+    this.#blocks += 1;
+    const read = super.blockTokens(src, tokens, isCut);
+    this.#blocks -= 1;
+    return read;
+  }
+
+  override inlineTokens(src: string, tokens: Token[] = []): Token[] {
+    if (this.#inlines >= DEEPEST || !BEGINNING.test(src)) return withText(tokens, src);
+    this.#inlines += 1;
+    for (let at = 0; at < src.length;) {
+      const end = pieceEnd(src, at);
+      super.inlineTokens(src.slice(at, end), tokens);
+      at = end;
+    }
+    this.#inlines -= 1;
+    return tokens;
+  }
+}
+
+function withText(tokens: Token[], text: string): Token[] {
+  if (text !== "") tokens.push({ type: "text", raw: text, text });
+  return tokens;
+}
+
+/** The end of the piece that begins at a place: behind a blank, where there is one. */
+function pieceEnd(text: string, from: number): number {
+  const last = Math.min(text.length, from + LONGEST_PIECE);
+  let signs = 0;
+  let blank = 0;
+  for (let at = from; at < last; at += 1) {
+    const sign = text[at] ?? "";
+    if (SIGNS.includes(sign)) signs += 1;
+    if (sign === " " || sign === "\n") blank = at + 1;
+    if (signs * (at - from) > MOST_WORK) return blank > from ? blank : at + 1;
+  }
+  return last === text.length ? last : Math.max(blank, from + 1);
+}
+
+/** Returns the blocks of a Markdown text, which may be torn anywhere. */
+export function parseMarkdown(text: string): Block[] {
+  return readBlocks(new BoundedLexer().lex(text));
+}
+
+/** True for a block with a blank line before the next one. */
+export function hasGapBehind({ source }: Own): boolean {
+  const end = source.slice(-200);
+  return end.slice(end.trimEnd().length).split("\n").length > 2;
+}
+
+function readBlocks(tokens: readonly Token[]): Block[] {
+  const blocks: Block[] = [];
+  for (const token of tokens) {
+    // An item tells of its box itself.
+    if (token.type === "checkbox") continue;
+    const last = blocks.at(-1);
+    const block = readBlock(token as Tokens.Generic);
+    if (block === undefined) {
+      if (last === undefined) blocks.push({ kind: "paragraph", inside: [], source: token.raw });
+      else last.source += token.raw;
+    } else if (last?.kind === "list" && block.kind === "list" && continues(last, block)) {
+      // Lists are read in pieces.
+      for (const item of block.items) last.items.push(item);
+      last.source += block.source;
+    } else blocks.push(block);
+  }
+  return blocks;
+}
+
+type List = Extract<Block, { kind: "list" }>;
+
+function continues(last: List, { start }: List): boolean {
+  if (hasGapBehind(last)) return false;
+  return start === undefined
+    ? last.start === undefined
+    : start === (last.start ?? Number.NaN) + last.items.length;
+}
+
+/** A token as a block; `undefined` for blank lines. */
+function readBlock(token: Tokens.Generic): Block | undefined {
+  const source = token.raw;
+  switch (token.type) {
+    case "space":
+      return undefined;
+    case "hr":
+      return { kind: "break", source };
+    case "code": {
+      const language = /^[\w+#.-]+/.exec(token["lang"] ?? "")?.[0];
+      return { kind: "code", ...(language && { language }), code: token["text"], source };
+    }
+    case "heading": {
+      const inside = readInline(token.tokens ?? []);
+      return inside.length > 0 ? { kind: "heading", inside, source } : paragraph(source);
+    }
+    case "blockquote":
+      return { kind: "quote", blocks: readBlocks(token.tokens ?? []), source };
+    case "list":
+      return readList(token as Tokens.List);
+    case "table": {
+      const { header, rows } = token as Tokens.Table;
+      const cells = (row: Tokens.TableCell[]) => row.map(({ tokens }) => readInline(tokens));
+      return { kind: "table", head: cells(header), rows: rows.map(cells), source };
+    }
+    default:
+      return token.tokens === undefined
+        ? paragraph(source)
+        : { kind: "paragraph", inside: readInline(token.tokens), source };
+  }
+}
+
+function paragraph(source: string): Block {
+  return { kind: "paragraph", inside: [{ kind: "text", text: source.trimEnd(), source }], source };
+}
+
+function readList({ raw, ordered, start, items }: Tokens.List): Block {
+  const [, delimiter = "."] = /^\s*\d+([.)])/.exec(raw.slice(0, 32)) ?? [];
+  return {
+    kind: "list",
+    ...(ordered && { start: Number(start) }),
+    delimiter,
+    source: raw,
+    items: items.map((item) => ({
+      ...(item.task && { done: item.checked === true }),
+      blocks: readBlocks(item.tokens),
+      source: item.raw,
+    })),
+  };
+}
+
+function readInline(tokens: readonly Token[]): Inline[] {
+  return tokens.filter(({ type }) => type !== "checkbox").map((token) => readPiece(token as Tokens.Generic));
+}
+
+const KINDS = { strong: "strong", em: "emphasis", del: "struck" } as const;
+
+function readPiece(token: Tokens.Generic): Inline {
+  const source = token.raw;
+  switch (token.type) {
+    case "strong":
+    case "em":
+    case "del": {
+      const inside = readInline(token.tokens ?? []);
+      const [only] = inside;
+      // `***x***` is read from outside in, and bold is shown outside.
+      const isBoth = token.type === "em" && only?.kind === "strong" && inside.length === 1;
+      if (isBoth) return { ...only, inside: [{ kind: "emphasis", inside: only.inside, source }], source };
+      return { kind: KINDS[token.type], inside, source };
+    }
+    case "codespan":
+      return { kind: "code", code: token["text"], source };
+    case "link":
+    case "image": {
+      const text: Inline = { kind: "text", text: token["text"], source };
+      // As it was typed: `marked` encodes it.
+      const typed = source.replace(/^<|>$/g, "");
+      if (/^https?:\S+$/i.test(typed)) return { kind: "link", label: [], target: typed, source };
+      const hasForms = token.type === "link" && source.startsWith("[");
+      const label = hasForms ? readInline(token.tokens ?? []) : [text];
+      return { kind: "link", label, target: token["href"], source };
+    }
+    case "br":
+      return { kind: "text", text: "\n", source };
+    default:
+      return { kind: "text", text: token["text"] ?? source, source };
+  }
+}
