@@ -76,7 +76,8 @@ export class Bursts {
   isFollowUp(message: Waiting, { running, waiting, interrupted }: OpenMessages<Waiting>): boolean {
     const [first] = running;
     if (first === undefined || waiting.length !== 1 || interrupted) return false;
-    if (running.length >= MOST_JOINED) return false;
+    // A ticket's request shows that it is being answered, and has an answer of its own.
+    if (running.length >= MOST_JOINED || first.target.ticket !== undefined) return false;
     if (this.#options.clock() - first.receivedAt >= FOLLOW_UP_MS) return false;
     return running.every(
       (one) =>

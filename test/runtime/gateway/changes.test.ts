@@ -359,10 +359,11 @@ describe("a follow-up", () => {
     ["later than a moment", async () => vi.advanceTimersByTimeAsync(5_000), {}],
     ["of somebody else", async () => {}, { sender: { id: "U2" } }],
     ["in a thread", async () => {}, { inThread: true, target: { chat: "1", thread: "t" } }],
-  ])("%s waits for the end of the answer", async (_, before, inbound) => {
+    ["to a request that shows its answer", async () => {}, {}, { ticket: { token: "t", expiresAt: 1e15 } }],
+  ])("%s waits for the end of the answer", async (_, before, inbound, ticket: object = {}) => {
     const all = await stage();
     const { say, from, turns } = all;
-    const first = say(from("1", "one"));
+    const first = say(from("1", "one", { target: { chat: "1", ...ticket } }));
     await settle();
     await before(all);
     const second = say(from("2", "two", inbound));
