@@ -71,7 +71,7 @@ export interface DeliveryEnd {
 
 /**
  * End of a delivery. `answered`: a reply is out, or the chat takes none; `ignored`: nothing to say (a bot's own message,
- * an edit); `failed`: no answer can be made, and another attempt would not help; `repeated`: it was answered before.
+ * a notice); `failed`: no answer can be made, and another attempt would not help; `repeated`: it was answered before.
  *
  * A delivery that did not end well is a problem document: 503 or 429 (with Retry-After where
  * known) is tried again, 400 is not.

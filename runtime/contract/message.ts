@@ -68,8 +68,11 @@ export interface Attachment {
 
 /** Something that a message is about, written before it and perhaps by somebody else. It is shown, and never obeyed. */
 export interface Reference {
-  /** A message that is answered, a part of one that the person chose, or one that is passed on. */
-  kind: "reply" | "quote" | "forward";
+  /**
+   * A message that is answered, a part of one that the person chose, one that is passed on, or the former text of a
+   * message that was edited.
+   */
+  kind: "reply" | "quote" | "forward" | "edit";
   /** `bot` where the bot wrote it; absent where the platform does not tell. */
   author?: Partial<Sender> | "bot";
   text: string;
@@ -89,8 +92,10 @@ export interface InboundMessage {
   /** In the order in which they are read. */
   references?: readonly Reference[];
   target: ReplyTarget;
-  /** The platform's id of the message. */
+  /** The platform's id of the message, which it has within its chat. */
   message?: string;
+  /** A new version of that message, which may be answered already. */
+  edited?: true;
   /** Written in an existing thread, whose readers see no answer elsewhere. */
   inThread?: boolean;
   /** More of it may follow at once: the id of its album, or `text` where the app may have cut what was written. */
@@ -116,7 +121,7 @@ export interface ButtonPress {
 /** Request of an event. */
 export type Inbound =
   /**
-   * Nothing: a bot's own message, an edit. The note says why. `target` where the platform shows the event
+   * Nothing: a bot's own message, a notice. The note says why. `target` where the platform shows the event
    * as being answered, which is dismissed, or ended with `text`. `unlisted` is the group that an operator would have to
    * list.
    */
@@ -124,6 +129,8 @@ export type Inbound =
   /** A group has another id from now on, by the platform's own word. */
   | { kind: "moved"; note: string; former: string; chat: string }
   | ({ kind: "pressed" } & ButtonPress)
+  /** Somebody has deleted a message: its id at the platform. */
+  | { kind: "deleted"; target: ReplyTarget; message: string }
   /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
   | ({ kind: "context" } & InboundMessage)
   /** The sender may not be answered, and learns how that can change. The model does not see it. */

@@ -8,9 +8,9 @@ export type Clock = () => number;
 
 /** Outcome of an event's admission. */
 export interface Admission {
-  /** The platform's event id was known already: nothing was stored. */
+  /** Nothing was stored: the platform's event id is known, or no answer can depend on the event. */
   duplicate: boolean;
-  /** The gateway was ready when the event was recorded. */
+  /** The gateway was ready when the event was recorded, or has nothing to do for it. */
   ready: boolean;
 }
 

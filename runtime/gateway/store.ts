@@ -162,6 +162,11 @@ const MIGRATIONS = [
    ALTER TABLE session_context ADD COLUMN sender TEXT;
    ALTER TABLE session_context ADD COLUMN username TEXT;`,
   `ALTER TABLE messages ADD COLUMN quoted TEXT;
+   ALTER TABLE messages ADD COLUMN message TEXT;
+   ALTER TABLE messages ADD COLUMN words INTEGER;
+   CREATE INDEX messages_by_message ON messages (conversation, message) WHERE message IS NOT NULL;
+   ALTER TABLE session_context ADD COLUMN message TEXT;
+   ALTER TABLE session_context ADD COLUMN was TEXT;
    CREATE TABLE chat_moves (
      platform TEXT NOT NULL,
      former TEXT NOT NULL,

@@ -6,7 +6,7 @@ import { type DeliverOptions, deliverTo } from "../edge/ledger/deliver.ts";
 import { Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
-import { LedgerStore } from "../edge/ledger/store.ts";
+import { LedgerStore, type Recorded } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
 import {
   type DatabaseSetAside,
@@ -78,10 +78,11 @@ export function createLedger(options: LedgerOptions): RunningLedger {
 
   return {
     async admit(event) {
-      const isNew = await arrivals.record(event).catch((error: unknown) => {
+      const recorded = await arrivals.record(event).catch((error: unknown) => {
         supervisor.checkVolume();
         throw error;
       });
+      if (recorded === "left") return { duplicate: true, ready: true };
       const ready = supervisor.status().state === "ready";
       if (!ready) supervisor.needed();
       // After the answer: the platform waits for the record, not for the delivery.
@@ -89,7 +90,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       // One behind a message that waits for hours is told at once.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
-      return { duplicate: !isNew, ready };
+      return { duplicate: recorded === "known", ready };
     },
     oldestOpen: () => store.oldestOpen(),
     counts: async () => store.counts(),
@@ -133,8 +134,7 @@ class Timer {
 
 interface Arrival {
   event: Delivery;
-  /** `true` where the event is new. */
-  recorded(isNew: boolean): void;
+  recorded(as: Recorded): void;
   failed(error: unknown): void;
 }
 
@@ -152,8 +152,8 @@ class Arrivals {
     this.#store = store;
   }
 
-  /** Resolves when the event is on disk: `false` where its id was known. Rejects where it could not be stored. */
-  record(event: Delivery): Promise<boolean> {
+  /** Resolves when the event is on disk, if it has to be. Rejects where it could not be stored. */
+  record(event: Delivery): Promise<Recorded> {
     return new Promise((recorded, failed) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#commit());
       this.#waiting.push({ event, recorded, failed });
@@ -164,8 +164,8 @@ class Arrivals {
     const arrivals = this.#waiting;
     this.#waiting = [];
     try {
-      const isNew = this.#sql.transaction(() => arrivals.map(({ event }) => this.#store.record(event)));
-      for (const [index, { recorded }] of arrivals.entries()) recorded(isNew[index] ?? false);
+      const results = this.#sql.transaction(() => arrivals.map(({ event }) => this.#store.record(event)));
+      for (const [index, { recorded }] of arrivals.entries()) recorded(results[index] ?? "known");
     } catch (error) {
       for (const { failed } of arrivals) failed(error);
     }

@@ -194,12 +194,13 @@ export class Sandbox
 
   /** See {@link Ledger}. The alarm is set with the entry, so an evicted object comes back for it. */
   async admit(event: Delivery): Promise<Admission> {
-    const duplicate = !this.#store.record(event);
+    const recorded = this.#store.record(event);
+    if (recorded === "left") return { duplicate: true, ready: true };
     this.#use();
     const { state } = await this.#life.status();
     this.ctx.waitUntil(this.#deliveries.run());
     this.#notices.run();
-    return { duplicate, ready: state === "ready" };
+    return { duplicate: recorded === "known", ready: state === "ready" };
   }
 
   /** See {@link Ledger}. */

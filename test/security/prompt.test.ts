@@ -94,6 +94,19 @@ describe("whatever people, tools, pages and models write,", () => {
     );
   });
 
+  test("an edit of an earlier message stays behind its marks, in a direct chat and in a group", () => {
+    fc.assert(
+      fc.property(speakers, text, text, text, (people, words, now, before) => {
+        const [ada, bob = ada] = people as [Speaker, ...Speaker[]];
+        const asides = [{ speaker: bob, text: speakerText(now), was: speakerText(before) }];
+        expect(marks(saidText(said(ada, words, asides)))).toEqual(["edited", "edited", ada.id]);
+        const direct = marks(saidText({ text: speakerText(words), asides }));
+        expect(direct).toEqual(["edited", "edited", ...(words === "" ? [] : ["person"])]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   test("a direct message has no line that looks like a mark", () => {
     fc.assert(
       fc.property(text, (words) => {

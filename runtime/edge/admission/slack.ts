@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { catch as recovered } from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { once } from "../../shared/once.ts";
@@ -19,19 +20,31 @@ const urlVerification = once(() =>
   }),
 );
 
+/** The parts of a message that tell its place. */
+const place = once(() =>
+  z.looseObject({
+    ts: z.optional(z.string().check(z.maxLength(64))),
+    thread_ts: z.optional(z.string().check(z.maxLength(64))),
+  }),
+);
+
 /** The envelope of an event: https://docs.slack.dev/apis/events-api/#event-type-structure */
 const eventCallback = once(() =>
   z.looseObject({
     type: z.literal("event_callback"),
     event_id: z.string().check(z.minLength(1), z.maxLength(200)),
     team_id: z.optional(z.string().check(z.maxLength(64))),
+    authorizations: recovered(z.optional(z.array(z.looseObject({ user_id: z.string() }))), undefined),
     event: z.looseObject({
       type: z.string(),
       subtype: z.optional(z.string()),
       channel: z.optional(z.string().check(z.maxLength(64))),
-      ts: z.optional(z.string().check(z.maxLength(64))),
-      thread_ts: z.optional(z.string().check(z.maxLength(64))),
+      ...place().shape,
       channel_type: z.optional(z.string().check(z.maxLength(32))),
+      /** Of an edit: the message as it is now. */
+      message: recovered(z.optional(place()), undefined),
+      /** Of an edit or a deletion: the message as it was. */
+      previous_message: recovered(z.optional(place()), undefined),
     }),
   }),
 );
@@ -145,25 +158,36 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
 }
 
 /**
- * The delivery of a verified body, `undefined` where it is no event. A channel's thread is a
- * conversation of its own; a direct message's conversation is the channel.
+ * The delivery of a verified body, `undefined` for one that nothing can answer. A channel's thread is a conversation of
+ * its own; a direct message's conversation is the channel. An edit or a deletion belongs where its message does.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = eventCallback().safeParse(body);
   if (!parsed.success) return undefined;
   const { event_id: id, team_id: team = "", event } = parsed.data;
-  if (isAboutMessage(event)) return undefined;
-  const thread = event.channel_type === "im" ? "" : (event.thread_ts ?? event.ts ?? "");
-  const conversation = [team, event.channel ?? "none", thread].filter((part) => part !== "").join(":");
+  if (isUnanswerable(parsed.data)) return undefined;
+  const { channel = "none", message, previous_message: former } = event;
+  const changed = message ?? former;
+  const { ts = "", thread_ts: thread } = changed ?? event;
+  // Of a change Slack does not always tell the channel's kind. Ids of direct messages begin with a D.
+  const isDirect = event.channel_type === "im" || (changed !== undefined && channel.startsWith("D"));
+  const conversation = [team, channel, isDirect ? "" : (thread ?? ts)]
+    .filter((part) => part !== "")
+    .join(":");
   return { id, platform: "slack", conversation, receivedAt, payload: parsed.data };
 }
 
 /**
- * True for an edit, a deletion or a reaction: about another message, and nothing that is answered. Recorded, they would
- * hide the events that people miss an answer to.
+ * True for what would only hide the events that people miss an answer to: a reaction, an edit or a deletion of a bot's
+ * message, and an edit of one that mentions the bot in a channel, which comes as a mention, too.
  */
-function isAboutMessage({ type, subtype = "" }: { type: string; subtype?: string | undefined }): boolean {
-  return type.startsWith("reaction_") || /^message_(?:changed|deleted|replied)$/.test(subtype);
+function isUnanswerable({ event, authorizations = [] }: z.infer<ReturnType<typeof eventCallback>>): boolean {
+  const { type, subtype = "", channel = "", message, previous_message: former } = event;
+  if (type.startsWith("reaction_") || subtype === "message_replied") return true;
+  if (!/^message_(?:changed|deleted)$/.test(subtype)) return false;
+  if ((message ?? former)?.["bot_id"] || former?.["bot_id"]) return true;
+  const text = String(message?.["text"] ?? "");
+  return !channel.startsWith("D") && authorizations.some(({ user_id: bot }) => text.includes(`<@${bot}`));
 }
 
 function signingKey(secret: string): Promise<SigningKey> {

@@ -5,6 +5,7 @@ import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } 
 import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
+import { carriedMessage, matters } from "./versions.ts";
 
 /** End of an entry. */
 export interface SettledAs {
@@ -14,6 +15,12 @@ export interface SettledAs {
   /** See `LedgerEntry`. */
   group?: string | undefined;
 }
+
+/**
+ * Outcome of an event's arrival. `known`: the platform sent it again. `left`: it changes a message, and no answer can
+ * depend on that.
+ */
+export type Recorded = "recorded" | "known" | "left";
 
 /** An entry that is due for delivery. */
 export interface DueEntry {
@@ -45,7 +52,8 @@ const SCHEMA = [
      settled_at INTEGER,
      note TEXT,
      group_id TEXT,
-     notice_at INTEGER
+     notice_at INTEGER,
+     message TEXT
    )`,
   `CREATE INDEX IF NOT EXISTS ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL`,
   // With its state, so that what is settled is counted without reading the events themselves.
@@ -53,6 +61,7 @@ const SCHEMA = [
   "DROP INDEX IF EXISTS ledger_settled",
   `CREATE INDEX IF NOT EXISTS ledger_notices ON ledger (notice_at)
    WHERE settled_at IS NULL AND notice_at IS NOT NULL`,
+  "CREATE INDEX IF NOT EXISTS ledger_messages ON ledger (message) WHERE message IS NOT NULL",
   LISTING_INDEX,
   ...TOTALS_SCHEMA,
 ];
@@ -79,7 +88,7 @@ export class LedgerStore {
     this.#sql = sql;
     for (const [index, statement] of SCHEMA.entries()) {
       sql.all(statement);
-      if (index === 0) addNoticeAt(sql);
+      if (index === 0) addColumns(sql);
     }
     this.chats = new Chats(sql);
     renameStates(sql);
@@ -94,21 +103,25 @@ export class LedgerStore {
     });
   }
 
-  /** Stores an event. Returns false where its id is known: the platform sent it again. */
-  record(delivery: Delivery): boolean {
+  /** Stores an event, unless it is known or no answer can depend on it. */
+  record(delivery: Delivery): Recorded {
+    const carried = carriedMessage(delivery);
+    if (carried !== undefined && !matters(this.#sql, delivery, carried)) return "left";
+    const isChange = carried?.change !== undefined;
     const inserted = this.#sql.all(
-      // Behind one that waits for longer than that, it is told at once.
-      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at)
+      // Behind one that waits for longer than that, it is told at once. The chat is told of messages, not of changes.
+      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
-         coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5))
+         coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5), ?6)
        ON CONFLICT (key) DO NOTHING RETURNING seq`,
       `${delivery.platform}:${delivery.id}`,
       chatKeyOf(delivery),
       JSON.stringify(delivery),
       delivery.receivedAt,
-      NOTICE_MS,
+      isChange ? null : NOTICE_MS,
+      carried === undefined || carried.change === "deletion" ? null : carried.message,
     );
-    return inserted.length > 0;
+    return inserted.length > 0 ? "recorded" : "known";
   }
 
   /**
@@ -395,11 +408,11 @@ export class LedgerStore {
   }
 }
 
-/** For a ledger that is older than this column. */
-function addNoticeAt(sql: Sql): void {
-  const columns = sql.all("SELECT name FROM pragma_table_info('ledger')");
-  if (columns.some(({ name }) => name === "notice_at")) return;
-  sql.all("ALTER TABLE ledger ADD COLUMN notice_at INTEGER");
+/** Adds the columns that an older ledger does not have. */
+function addColumns(sql: Sql): void {
+  const columns = sql.all("SELECT name FROM pragma_table_info('ledger')").map(({ name }) => name);
+  if (!columns.includes("notice_at")) sql.all("ALTER TABLE ledger ADD COLUMN notice_at INTEGER");
+  if (!columns.includes("message")) sql.all("ALTER TABLE ledger ADD COLUMN message TEXT");
 }
 
 /** Returns `undefined` where this version cannot read it. */

@@ -22,6 +22,10 @@ export interface QuestionMessage {
   text: string;
   /** Messages that it is about, in order. */
   quoted?: readonly Quoted[];
+  /** The platform's id of the message. */
+  message?: string;
+  /** Characters at the beginning of `text` that the sender wrote; lines on files follow. */
+  words?: number;
   /** Shown to the model with this question; the transcript keeps only what `text` says of them. */
   images: readonly Image[];
 }

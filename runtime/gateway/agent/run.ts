@@ -70,6 +70,8 @@ export class Run {
     while (this.#allSteps().length < config.agent.maxSteps) {
       const { text, toolCalls } = await this.#ask(tools.definitions);
       if (toolCalls.length === 0) return text.trim() === "" ? NOTHING_TO_ADD : text;
+      // The question may have another text by now.
+      if (this.#options.signal.aborted) throw stopped();
       const last = this.#deliveries.at(-1) ?? question.messages[0].delivery;
       const step = sessions.steps.add(question.conversation, last, text, toolCalls, clock());
       this.#steps.get(last)?.push(step);

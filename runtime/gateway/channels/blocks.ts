@@ -32,6 +32,23 @@ export function unreadable(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
+/** Returns what a channel makes of a new version of a message: somebody who may not write is not told of that again. */
+export function asEdit(inbound: Inbound): Inbound {
+  switch (inbound.kind) {
+    case "message":
+    case "context": {
+      // What was behind the first version has come.
+      const { continues: _, ...content } = inbound;
+      return { ...content, edited: true };
+    }
+    case "refused":
+    case "unpaired":
+      return { kind: "ignored", note: `edit: ${inbound.note}` };
+    default:
+      return inbound;
+  }
+}
+
 /** Returns the visible text of blocks, a line a block: headings, lists, tables, quotes and code as Markdown. */
 export function textOfBlocks(blocks: unknown): string {
   return lines(blocks, 0).join("\n").trim();

@@ -22,7 +22,16 @@ interface Waiting<Message> {
 
 interface ChatQueue<Message> {
   waiting: Waiting<Message>[];
+  /** `entries` are those that the run will settle: none after it was told to start over. */
   run: { entries: Waiting<Message>[]; abort: AbortController } | undefined;
+}
+
+/** Messages of a conversation that have not ended, in order. */
+export interface OpenMessages<Message> {
+  running: readonly Message[];
+  waiting: readonly Message[];
+  /** Something else waits for its turn among them. */
+  interrupted: boolean;
 }
 
 /** A run that was stopped ends soon; the conversation does not wait longer than this for it. */
@@ -83,6 +92,54 @@ export class ChatQueues<Message> {
     return what !== undefined && "message" in what ? what.message : undefined;
   }
 
+  /** Returns the messages of a conversation that have not ended. */
+  open(conversation: string): OpenMessages<Message> {
+    const { run, waiting = [] } = this.#queues.get(conversation) ?? {};
+    const messages = (entries: Waiting<Message>[] = []): Message[] =>
+      entries.flatMap(({ what }) => ("message" in what ? [what.message] : []));
+    const interrupted = waiting.some(({ what }) => "work" in what);
+    return { running: messages(run?.entries), waiting: messages(waiting), interrupted };
+  }
+
+  /** Puts `instead` in the place of a message that has not ended. A run that has begun does not see it. */
+  replace(conversation: string, message: Message, instead: Message): void {
+    const entry = this.#entry(conversation, message);
+    if (entry !== undefined) entry.what = { message: instead };
+  }
+
+  /** Resolves with the end of a message that has not ended, or rejects with its failure. */
+  async ending(conversation: string, message: Message): Promise<DeliveryOutcome | undefined> {
+    return this.#entry(conversation, message)?.settled.promise;
+  }
+
+  /** Ends a message that has not ended. A run that answers it starts over with the others, if there are any. */
+  remove(conversation: string, message: Message, outcome: DeliveryOutcome): void {
+    const state = this.#queues.get(conversation);
+    const entry = this.#entry(conversation, message);
+    if (state === undefined || entry === undefined) return;
+    entry.settled.resolve(outcome);
+    state.waiting = state.waiting.filter((one) => one !== entry);
+    if (state.run?.entries.includes(entry) !== true) return;
+    state.run.entries = state.run.entries.filter((one) => one !== entry);
+    this.restart(conversation);
+  }
+
+  /** Ends the run under way and answers its messages again, together with what waits by now. */
+  restart(conversation: string): void {
+    const state = this.#queues.get(conversation);
+    if (state?.run === undefined) return;
+    state.waiting.unshift(...state.run.entries);
+    state.run.entries = [];
+    state.run.abort.abort();
+  }
+
+  #entry(conversation: string, message: Message): Waiting<Message> | undefined {
+    const { run, waiting = [] } = this.#queues.get(conversation) ?? {};
+    return [...(run?.entries ?? []), ...waiting].find(
+      ({ what }) => "message" in what && what.message === message,
+    );
+  }
+
   /** Fails all that waits; runs in progress continue. */
   dismissWaiting(reason: Error): void {
     for (const state of this.#queues.values()) rejectAll(state.waiting.splice(0), reason);
@@ -108,16 +165,17 @@ export class ChatQueues<Message> {
       for (let ms = this.#holdMs(state); ms > 0; ms = this.#holdMs(state)) await pause(ms);
       if (state.waiting.length === 0) break;
       const abort = new AbortController();
-      let entries: Waiting<Message>[] = [];
+      const run: ChatQueue<Message>["run"] = { entries: [], abort };
       try {
-        entries = this.#next(state);
-        state.run = { entries, abort };
-        const outcomes = await Promise.race([this.#carryOut(entries, abort.signal), abandoned(abort.signal)]);
-        for (const [index, outcome] of outcomes.entries()) entries[index]?.settled.resolve(outcome);
+        run.entries = this.#next(state);
+        state.run = run;
+        const ended = this.#carryOut(run.entries, abort.signal);
+        const outcomes = await Promise.race([ended, abandoned(abort.signal)]);
+        for (const [index, outcome] of outcomes.entries()) run.entries[index]?.settled.resolve(outcome);
       } catch (error) {
         // One that was stopped has failed because of that, and nothing waits for its end any more.
         if (!abort.signal.aborted) {
-          rejectAll(entries, error);
+          rejectAll(run.entries, error);
           rejectAll(state.waiting.splice(0), asRetryable(error));
         }
       }

@@ -14,15 +14,15 @@ import type { PairingDesk } from "../pairing/desk.ts";
 import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { contextText } from "./attachments.ts";
+import { Bursts, type Waiting } from "./bursts.ts";
+import { Changes } from "./changes.ts";
 import { ChatQueues } from "./chat-queues.ts";
 import { givenUpText, PRESS_WORDS, SLOW_TEXT, waitText } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
-import { type Asked, dismiss, type Replies } from "./replies.ts";
+import { dismiss, type Replies } from "./replies.ts";
 
 /** Time for the first word of a message whose own time is over when it comes. */
 const LATE_MS = 10_000;
-/** Time in which the rest of what was cut comes: the pictures of an album, the end of a long text. */
-const HOLD_MS = 800;
 /** Events that ended well and are remembered. The edge names one only while it is under way, so few are enough. */
 const MOST_ENDED = 1_000;
 /** Chats that were told of a delay and are remembered. */
@@ -36,7 +36,10 @@ export interface InboxOptions {
   admissions: Pick<AdmissionQuestions, "ask" | "settle">;
   actions: Pick<Actions, "take">;
   commands: Commands;
-  sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
+  sessions: Pick<
+    Sessions,
+    "noteContext" | "changeContext" | "answerTo" | "steps" | "versionOf" | "knows" | "retract"
+  >;
   records: DeliveryRecords;
   report: Report;
   replies: Pick<Replies, "answer" | "say" | "tell" | "tellDelay" | "expect">;
@@ -45,19 +48,15 @@ export interface InboxOptions {
   log: Log;
 }
 
-/** A message in its conversation. */
-interface Waiting extends Asked {
-  platform: Platform;
-  receivedAt: number;
-}
-
 /**
  * Takes deliveries from the edge, each once at a time and in order, until their replies are out. A message takes its
  * place in its conversation, a command only if it has to; notices to strangers wait for nothing.
  */
 export class Inbox {
   readonly #options: InboxOptions;
+  readonly #bursts: Bursts;
   readonly #queues: ChatQueues<Waiting>;
+  readonly #changes: Changes;
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
   /** Those that ended well, the oldest first. */
   readonly #ended = new Set<string>();
@@ -69,10 +68,17 @@ export class Inbox {
 
   constructor(options: InboxOptions) {
     this.#options = options;
+    this.#bursts = new Bursts(options);
     this.#queues = new ChatQueues({
       answer: (messages, signal) => this.#answer(messages, signal),
-      together: (first, second) => this.#belong(first, second),
-      holdMs: (message) => this.#holdMs(message),
+      together: (first, second) => this.#bursts.belong(first, second),
+      holdMs: (message) => this.#bursts.holdMs(message),
+    });
+    this.#changes = new Changes({
+      ...options,
+      bursts: this.#bursts,
+      queues: this.#queues,
+      historyLimit: (platform) => this.#historyLimit(platform),
     });
   }
 
@@ -218,34 +224,44 @@ export class Inbox {
       }
       case "pressed":
         return this.#press(delivery, channel, inbound);
+      case "deleted": {
+        const { gone, ...end } = this.#changes.delete(platform, inbound);
+        for (const { target } of gone) void dismiss(channel, target);
+        return end;
+      }
       case "context":
-        // Of an album one message alone has the words, and of a long text the first part.
-        if (!this.#isRest(delivery, inbound)) return this.#keepContext(delivery, inbound);
-        return this.#message(delivery, channel, inbound);
       case "message":
+        if (inbound.edited)
+          return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
+        // Of an album one message alone has the words, and of a long text the first part.
+        if (inbound.kind === "context" && !this.#isRest(delivery, inbound))
+          return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);
     }
+  }
+
+  #isRest(delivery: Delivery, inbound: InboundMessage): boolean {
+    const first = this.#queues.last(conversationOf(delivery.platform, inbound.target));
+    return this.#bursts.isRest(first, delivery, inbound);
   }
 
   /** A message takes its place in its conversation, a command only if it has to. */
   #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
-    const { id, platform, last, receivedAt } = delivery;
-    const conversation = conversationOf(platform, inbound.target);
     const command = readCommand(inbound.text);
-    if (command === undefined) {
-      const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last, receivedAt });
-      return this.#noticed(delivery, channel, inbound, answered);
-    }
+    if (command === undefined) return this.#ask(delivery, channel, inbound);
+    const conversation = conversationOf(delivery.platform, inbound.target);
     const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
     return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
   }
 
-  /** Tells whether a message belongs to the one before it, which waits for an answer: in an album, or cut by the app. */
-  #isRest({ platform, receivedAt }: Delivery, { sender, target, continues }: InboundMessage): boolean {
-    const first = this.#queues.last(conversationOf(platform, target));
-    if (first?.continues === undefined || first.sender.id !== sender.id) return false;
-    if (first.target.thread !== target.thread || receivedAt - first.receivedAt > HOLD_MS) return false;
-    return first.continues === "text" || first.continues === continues;
+  /** A message takes its place in its conversation. */
+  #ask(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
+    const { id, platform, last, receivedAt } = delivery;
+    const conversation = conversationOf(platform, inbound.target);
+    const message: Waiting = { ...inbound, id, platform, last, receivedAt };
+    const answered = this.#queues.ask(conversation, message);
+    this.#changes.join(conversation, message);
+    return this.#noticed(delivery, channel, inbound, answered);
   }
 
   /** Does what a button stands for, if the one who pressed it may. */
@@ -353,26 +369,6 @@ export class Inbox {
     return { outcome: "answered", note: "it waits" };
   }
 
-  /**
-   * Tells whether two may be answered together. A question of a thread is answered there, and not with others. Those of an earlier
-   * attempt are answered with the ones that they were with then: under the same owner, and where an answer
-   * was made, by the same one.
-   */
-  #belong(first: Waiting, second: Waiting): boolean {
-    const { records, sessions } = this.#options;
-    const apart = first.inThread === true || second.inThread === true;
-    if (apart && first.target.thread !== second.target.thread) return false;
-    const answerOf = ({ id, platform, target }: Waiting): string | undefined =>
-      sessions.answerTo(conversationOf(platform, target), id)?.delivery;
-    return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
-  }
-
-  /** Milliseconds for which a message that has more behind it waits for that: from when it came, so that one which is late waits for nothing. */
-  #holdMs({ continues, receivedAt }: Waiting): number {
-    if (continues === undefined) return 0;
-    return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
-  }
-
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
     const { parts } = this.#options;
     const { channels } = parts();
@@ -384,19 +380,25 @@ export class Inbox {
     const channel = channels.get(platform);
     if (channel === undefined) throw new RetryableError("channel_not_configured", "The channel was removed.");
     const either = AbortSignal.any([signal, this.#end.signal]);
-    return this.#options.replies.answer(messages, { platform, channel, agent, signal: either });
+    const onBegun = (): void => this.#bursts.begin(messages);
+    return this.#options.replies.answer(messages, { platform, channel, agent, signal: either, onBegun });
   }
 
   /** Kept for the bot's next answer in that group. */
   #keepContext({ id, platform }: Delivery, inbound: InboundMessage): DeliveryOutcome {
-    const { parts, sessions, clock } = this.#options;
-    const keep = parts().config.channels[platform]?.historyLimit ?? 0;
+    const { sessions, clock } = this.#options;
+    const keep = this.#historyLimit(platform);
     const text = contextText(inbound);
     if (keep > 0 && text !== "") {
-      const message = { delivery: id, sender: inbound.sender, text, at: clock() };
-      sessions.noteContext(conversationOf(platform, inbound.target), message, keep);
+      const { message, sender, target } = inbound;
+      const note = { delivery: id, message, sender, text, at: clock() };
+      sessions.noteContext(conversationOf(platform, target), note, keep);
     }
     return { outcome: "ignored", note: "not for the bot, kept as context" };
+  }
+
+  #historyLimit(platform: Platform): number {
+    return this.#options.parts().config.channels[platform]?.historyLimit ?? 0;
   }
 
   async #command(

@@ -44,6 +44,7 @@ export class DeliveryRecords {
   readonly #sent: StatementSync;
   readonly #answered: StatementSync;
   readonly #owner: StatementSync;
+  readonly #disown: StatementSync;
   readonly #draft: StatementSync;
   readonly #undraft: StatementSync;
   readonly #said: StatementSync;
@@ -62,6 +63,7 @@ export class DeliveryRecords {
     this.#sent = insert(", owner", ":sent, 0, :id", "sent = excluded.sent, owner = coalesce(owner, id)");
     this.#answered = insert("", "0, 1", "answered = 1");
     this.#owner = insert(", owner", "0, 0, :owner", "owner = excluded.owner");
+    this.#disown = database.prepare("UPDATE deliveries SET owner = NULL WHERE platform = ? AND id = ?");
     this.#draft = insert(
       ", owner, chat, thread, draft",
       "0, 0, :id, :chat, :thread, :draft",
@@ -106,6 +108,13 @@ export class DeliveryRecords {
       if (own.draft === undefined) this.#locate({ platform, id }, null, target, at);
       if (before !== id && !this.of({ platform, id: before }).answered)
         this.moveDraft(platform, before, id, at);
+    });
+  }
+
+  /** Undoes {@link take} for deliveries of whose reply nothing is out: they may be answered together with others. */
+  release(platform: Platform, ids: readonly string[]): void {
+    transaction(this.#database, () => {
+      for (const id of ids) this.#disown.run(platform, id);
     });
   }
 

@@ -59,6 +59,8 @@ interface ReplyContext {
   agent: Pick<Agent, "answer">;
   /** Ends the work. */
   signal: AbortSignal;
+  /** Called when there is a first word of the answer, before anything of it goes out. */
+  onBegun?(): void;
 }
 
 /** Makes replies and sends them: each of their messages once, also over several attempts. */
@@ -75,7 +77,7 @@ export class Replies {
    */
   async answer(
     asked: readonly [Asked, ...Asked[]],
-    { platform, channel, agent, signal }: ReplyContext,
+    { platform, channel, agent, signal, onBegun }: ReplyContext,
   ): Promise<DeliveryOutcome[]> {
     const { records, clock, log } = this.#options;
     const started = clock();
@@ -85,10 +87,11 @@ export class Replies {
     records.take(platform, ids, last.target, started);
     for (const { target, message } of asked) if (message !== undefined) void channel.react?.(target, message);
     const before = records.of({ platform, id: last.id });
-    const context = { platform, channel, agent, signal };
+    const context = { platform, channel, agent, signal, ...(onBegun && { onBegun }) };
     const made = await this.#ask(asked, before, { ...context, heard }).catch((error: unknown) =>
       this.#postpone(asked, error, context),
     );
+    onBegun?.();
     if (made.failure !== undefined) return this.#fail(asked, made.text, made.failure, context);
     const { text, delivery: owner, shown } = made;
 
@@ -132,7 +135,7 @@ export class Replies {
   async #ask(
     asked: readonly [Asked, ...Asked[]],
     before: DeliveryRecord,
-    { platform, channel, agent, signal, heard }: ReplyContext & { heard(): void },
+    { platform, channel, agent, signal, onBegun, heard }: ReplyContext & { heard(): void },
   ): Promise<AgentAnswer & { shown: string }> {
     const last = asked.at(-1) ?? asked[0];
     const stopTyping = showTyping(channel, last.target);
@@ -141,11 +144,13 @@ export class Replies {
       const options = { channel, ...this.#options.reading(), signal };
       const { messages: read, unheard } = await readMessages(asked, options);
       if (unheard !== undefined) return { text: UNHEARD_TEXTS[unheard], delivery: last.id, shown: "" };
-      const message = ({ id, sender, admission }: Asked, index: number): QuestionMessage => ({
+      const message = ({ id, sender, admission, message, text }: Asked, index: number): QuestionMessage => ({
         delivery: id,
         sender,
         admission,
+        ...(message !== undefined && { message }),
         text: read[index]?.text ?? "",
+        words: text.length,
         images: read[index]?.images ?? [],
         quoted: read[index]?.quoted ?? [],
       });
@@ -158,7 +163,10 @@ export class Replies {
       };
       const answer = await agent.answer(question, {
         signal,
-        ...(draft && { onText: (soFar: string) => draft.update(soFar) }),
+        onText: (soFar) => {
+          if (soFar.trim() !== "") onBegun?.();
+          draft?.update(soFar);
+        },
       });
       await draft?.close();
       return { ...answer, shown: draft?.shown ?? "" };

@@ -129,7 +129,8 @@ function answerBlock(text: ModelText): Prompt {
 
 /** In a direct chat messages have no mark, which they need among others. */
 function saidBlock(said: Said): Prompt {
-  const isMarked = said.speaker !== undefined || (said.quoted ?? []).length > 0;
+  const isMarked =
+    said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;
   return isMarked ? saidText(said) : prompt`[#person]: ${following(said.text)}`;
 }
 

@@ -1,4 +1,13 @@
-import { following, joined, label, type Prompt, prompt, type SpeakerText, unmarked } from "./text.ts";
+import {
+  following,
+  joined,
+  label,
+  type Prompt,
+  prompt,
+  speakerText,
+  type SpeakerText,
+  unmarked,
+} from "./text.ts";
 
 const LONGEST_NAME = 40;
 const LONGEST_USERNAME = 40;
@@ -17,15 +26,17 @@ export interface Speaker {
   username?: string;
 }
 
-/** Something that was said in a group, not to the bot. */
+/** Something that was said in a group, not to the bot, or an edit of an earlier question. */
 export interface Aside {
   speaker: Speaker;
   text: SpeakerText;
+  /** The former text of an earlier question. */
+  was?: SpeakerText;
 }
 
 /** Something that a message is about: see `Reference` of the channels. */
 export interface Quoted {
-  kind: "reply" | "quote" | "forward";
+  kind: "reply" | "quote" | "forward" | "edit";
   /** Absent if it is not known. */
   author?: Speaker | "bot";
   text: SpeakerText;
@@ -38,7 +49,7 @@ export interface Said {
   quoted?: readonly Quoted[];
   /** Absent in a direct chat, which has one person only. */
   speaker?: Speaker;
-  /** Said in a group since the bot's last answer there, and not to the bot. */
+  /** Said since the bot's last answer, and not answered. */
   asides?: readonly Aside[];
 }
 
@@ -46,18 +57,27 @@ const QUOTED = {
   reply: prompt`the next message answers this`,
   quote: prompt`the next message is about this part`,
   forward: prompt`passed on`,
+  edit: prompt`edited, the next message takes its place`,
 };
 
 /** Returns a message as the model reads it: what was said meanwhile, what the message is about, then the message. */
 export function saidText({ text, speaker, asides = [], quoted = [] }: Said): Prompt {
-  const about = quoted.map(quotedText);
-  if (speaker === undefined) {
-    if (about.length === 0) return unmarked(text);
-    return joined([...about, text === "" ? prompt`` : prompt`[#person]: ${following(text)}`], "\n");
-  }
-  const before = asides.map((aside) => attributed(aside.speaker, aside.text));
+  const others = asides.filter(({ was }) => was === undefined);
   const head = prompt`[#context: said in this chat meanwhile, not to you]`;
-  return joined([...(before.length > 0 ? [head, ...before] : []), ...about, attributed(speaker, text)], "\n");
+  const edits = asides.filter(({ was }) => was !== undefined).flatMap(editText);
+  const before = [
+    ...(others.length > 0 ? [head, ...others.map((aside) => attributed(aside.speaker, aside.text))] : []),
+    ...edits,
+    ...quoted.map(quotedText),
+  ];
+  if (speaker !== undefined) return joined([...before, attributed(speaker, text)], "\n");
+  if (before.length === 0) return unmarked(text);
+  return joined([...before, text === "" ? prompt`` : prompt`[#person]: ${following(text)}`], "\n");
+}
+
+function editText({ speaker, text, was = speakerText("") }: Aside): Prompt[] {
+  const mark = prompt`[#edited: an earlier message, from ${speakerMark(speaker)}]`;
+  return [prompt`${mark}: ${following(text)}`, prompt`[#edited: it was]: ${following(was)}`];
 }
 
 function quotedText({ kind, author, text }: Quoted): Prompt {

@@ -9,26 +9,32 @@ const LONGEST_NAME = 200;
 /** A line of what was kept before it was stored as JSON, which began with a head in round brackets. */
 const FORMER_LINE = /^\[([^\]]*)\]: (.*)$/;
 
-/** A group's message that was not for the bot. */
+/** A group's message that was not for the bot, or an edit of an earlier question. */
 export interface ContextMessage {
   /** The platform's event id. */
   delivery: string;
+  /** The platform's id of the message. */
+  message?: string | undefined;
   sender: Sender;
   text: string;
+  /** The former text of a question. */
+  was?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** Store of what was said in groups and not to the bot, until its next answer there. */
+/** Store of what was said and not answered, until the next answer in that conversation. */
 export class ContextNotes {
   readonly #insert: StatementSync;
   readonly #trim: StatementSync;
   readonly #take: StatementSync;
+  readonly #change: StatementSync;
+  readonly #remove: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#insert = database.prepare(
-      `INSERT INTO session_context (conversation, delivery, sender, name, username, text, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery) DO NOTHING`,
+      `INSERT INTO session_context (conversation, delivery, sender, name, username, text, at, message, was)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery) DO NOTHING`,
     );
     this.#trim = database.prepare(
       `DELETE FROM session_context WHERE conversation = :conversation AND seq <= (
@@ -36,25 +42,66 @@ export class ContextNotes {
          ORDER BY seq DESC LIMIT 1 OFFSET :keep)`,
     );
     this.#take = database.prepare(
-      "DELETE FROM session_context WHERE conversation = ? RETURNING seq, sender, name, username, text",
+      "DELETE FROM session_context WHERE conversation = ? RETURNING seq, sender, name, username, text, was",
     );
+    this.#change = database.prepare(
+      "UPDATE session_context SET text = ? WHERE conversation = ? AND message = ?",
+    );
+    this.#remove = database.prepare("DELETE FROM session_context WHERE conversation = ? AND message = ?");
   }
 
   /** Keeps a message, and the last `keep` of its conversation in all. */
-  note(conversation: string, { delivery, sender, text, at }: ContextMessage, keep: number): void {
+  note(
+    conversation: string,
+    { delivery, message, sender, text, was, at }: ContextMessage,
+    keep: number,
+  ): void {
     if (keep <= 0) return;
-    const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
     const { name, username } = storedNames(sender);
-    this.#insert.run(conversation, delivery, sender.id, name, username, short, at);
+    const former = was === undefined ? null : shortened(was);
+    const columns = [sender.id, name, username, shortened(text), at, message ?? null, former] as const;
+    this.#insert.run(conversation, delivery, ...columns);
     this.#trim.run({ conversation, keep });
+  }
+
+  /** Keeps again what {@link take} returned for a delivery. */
+  giveBack(conversation: string, delivery: string, stored: string, at: number): void {
+    for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
+      const sender = { ...speaker, id: speaker.id ?? "" };
+      const message = {
+        delivery: `${delivery} ${index}`,
+        sender,
+        text,
+        ...(was !== undefined && { was }),
+        at,
+      };
+      this.note(conversation, message, Number.MAX_SAFE_INTEGER);
+    }
+  }
+
+  /** Gives a message a new text; `undefined` removes it. False: it is not kept. */
+  change(conversation: string, message: string, text: string | undefined): boolean {
+    const { changes } =
+      text === undefined
+        ? this.#remove.run(conversation, message)
+        : this.#change.run(shortened(text), conversation, message);
+    return Number(changes) > 0;
   }
 
   /** Returns what is kept of a conversation, as it is stored with a message; `null` if there is nothing. Removes it. */
   take(conversation: string): string | null {
     const rows = this.#take.all(conversation).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;
-    return JSON.stringify(rows.map((row) => ({ speaker: readSpeaker(row), text: String(row["text"]) })));
+    const asides = rows.map((row) => {
+      const { text, was } = row;
+      return { speaker: readSpeaker(row), text: String(text), was: was ?? undefined };
+    });
+    return JSON.stringify(asides);
   }
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
 }
 
 /** Returns the columns of a sender's names, on one line each. A sender without a name is called by its id. */
@@ -75,8 +122,11 @@ export function readSpeaker({ sender, name, username }: Record<string, unknown>)
 /** Reads what was stored with a message of what was said before it. */
 export function readAsides(stored: string): Aside[] {
   if (!stored.startsWith("[{")) return readFormer(stored);
-  const asides = JSON.parse(stored) as { speaker: Speaker; text: string }[];
-  return asides.map(({ speaker, text }) => ({ speaker, text: speakerText(text) }));
+  const asides = JSON.parse(stored) as { speaker: Speaker; text: string; was?: string }[];
+  return asides.map(({ speaker, text, was }) => {
+    const aside = { speaker, text: speakerText(text) };
+    return was === undefined ? aside : Object.assign(aside, { was: speakerText(was) });
+  });
 }
 
 /** Reads what was stored as lines: each message begins with its speaker's name, its further lines are indented. */

@@ -7,12 +7,29 @@ export type SessionStatements = ReturnType<typeof sessionStatements>;
 export function sessionStatements(database: DatabaseSync) {
   return {
     append: database.prepare(
-      `INSERT INTO messages (conversation, delivery, role, sender, name, username, context, quoted, text, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
+      `INSERT INTO messages
+         (conversation, delivery, role, sender, name, username, context, quoted, text, at, message, words)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
     ),
     question: database.prepare(
-      `SELECT seq, sender, name, username, context, quoted, text FROM messages
+      `SELECT seq, sender, name, username, context, quoted, text, words FROM messages
        WHERE conversation = ? AND delivery = ? AND role = 'user'`,
+    ),
+    revise: database.prepare(
+      `UPDATE messages SET text = ?, quoted = ?, words = ?
+       WHERE conversation = ? AND delivery = ? AND role = 'user'`,
+    ),
+    retract: database.prepare(
+      "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user' RETURNING context",
+    ),
+    /** The newest version of a platform's message, but for the one of a delivery. */
+    version: database.prepare(
+      `SELECT text, words, seq <= coalesce(begins_after, 0) AS forgotten, NOT EXISTS (
+         SELECT 1 FROM messages AS later WHERE later.conversation = :conversation AND later.seq > messages.seq
+           AND later.role = 'user' AND later.sender = messages.sender AND later.delivery <> :delivery) AS latest
+       FROM messages LEFT JOIN sessions USING (conversation)
+       WHERE conversation = :conversation AND message = :message AND role = 'user' AND delivery <> :delivery
+       ORDER BY seq DESC LIMIT 1`,
     ),
     /** Delivery that the answer to this one is kept under. */
     join: database.prepare(

@@ -23,7 +23,16 @@ interface Entry {
 /** A question as it is put into a transcript: several messages where they came in a burst. */
 interface QuestionEntry {
   conversation: string;
-  messages: readonly { delivery: string; sender: Sender; text: string; quoted?: readonly Quoted[] }[];
+  messages: readonly {
+    delivery: string;
+    sender: Sender;
+    text: string;
+    quoted?: readonly Quoted[];
+    /** The platform's id of the message. */
+    message?: string;
+    /** Characters at the beginning of `text` that the sender wrote; lines on files follow. */
+    words?: number;
+  }[];
   /** The model sees who speaks, and messages that were not for the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
@@ -40,6 +49,16 @@ export interface History {
   turns: PlacedTurn[];
   /** The question's messages, in its order. */
   question: { said: Said; seq: number; delivery: string }[];
+}
+
+/** A message as it was last put into a transcript. */
+export interface Version {
+  /** Text of its sender. */
+  words: string;
+  /** Its sender has asked nothing there since. */
+  latest: boolean;
+  /** The session has started over since. */
+  forgotten: boolean;
 }
 
 /** One session, for a list. */
@@ -78,23 +97,52 @@ export class Sessions {
 
   /** Adds a message, once: the same delivery and role again changes nothing. */
   append({ conversation, delivery, role, sender, text, at }: Entry): void {
-    this.#sql.append.run(conversation, delivery, role, sender ?? null, null, null, null, null, text, at);
+    const unused = [null, null, null, null] as const;
+    this.#sql.append.run(conversation, delivery, role, sender ?? null, ...unused, text, at, null, null);
   }
 
   /**
-   * Adds a question's messages, each once. The first new one of a group takes along what was said there
-   * meanwhile that was not for the bot. After a power cut the person asks again.
+   * Adds a question's messages, each once; one that was edited before it had an answer gets its new text. The first new
+   * one takes along what was said there meanwhile that was not for the bot. After a power cut the person asks again.
    */
   ask({ conversation, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
-      for (const { delivery, sender, text, quoted = [] } of messages) {
-        if (this.knows(conversation, delivery)) continue;
-        const { name, username } = group ? storedNames(sender) : { name: null, username: null };
-        const context = group ? this.#context.take(conversation) : null;
+      for (const { delivery, sender, text, quoted = [], message = null, words = null } of messages) {
         const about = quoted.length === 0 ? null : JSON.stringify(quoted);
-        const columns = [sender.id, name, username, context, about, text, at] as const;
+        const known = this.#sql.question.get(conversation, delivery);
+        if (known !== undefined) {
+          const isEdited = words !== null && text.slice(0, words) !== wordsOf(known);
+          if (isEdited && this.answerTo(conversation, delivery) === undefined)
+            this.#sql.revise.run(text, about, words, conversation, delivery);
+          continue;
+        }
+        const { name, username } = group ? storedNames(sender) : { name: null, username: null };
+        const context = this.#context.take(conversation);
+        const columns = [sender.id, name, username, context, about, text, at, message, words] as const;
         this.#sql.append.run(conversation, delivery, "user", ...columns);
       }
+    });
+  }
+
+  /**
+   * Returns the newest version of a platform's message in a transcript, but for the one that came with `delivery`;
+   * `undefined` if the message was not put to the model.
+   */
+  versionOf(conversation: string, message: string, delivery: string): Version | undefined {
+    const row = this.#sql.version.get({ conversation, message, delivery });
+    if (row === undefined) return undefined;
+    return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
+  }
+
+  /**
+   * Takes a question that will have no answer out of the transcript, and what was done for it. What was said before it
+   * goes to the next question.
+   */
+  retract(conversation: string, delivery: string, at: number): void {
+    transaction(this.#database, () => {
+      const context = this.#sql.retract.get(conversation, delivery)?.["context"];
+      if (typeof context === "string") this.#context.giveBack(conversation, delivery, context, at);
+      this.steps.drop(conversation, [delivery], at);
     });
   }
 
@@ -193,9 +241,14 @@ export class Sessions {
     lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, conversation));
   }
 
-  /** Keeps a group's message that was not for the bot, the last `keep` of them, for its next answer there. */
+  /** Keeps a message that is not answered, the last `keep` of them, for the next answer there. */
   noteContext(conversation: string, message: ContextMessage, keep: number): void {
     this.#context.note(conversation, message, keep);
+  }
+
+  /** Gives a message that is kept as context a new text; `undefined` removes it. False: there is none. */
+  changeContext(conversation: string, message: string, text: string | undefined): boolean {
+    return this.#context.change(conversation, message, text);
   }
 
   /** Every session, the last used first. */
@@ -222,6 +275,10 @@ export class Sessions {
       answered: Number(row["answered"]),
     }));
   }
+}
+
+function wordsOf({ text, words }: Record<string, SQLOutputValue>): string {
+  return String(text).slice(0, typeof words === "number" ? words : undefined);
 }
 
 function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {

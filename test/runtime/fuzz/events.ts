@@ -38,7 +38,16 @@ export const EVENTS: readonly object[] = [
   slackEvent(),
   delivery("Ev2", { thread_ts: "99.1" }).payload,
   directMessage("Ev3").payload,
-  directMessage("Ev4", { subtype: "message_changed", message: { text: "edited", user: "U1" } }).payload,
+  directMessage("Ev4", {
+    subtype: "message_changed",
+    message: { text: "edited", user: "U1", ts: "99.1", edited: { user: "U1", ts: "100.1" } },
+    previous_message: { text: "hello", user: "U1", ts: "99.1" },
+  }).payload,
+  directMessage("Ev6", {
+    subtype: "message_deleted",
+    deleted_ts: "99.1",
+    previous_message: { text: "hello", user: "U1", ts: "99.1" },
+  }).payload,
   directMessage("Ev5", {
     subtype: "file_share",
     files: [

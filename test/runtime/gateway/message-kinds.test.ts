@@ -71,7 +71,7 @@ const PLATFORMS = {
 /** Fate of what a channel makes of an event. */
 function fateOf({ kind }: Inbound): Fate {
   if (kind === "refused") return "told";
-  return kind === "message" || kind === "pressed" ? "read" : "left";
+  return kind === "message" || kind === "pressed" || kind === "deleted" ? "read" : "left";
 }
 
 const rows = readFileSync(new URL("../../../docs/messages.md", import.meta.url), "utf8")

@@ -126,7 +126,9 @@ test("half an answer that breaks off gives its place to the notice, and that to 
 
 test("without a word in time the chat is told, once for all that it has written before", async () => {
   const { url, model, slack } = await stage({ streamMode: "off" }, { agent: { noticeAfter: "1s" } });
-  model.next(modelStream("at last", { delayMs: 2_500 }));
+  // The second message may come while the model is asked for the first, and is then asked along with it.
+  const slow = modelStream("at last", { delayMs: 2_500 });
+  model.next(slow, slow);
   const now = { receivedAt: Date.now() };
 
   const answers = await Promise.all([

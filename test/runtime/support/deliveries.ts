@@ -85,6 +85,7 @@ export async function deliveriesOver(
     const parts = () => ({ config, channels, agent });
     const stores = pairingStores({ home, clock, onSetAside: () => {} });
     return {
+      sessions,
       /** What was kept as context. */
       context: vi.spyOn(sessions, "noteContext"),
       inbox: new Inbox({

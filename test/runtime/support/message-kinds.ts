@@ -128,8 +128,8 @@ export const TELEGRAM: Record<string, Sample> = {
     "a message that only its sender sees",
     "group",
   ),
-  edit: left({ edited_message: message() }, "not a new message: edited_message"),
-  reaction: left({ message_reaction: {} }, "not a new message: message_reaction"),
+  edit: read({ edited_message: message() }, { text: "hello", message: "7", edited: true }),
+  reaction: left({ message_reaction: {} }, "not a message: message_reaction"),
   button: read(
     {
       callback_query: {
@@ -148,7 +148,7 @@ export const TELEGRAM: Record<string, Sample> = {
       admission: { by: "everyone" },
     },
   ),
-  "channel post": left({ channel_post: message() }, "not a new message: channel_post"),
+  "channel post": left({ channel_post: message() }, "not a message: channel_post"),
   "new member": notice({ new_chat_members: [SOMEBODY] }),
   "new title": notice({ new_chat_title: "Team" }),
   "pinned message": notice({ pinned_message: message() }),
@@ -271,8 +271,14 @@ export const SLACK: Record<string, Sample> = {
     { text: "hi" },
   ),
   "/me": read({ subtype: "me_message", text: "wonders" }, { text: "wonders" }),
-  edit: left({ subtype: "message_changed", text: undefined }, "subtype message_changed"),
-  deletion: left({ subtype: "message_deleted", text: undefined }, "subtype message_deleted"),
+  edit: read(
+    { subtype: "message_changed", text: undefined, message: { user: "U1", ts: "1.1", text: "hello" } },
+    { text: "hello", message: "1.1", edited: true },
+  ),
+  deletion: read(
+    { subtype: "message_deleted", text: undefined, deleted_ts: "1.1" },
+    { kind: "deleted", message: "1.1" },
+  ),
   reaction: left({ type: "reaction_added" }, "neither message nor mention: reaction_added"),
   "new member": left({ subtype: "channel_join" }, "subtype channel_join"),
   "new title": left({ subtype: "channel_name" }, "subtype channel_name"),

@@ -376,7 +376,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/prompt/speaker.ts": {
     saidText: (text) => {
       const quoted = pieces(text, 1_000).map((one) => ({ kind: "quote" as const, text: speakerText(one) }));
-      saidText({ text: speakerText(text), quoted });
+      const edits = [{ speaker: {}, text: speakerText(text), was: speakerText(text) }];
+      saidText({ text: speakerText(text), quoted, asides: edits });
       const speaker = { id: text, name: text, username: text };
       const asides = pieces(text, 1_000).map((piece) => ({
         speaker: { name: piece },

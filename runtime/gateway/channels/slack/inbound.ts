@@ -1,8 +1,15 @@
 import type { Inbound, ReplyTarget } from "../../../contract/message.ts";
 import type * as z from "zod/mini";
-import { unreadable } from "../blocks.ts";
+import { asEdit, unreadable } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import { readFiles, readShared, readWords, slackBodySchema, slackPressSchema } from "./message.ts";
+import {
+  readFiles,
+  readShared,
+  readWords,
+  slackBodySchema,
+  type SlackEvent,
+  slackPressSchema,
+} from "./message.ts";
 import { mentionsUser, withoutMention } from "./mrkdwn.ts";
 
 /** Subtypes under which a person's own new message comes. All others are changes and notices. */
@@ -12,8 +19,8 @@ const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**
  * Reads one event: a direct message, a mention, or a channel's message, which is for the bot where it
- * replies in a thread of the bot's own, or where the config asks for no mention. Everything else is left
- * with its reason. What was granted in a direct message grants nothing in a channel.
+ * replies in a thread of the bot's own, or where the config asks for no mention; or what has become of such a message.
+ * Everything else is left with its reason. What was granted in a direct message grants nothing in a channel.
  */
 export function readSlackEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = slackPressSchema.safeParse(payload).data;
@@ -21,8 +28,22 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   const parsed = slackBodySchema.safeParse(payload);
   if (!parsed.success) return ignored("not an event of a known form");
   const { event, authorizations } = parsed.data;
-  const type = event.channel_type ?? "";
   const bot = authorizations?.find(({ is_bot }) => is_bot !== false)?.user_id;
+  const { type, subtype, channel = "", channel_type: kind, message } = event;
+  if (type !== "message" || (subtype !== "message_changed" && subtype !== "message_deleted")) {
+    const inbound = readMessage(event, bot, access);
+    return event.edited === undefined ? inbound : asEdit(inbound);
+  }
+  // A message with replies below it stays as a tombstone.
+  const deleted = message?.subtype === "tombstone" ? message.ts : event.deleted_ts;
+  if (deleted) return { kind: "deleted", target: { chat: channel }, message: deleted };
+  if (message === undefined) return ignored(`subtype ${subtype}`);
+  const place = { type, channel, channel_type: kind ?? (channel.startsWith("D") ? "im" : "channel") };
+  return asEdit(readMessage({ ...message, ...place }, bot, access));
+}
+
+function readMessage(event: SlackEvent, bot: string | undefined, access: ChannelAccess): Inbound {
+  const type = event.channel_type ?? "";
   const mentioned = event.type === "app_mention";
   const direct = event.type === "message" && type === "im";
   if (!direct && !mentioned && !(event.type === "message" && GROUP_TYPES.has(type)))

@@ -42,11 +42,8 @@ const attachment = z.object({
 });
 
 /** https://docs.slack.dev/reference/events/message */
-const event = z.object({
-  type: z.string(),
+const message = z.object({
   subtype: maybe(z.string()),
-  channel: maybe(z.string()),
-  channel_type: maybe(z.string()),
   user: maybe(z.string()),
   bot_id: maybe(z.string()),
   text: maybe(z.string()),
@@ -58,6 +55,20 @@ const event = z.object({
   parent_user_id: maybe(z.string()),
   files: maybe(z.array(file)),
   attachments: maybe(z.array(attachment)),
+  /** Of a mention: it comes once more, since its message was edited. */
+  edited: maybe(z.object({})),
+});
+
+/**
+ * A message, or what has become of one: https://docs.slack.dev/reference/events/message/message_changed,
+ * https://docs.slack.dev/reference/events/message/message_deleted
+ */
+const event = z.extend(message, {
+  type: z.string(),
+  channel: maybe(z.string()),
+  channel_type: maybe(z.string()),
+  message: maybe(message),
+  deleted_ts: maybe(z.string()),
 });
 
 /** An Events API body: https://docs.slack.dev/apis/events-api/#event-type-structure */
@@ -77,9 +88,8 @@ export const slackPressSchema = z.object({
 });
 
 /** Documented fields that say nothing to the model: https://docs.slack.dev/reference/events/message */
-const SILENT_FIELDS =
-  `client_msg_id team event_ts app_id bot_profile upload display_as_bot edited hidden message
-  previous_message deleted_ts user_team source_team user_profile is_locked subscribed reply_count reply_users
+const SILENT_FIELDS = `client_msg_id team event_ts app_id bot_profile upload display_as_bot hidden
+  previous_message user_team source_team user_profile is_locked subscribed reply_count reply_users
   reply_users_count latest_reply last_read metadata root permalink assistant_thread username icons inviter topic purpose
   name old_name item reaction item_user item_type x_files language no_notifications is_starred pinned_to reactions
   thread_type unread_count`.split(/\s+/);

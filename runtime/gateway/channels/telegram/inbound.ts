@@ -1,7 +1,7 @@
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import { textOfBlocks, unreadable } from "../blocks.ts";
+import { asEdit, textOfBlocks, unreadable } from "../blocks.ts";
 import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";
 import {
@@ -36,7 +36,7 @@ const NEARLY_CUT = 4_000;
 const NAME_WAIT_MS = 1_000;
 
 /**
- * Reads one update: a message of a private chat, a group or a topic. Edits, channel posts, service
+ * Reads one update: a message of a private chat, a group or a topic, or an edit of one. Channel posts, service
  * messages and bots are left with the reason.
  *
  * @throws RetryableError where a group's message can be understood only once the bot's name is known.
@@ -44,9 +44,14 @@ const NAME_WAIT_MS = 1_000;
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
   if (!parsed.success) return ignored("not an update of a known form");
-  const { update_id: _, message: received, callback_query: press, ...others } = parsed.data;
+  const { update_id: _, message, edited_message: edited, callback_query: press, ...others } = parsed.data;
   if (press !== undefined) return readPress(press, options);
-  if (received === undefined) return ignored(`not a new message: ${Object.keys(others)[0] ?? "nothing"}`);
+  if (message !== undefined) return readMessage(message, payload["message"], options);
+  if (edited !== undefined) return asEdit(readMessage(edited, payload["edited_message"], options));
+  return ignored(`not a message: ${Object.keys(others)[0] ?? "nothing"}`);
+}
+
+function readMessage(received: TelegramMessage, whole: unknown, options: InboundOptions): Inbound {
   const message = withRichText(received);
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
@@ -76,7 +81,7 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const isEmpty = said === "" && attachments.length === 0 && !(hadText && answered.length > 0);
   // In a group an unknown kind is more likely a notice of the chat than something that was said to the bot.
   const isForBot = direct || read.addressed;
-  if (isEmpty && (hadText || !isForBot || isNotice(payload["message"]))) return ignored("no text");
+  if (isEmpty && (hadText || !isForBot || isNotice(whole))) return ignored("no text");
   const target = replyTarget(message, moves);
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };

@@ -125,6 +125,8 @@ const press = z.object({
 export const updateSchema = z.looseObject({
   update_id: z.number(),
   message: z.optional(message),
+  /** Bots get no word of deletions. */
+  edited_message: maybe(message),
   callback_query: maybe(press),
 });
 
@@ -132,7 +134,7 @@ export const updateSchema = z.looseObject({
 export type TelegramPress = z.infer<typeof press>;
 
 /** Documented updates that are not messages, or not of people: https://core.telegram.org/bots/api#update */
-const OTHER_UPDATES = `edited_message channel_post edited_channel_post business_connection business_message
+const OTHER_UPDATES = `channel_post edited_channel_post business_connection business_message
   edited_business_message deleted_business_messages message_reaction message_reaction_count inline_query
   chosen_inline_result shipping_query pre_checkout_query purchased_paid_media poll poll_answer
   my_chat_member chat_member chat_join_request chat_boost removed_chat_boost managed_bot`.split(/\s+/);
@@ -156,7 +158,7 @@ export function isNotice(part: unknown): boolean {
 
 /** Returns the parts of an update that this version does not know. */
 export function unknownParts(payload: Record<string, unknown>): string[] {
-  const { message: received } = payload;
+  const { message: said, edited_message: received = said } = payload;
   return [
     ...unknownFields(payload, "", { read: updateSchema.shape, left: OTHER_UPDATES }),
     ...unknownFields(received, "message", { read: message.shape, left: SILENT_FIELDS }).filter(

@@ -1,0 +1,171 @@
+import type { Inbound, InboundMessage } from "../../contract/message.ts";
+import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
+import { conversationOf } from "../channels/channel.ts";
+import { readCommand } from "../commands.ts";
+import type { Sessions } from "../sessions/store.ts";
+import { contextText } from "./attachments.ts";
+import type { Bursts, Waiting } from "./bursts.ts";
+import type { ChatQueues } from "./chat-queues.ts";
+import type { DeliveryRecords } from "./records.ts";
+
+/** Edits of earlier questions that are kept for the next answer, where nothing else is. */
+const MOST_EDITS = 10;
+const DELETED = ignored("deleted before it was answered");
+
+/** Dependencies of {@link Changes}. */
+interface ChangesOptions {
+  queues: ChatQueues<Waiting>;
+  bursts: Bursts;
+  records: Pick<DeliveryRecords, "answer" | "release">;
+  sessions: Pick<Sessions, "versionOf" | "knows" | "noteContext" | "changeContext" | "retract">;
+  /** Returns how many messages of a chat are kept as context. */
+  historyLimit(platform: Platform): number;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/** A message or a group's context. */
+type Content = Extract<Inbound, { kind: "message" | "context" }>;
+
+/**
+ * Takes up edits and deletions of messages. Before the answer has begun, the question changes; after that, an edit is a
+ * question of its own, or is told with the next one.
+ */
+export class Changes {
+  readonly #options: ChangesOptions;
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes up a new version of a message. `ask` answers it as a message of its own. An edit that changes a question ends
+   * with it, so that both come again after a crash.
+   */
+  async edit(
+    { id, platform }: Delivery,
+    inbound: Content,
+    ask: (message: InboundMessage) => Promise<DeliveryOutcome>,
+  ): Promise<DeliveryOutcome> {
+    const { queues, bursts, sessions } = this.#options;
+    const { kind, message: name = "", sender, target, text } = inbound;
+    if (readCommand(text) !== undefined) return ignored("edit: no command is run from an edit");
+    const conversation = conversationOf(platform, target);
+    const { running, waiting } = queues.open(conversation);
+    const open = [...running, ...waiting].findLast(
+      (one) => one.message === name && one.sender.id === sender.id,
+    );
+    if (open !== undefined && bursts.progress(open, running) === "none")
+      return this.#replace(conversation, open, inbound, running.includes(open));
+
+    const former = sessions.versionOf(conversation, name, id);
+    const was = former?.words ?? open?.text;
+    const isAgain = sessions.knows(conversation, id);
+    if (was === undefined || isAgain) {
+      const context = kind === "message" ? undefined : contextText(inbound);
+      const wasContext = sessions.changeContext(conversation, name, context);
+      if (kind === "message") return ask(inbound);
+      return ignored(wasContext ? "not for the bot, kept as context" : "edit: not for the bot");
+    }
+    if (isSame(was, text)) {
+      // It may still come again with its former text.
+      if (open !== undefined) await queues.ending(conversation, open);
+      return ignored("edit: the text is the same");
+    }
+    if (former?.forgotten === true) return ignored("edit: of a conversation that has started over");
+    const isOpen = open !== undefined || waiting.some((one) => one.sender.id === sender.id);
+    if (kind === "message" && (isOpen || former?.latest === true)) {
+      const reference = { kind: "edit", author: sender, text: was, attachments: [] } as const;
+      return ask({ ...inbound, references: [reference, ...(inbound.references ?? [])] });
+    }
+    this.#note(conversation, platform, id, inbound, was);
+    return ignored("edit: of an earlier message, noted for the next answer");
+  }
+
+  /** Takes up a deletion. What is out stays. */
+  delete(platform: Platform, { target, message: name }: Extract<Inbound, { kind: "deleted" }>): Deleted {
+    const { queues, bursts, records, sessions, clock } = this.#options;
+    const conversation = conversationOf(platform, target);
+    const { running, waiting } = queues.open(conversation);
+    const gone = [...running, ...waiting].filter((one) => {
+      if (one.message !== name) return false;
+      const progress = bursts.progress(one, running);
+      // What tools have done for several messages is not undone for one.
+      return progress === "none" || (progress === "worked" && !(running.includes(one) && running.length > 1));
+    });
+    if (gone.length === 0) return { ...ignored("deletion: no answer waits for it"), gone };
+    const ids = gone.map(({ id }) => id);
+    records.answer(platform, ids, clock());
+    records.release(
+      platform,
+      [...running, ...gone].map(({ id }) => id),
+    );
+    for (const one of gone) {
+      sessions.retract(conversation, one.id, clock());
+      queues.remove(conversation, one, DELETED);
+    }
+    return { ...ignored("deletion: the message is not answered"), gone };
+  }
+
+  /** Answers what has just come together with the question under way, if it belongs to that. */
+  join(conversation: string, message: Waiting): void {
+    const { queues, bursts } = this.#options;
+    const open = queues.open(conversation);
+    if (bursts.isFollowUp(message, open)) this.#restart(conversation, open.running);
+  }
+
+  async #replace(
+    conversation: string,
+    former: Waiting,
+    { text, attachments, references: about = [] }: Content,
+    isRunning: boolean,
+  ): Promise<DeliveryOutcome> {
+    const { queues } = this.#options;
+    // The former text of a question that was answered stays, if this is an edit of its edit.
+    const edits = (former.references ?? []).filter(({ kind }) => kind === "edit");
+    const message = { ...former, text, attachments, references: [...edits, ...about] };
+    const isChange = contentOf(former) !== contentOf(message);
+    if (isChange) queues.replace(conversation, former, message);
+    const end = queues.ending(conversation, isChange ? message : former);
+    if (isChange && isRunning) this.#restart(conversation, queues.open(conversation).running);
+    await end;
+    return ignored(`edit: ${isChange ? "took the place of the text" : "the text is the same"}`);
+  }
+
+  #restart(conversation: string, running: readonly Waiting[]): void {
+    const [first] = running;
+    if (first === undefined) return;
+    const ids = running.map(({ id }) => id);
+    this.#options.records.release(first.platform, ids);
+    this.#options.queues.restart(conversation);
+  }
+
+  #note(conversation: string, platform: Platform, id: string, inbound: Content, was: string): void {
+    const { sessions, historyLimit, clock } = this.#options;
+    const text = contextText(inbound);
+    const { message, sender } = inbound;
+    if (message !== undefined && sessions.changeContext(conversation, message, text)) return;
+    const note = { delivery: id, message, sender, text, was, at: clock() };
+    sessions.noteContext(conversation, note, Math.max(historyLimit(platform), MOST_EDITS));
+  }
+}
+
+/** The end of a deletion, and the messages that are not answered because of it. */
+interface Deleted extends DeliveryOutcome {
+  gone: readonly Waiting[];
+}
+
+/** Returns what people see of a message. The platforms' names of files change from event to event. */
+function contentOf({ text, attachments, references = [] }: InboundMessage): string {
+  return JSON.stringify([text, attachments, references], (key, value: unknown) =>
+    key === "reference" ? undefined : value,
+  );
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.replace(/\s+/g, " ").trim() === other.replace(/\s+/g, " ").trim();
+}
+
+function ignored(note: string): DeliveryOutcome {
+  return { outcome: "ignored", note };
+}
