@@ -45,7 +45,8 @@ function house(agent: object = {}) {
       ...rights,
       signal,
     };
-    const run = (tool: keyof typeof tools, input: object): Promise<string> => tools[tool].run(input, context);
+    const run = async (tool: keyof typeof tools, input: object): Promise<string> =>
+      String(await tools[tool].run(input, context));
     const prompt = () => instructions({ config, workspace, place: context, notes: [], now: 0 }).instructions;
     return { run, prompt };
   };

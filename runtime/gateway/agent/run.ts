@@ -99,6 +99,7 @@ export class Run {
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });
+      if (result.images !== undefined) call.images = result.images;
       sessions.steps.mark(step, call, result.failed ? "failed" : "done", result.output);
     }
   }
@@ -157,7 +158,10 @@ export class Run {
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;
-    this.#withheld = this.#options.question.messages.some(({ images }) => images.length > 0);
+    const calls = this.#allSteps().flatMap((step) => step.calls);
+    this.#withheld = [...this.#options.question.messages, ...calls].some(
+      ({ images = [] }) => images.length > 0,
+    );
     return this.#withheld;
   }
 

@@ -111,7 +111,7 @@ export class Root {
    * @throws StewardError `workspace_refused` for a name that {@link rootNameProblem} refuses, or without room;
    * `workspace_changed`
    */
-  write(name: string, text: string, { by, expected }: ChangeOptions): void {
+  write(name: string, content: string | Uint8Array, { by, expected }: ChangeOptions): void {
     const { id, history, quotas, clock, onChange } = this.#options;
     const refused = rootNameProblem(name);
     if (refused !== undefined) throw refusal(refused);
@@ -120,13 +120,13 @@ export class Root {
       const before = this.#bytes(place);
       checkDigest(expected, before);
       quotas.grow(id, {
-        bytes: Buffer.byteLength(text) - (before?.length ?? 0),
+        bytes: Buffer.byteLength(content) - (before?.length ?? 0),
         entries: place.missing,
       });
       if (before !== undefined) quotas.keep(id, history, { name: place.name, content: before, at: clock() });
       ensureDirectory(path.dirname(place.path));
-      history.noteAuthor(place.name, text, by);
-      writeFileAtomic(place.path, text);
+      history.noteAuthor(place.name, content, by);
+      writeFileAtomic(place.path, content);
       return place.name;
     });
     onChange({ root: id, name: written, by, action: "written" });

@@ -10,7 +10,10 @@ import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
 import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
 import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
 import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../../runtime/gateway/models/model.ts";
+import { Apart } from "../../../runtime/gateway/media/apart.ts";
+import { Media } from "../../../runtime/gateway/media/media.ts";
 import { Actions } from "../../../runtime/gateway/actions.ts";
+import type { Transcriber } from "../../../runtime/gateway/models/transcription.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
 import { Workspace } from "../../../runtime/gateway/workspace/workspace.ts";
@@ -55,7 +58,11 @@ export function question(id: string, text = "hello", others: Partial<Question> =
 }
 
 /** An agent in this process, over a real store, with a model that does what it is told. */
-export async function agentBench(settings: object = {}, environment: Record<string, string> = {}) {
+export async function agentBench(
+  settings: object = {},
+  environment: Record<string, string> = {},
+  transcriber?: Transcriber,
+) {
   const home = await temporaryDirectory();
   const config = configOf(settings);
   const answers: ScriptedAnswer[] = [];
@@ -109,6 +116,12 @@ export async function agentBench(settings: object = {}, environment: Record<stri
       actions: new Actions(database, clock),
       ...(schedules && { schedules }),
       mcp,
+      media: new Media({
+        apart: new Apart(),
+        memoryBytes: 1_000_000_000,
+        takesPdf: true,
+        ...(transcriber && { transcriber }),
+      }),
       redact,
       clock,
       log,

@@ -1,9 +1,9 @@
 import { createMCPClient, type MCPClient } from "@ai-sdk/mcp";
 import { VERSION } from "../../../contract/names.ts";
 import { following, toolText } from "../../prompt/text.ts";
-import { ToolError, type Tool } from "../tools/tool.ts";
+import { ToolError, type Tool, type ToolOutcome } from "../tools/tool.ts";
 import { StdioTransport } from "./stdio.ts";
-import { inputForm, resultText, serversInput, toolName } from "./tool-form.ts";
+import { inputForm, readResult, serversInput, toolName } from "./tool-form.ts";
 
 const MOST_TOOLS = 200;
 const MOST_PAGES = 20;
@@ -113,7 +113,7 @@ async function call(
   args: Record<string, unknown>,
   { callMs, onTrouble }: CallOptions,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<ToolOutcome> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(callMs)]);
   const options = { signal: both, timeout: callMs };
   const result = await within(client.callTool({ name, arguments: args, options }), both).catch(
@@ -122,9 +122,9 @@ async function call(
       throw error;
     },
   );
-  const text = resultText(result);
-  if ("isError" in result && result.isError === true) throw new ToolError(text);
-  return text;
+  const outcome = readResult(result);
+  if ("isError" in result && result.isError === true) throw new ToolError(outcome.text);
+  return outcome;
 }
 
 /** A JSON-RPC error came from the server, which is there. */

@@ -4,6 +4,7 @@ import { platformSchema } from "../../../contract/delivery.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Channel } from "../../channels/channel.ts";
 import type { Channels } from "../../channels/registry.ts";
+import { mediaTypeOf } from "../../media/types.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { Place } from "../question.ts";
 import { reachOf } from "../reach.ts";
@@ -16,23 +17,6 @@ export interface SendFileOptions {
   log: Log;
 }
 
-/** Types that chats show or play, by a name's ending. Every other file is bytes to them. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  csv: "text/csv",
-  gif: "image/gif",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  json: "application/json",
-  md: "text/markdown",
-  mp3: "audio/mpeg",
-  mp4: "video/mp4",
-  ogg: "audio/ogg",
-  pdf: "application/pdf",
-  png: "image/png",
-  txt: "text/plain",
-  webp: "image/webp",
-};
-
 /** Sends a file that the chat may read into the chat that asks, and into no other. */
 export function sendFileTool({ workspace, channels, log }: SendFileOptions): Tool {
   // The web chat is a place too, and no channel.
@@ -43,7 +27,8 @@ export function sendFileTool({ workspace, channels, log }: SendFileOptions): Too
   const tool = defineTool({
     name: "send_file",
     needs: "sendFiles",
-    description: "Sends a file of the workspace into this chat, with a caption if you give one.",
+    description:
+      "Sends a file of the workspace, also one that a tool returned, into this chat, with a caption if you give one.",
     input: z.strictObject({
       path: described(textUpTo(500), "Path in the workspace, for example notes/plan.md"),
       caption: described(z.optional(z.string().check(z.maxLength(1_000))), "Plain text below the file"),
@@ -61,9 +46,7 @@ export function sendFileTool({ workspace, channels, log }: SendFileOptions): Too
       }
       if (signal.aborted) throw new ToolError("Broken off.");
       const name = path.split("/").at(-1) ?? path;
-      const ending = name.split(".").at(-1)?.toLowerCase() ?? "";
-      const mediaType = MEDIA_TYPES[ending] ?? "application/octet-stream";
-      await files.send(target, { name, mediaType, data }, caption);
+      await files.send(target, { name, mediaType: mediaTypeOf(name), data }, caption);
       log.info("a file is sent", { platform, chat: target.chat, bytes });
       return "Sent.";
     },

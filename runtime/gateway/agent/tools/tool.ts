@@ -18,6 +18,20 @@ export interface ToolContext extends Place, Rights {
   signal: AbortSignal;
 }
 
+/** A file that a tool returns beside its text. */
+export interface ToolFile {
+  kind: "image" | "audio" | "file";
+  /** As the tool declares it; empty if it does not. */
+  mediaType: string;
+  data: Buffer<ArrayBuffer>;
+}
+
+/** Outcome of a tool that may return files. Its text refers to them as `file 1`, `file 2` and so on. */
+export interface ToolOutcome {
+  text: string;
+  files: readonly ToolFile[];
+}
+
 /**
  * Something that the agent can do. `run` checks its input itself and gives the model's text; what it
  * rejects with is told to the model as a failed call, never to the chat, and holds no secret.
@@ -30,7 +44,7 @@ export interface Tool {
   needs?: Capability;
   /** Returns true for a platform that it works on. Default: all. */
   worksOn?(platform: Place["platform"]): boolean;
-  run(input: unknown, context: ToolContext): Promise<string>;
+  run(input: unknown, context: ToolContext): Promise<string | ToolOutcome>;
 }
 
 /** Failure of a tool, in words for the model. Holds no secret. */
