@@ -75,6 +75,7 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
     workspace,
     channels,
     actions: stores.actions,
+    outbox: stores.outbox,
     schedules: schedulesPort(stores.schedules, clock),
     mcp,
     media,

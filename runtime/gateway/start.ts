@@ -89,7 +89,8 @@ export async function startGateway({
   // 4. Stores.
   const stores = openStores({ home: settings.home, clock, log });
   const { sessions, usage, records, firstWords, waiting } = stores;
-  new Workspace({ home: settings.home, limits: config.agent.limits, clock }).open();
+  const workspace = new Workspace({ home: settings.home, limits: config.agent.limits, clock });
+  workspace.open();
 
   // 5. Channels and agent. Neither sends a request.
   const shared = {
@@ -142,6 +143,9 @@ export async function startGateway({
     commands,
     sessions,
     history,
+    outbox: stores.outbox,
+    actions,
+    workspace,
     clock,
     log,
   });
@@ -182,6 +186,7 @@ export async function startGateway({
       controlToken: settings.controlToken,
       statusToken,
       inbox,
+      chatFile: ({ ticket, item }) => chat.file(ticket, item),
       configTaken: () => reload.look(),
       status: () => gatewayStatus({ since, parts, stores, inbox, schedules, reload, retention, clock }),
       usage: () => usageReport(stores, parts().config, clock()),

@@ -289,7 +289,8 @@ export class Sandbox
   /** See {@link SandboxPorts}. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     const response = await this.#life.request(port, request);
-    this.#use();
+    // A refused one, perhaps a stranger's, must not keep the container awake.
+    if (response.ok) this.#use();
     return response;
   }
 

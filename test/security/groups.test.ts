@@ -39,6 +39,7 @@ function house(agent: object = {}) {
     const rights = rightsOf(config, [admission]);
     const context: ToolContext = {
       conversation: chat,
+      delivery: "1",
       platform: "slack",
       target: { chat },
       direct,

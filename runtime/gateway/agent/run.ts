@@ -88,14 +88,14 @@ export class Run {
     const { question, rights, sessions, tools, signal } = this.#options;
     const { conversation, platform, target, direct } = question;
     const [first, ...others] = question.messages;
-    const { id: asker } = (others.at(-1) ?? first).sender;
+    const { sender, delivery } = others.at(-1) ?? first;
     for (const call of step.calls) {
       if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
       if (call.state !== "waiting") continue;
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, platform, target, direct, asker, ...rights, signal })
+        .run(call, { conversation, delivery, platform, target, direct, asker: sender.id, ...rights, signal })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });

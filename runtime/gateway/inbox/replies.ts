@@ -41,7 +41,7 @@ export interface Asked extends InboundMessage {
 }
 
 /** Limits that keep a message from the model on purpose. */
-const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
+export const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
 
 /** A button that says a text for one person. */
 interface SayButton {

@@ -86,7 +86,7 @@ export class FileHistory {
   }
 
   /** Returns a version's content; `undefined` if there is none of this id. */
-  read(name: string, id: string): Buffer | undefined {
+  read(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     const found = storedIn(this.#folder(name)).find(({ at }) => String(at) === id);
     return found && readFileSync(found.path);
   }

@@ -198,7 +198,12 @@ export class Root {
 
   /** Returns a version's text; `undefined` if there is none of this id. */
   readVersion(name: string, id: string): string | undefined {
-    return this.#options.history.read(this.#locate(name).name, id)?.toString("utf8");
+    return this.versionBytes(name, id)?.toString("utf8");
+  }
+
+  /** Returns a version's bytes; `undefined` if there is none of this id. */
+  versionBytes(name: string, id: string): Buffer<ArrayBuffer> | undefined {
+    return this.#options.history.read(this.#locate(name).name, id);
   }
 
   #locate(name: string): Located {
@@ -250,9 +255,9 @@ export class Root {
   }
 }
 
-/** Returns a text's SHA-256 in hexadecimal; `none` for a file that is not there. */
-export function digestOf(text: string | undefined): string {
-  return text === undefined ? NO_FILE : createHash("sha256").update(text).digest("hex");
+/** Returns a content's SHA-256 in hexadecimal; `none` for a file that is not there. */
+export function digestOf(content: string | Uint8Array | undefined): string {
+  return content === undefined ? NO_FILE : createHash("sha256").update(content).digest("hex");
 }
 
 /** Returns an error for a name or a change that is not allowed. */

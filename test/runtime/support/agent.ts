@@ -16,6 +16,8 @@ import { Actions } from "../../../runtime/gateway/actions.ts";
 import type { Transcriber } from "../../../runtime/gateway/models/transcription.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
+import { WebOutbox } from "../../../runtime/gateway/webchat/outbox.ts";
+import type { ToPage } from "../../../runtime/contract/chat.ts";
 import { Workspace } from "../../../runtime/gateway/workspace/workspace.ts";
 import { temporaryDirectory } from "./processes.ts";
 
@@ -72,6 +74,7 @@ export async function agentBench(
   const files: { chat: string; name: string; mediaType: string; text: string; caption?: string }[] = [];
   const time = { now: Date.parse("2026-11-21T12:00:00Z") };
   const reported: string[] = [];
+  const pages: ToPage[] = [];
   const clock = () => time.now;
   const keep = (message: string, fields: object = {}) => void logged.push({ message, fields });
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
@@ -108,12 +111,16 @@ export async function agentBench(
       clock,
       log,
     });
+    const actions = new Actions(database, clock);
+    const outbox = new WebOutbox({ database, actions, clock });
+    outbox.listen("C1", (message) => void pages.push(message));
     const channels = { get: () => channel } as unknown as { get(): undefined };
     const toolbox = new Toolbox({
       config,
       workspace,
       channels,
-      actions: new Actions(database, clock),
+      actions,
+      outbox,
       ...(schedules && { schedules }),
       mcp,
       media: new Media({
@@ -144,6 +151,7 @@ export async function agentBench(
     reported,
     sent,
     files,
+    pages,
     time,
     next: (...more: ScriptedAnswer[]) => void answers.push(...more),
     start,

@@ -88,6 +88,7 @@ test("no path leaves the workspace, also for a file that is to be made", async (
 
 const context: ToolContext = {
   conversation: "slack:C1",
+  delivery: "1",
   platform: "slack",
   target: { chat: "C1" },
   direct: true,
