@@ -235,7 +235,7 @@ function greet({
   keepUnanswered();
   for (const [id, said] of unanswered) {
     show("user", id, shownOf(said), "waiting");
-    sendSaid(send, id, said);
+    sendSaid(send, { id, ...said });
   }
   log.scrollTop = log.scrollHeight;
 }
@@ -261,7 +261,7 @@ function say(id: string, said: Said): void {
   unanswered.set(id, said);
   keepUnanswered();
   show("user", id, shownOf(said), "waiting");
-  if (welcome) sendSaid(send, id, said);
+  if (welcome) sendSaid(send, { id, ...said });
   rouse();
 }
 

@@ -56,7 +56,10 @@ export function offerPictures(field: HTMLElement, tell: (text: string) => void):
 }
 
 /** Sends a message behind its pictures. */
-export function sendSaid(send: (message: FromPage) => void, id: string, { text, pictures }: Said): void {
+export function sendSaid(
+  send: (message: FromPage) => void,
+  { id, text, pictures }: Said & { id: string },
+): void {
   for (const picture of pictures) {
     for (let at = 0; at < picture.length; at += CHAT_PICTURES.piece) {
       const part = picture.slice(at, at + CHAT_PICTURES.piece);

@@ -12,6 +12,7 @@ import { Draft } from "./draft.ts";
 import type { FirstWords } from "./first-words.ts";
 import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send } from "./outgoing.ts";
+import { offerWhole } from "./whole-answer.ts";
 import { type DeliveryRecord, type DeliveryRecords, nameOf } from "./records.ts";
 
 /** Platforms show it for 5 s (Telegram) to 10 s (Discord). */
@@ -109,6 +110,11 @@ export class Replies {
     heard();
     for (const { id, target: unanswered } of asked) {
       if (id !== owner) await dismiss(channel, unanswered);
+    }
+    if (sent.outcome === "answered") {
+      const { target, sender } = asked[place] ?? last;
+      const key = { platform, id: owner };
+      await offerWhole(this.#options, { key, channel, target, by: sender.id, text });
     }
     const told = { id: owner, platform, kind: "message", messages: asked.length, ms: clock() - started };
     if (sent.note === undefined) log.info("event answered", told);

@@ -61,7 +61,7 @@ export class AdmissionQuestions {
   }
 
   /** Carries an operator's answer out, and returns what became of the request. */
-  settle({ does, platform, sender, name }: Exclude<Action, { does: "say" }>): string {
+  settle({ does, platform, sender, name }: Extract<Action, { does: "admit" | "refuse" }>): string {
     const { stores, log } = this.#options;
     const store = stores(platform);
     const request = store.pending().find(({ id }) => id === sender);

@@ -87,6 +87,8 @@ export async function deliveriesOver(
     return {
       /** What was kept as context. */
       context: vi.spyOn(sessions, "noteContext"),
+      sessions,
+      database,
       inbox: new Inbox({
         parts,
         actions: new Actions(database, clock),
