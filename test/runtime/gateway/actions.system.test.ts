@@ -142,6 +142,16 @@ test("a Slack thread asks with buttons, and goes on with what is pressed", async
   expect(slack.posts().at(-1)).toMatchObject({ channel: "C1", thread: "100.1" });
 });
 
+test("a long answer is there as a file, by a button behind it", async () => {
+  const { telegram, model, hand, say, last } = await gateway();
+  const answer = Array.from({ length: 4_000 }, (_, at) => `w${at}`).join(" ");
+  model.next(modelStream(answer));
+  await say("explain");
+  expect(last()).toMatchObject({ text: "The whole answer in one piece:" });
+  expect(await hand(telegram.press(last(), "As a file"))).toMatchObject({ outcome: "answered" });
+  expect(last()).toMatchObject({ text: "[document: answer.md]" });
+});
+
 test("a failure has a button that asks again, and a delay one that stops the answer", async () => {
   const { telegram, model, hand, say, last } = await gateway({ noticeAfter: "1s" });
   model.next(modelError(400, "invalid_request_error", "no"));
