@@ -326,7 +326,7 @@ export class Sandbox
     try {
       await this.#runDue();
     } catch (error) {
-      // Told and not thrown: the platform would try a few times more, and then nothing would come back for the events.
+      // Log instead of throwing: Cloudflare stops retrying a failing alarm, and nothing would wake the object for its events.
       this.#log.error("the alarm's work failed", { error: String(error) });
     }
     this.#schedule();

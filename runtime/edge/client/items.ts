@@ -64,18 +64,26 @@ export class Items {
 
   #showFile(shown: HTMLElement, item: FileItem): void {
     const { name, size, picture, caption } = item;
-    shown.replaceChildren();
+    // A file never changes, and each connection tells of it again.
+    if (shown.childElementCount > 0) return this.#observe(shown.querySelector("img:not([src])"));
     if (caption !== undefined)
       shown.append(Object.assign(document.createElement("p"), { textContent: caption }));
     if (picture) {
       const image = Object.assign(document.createElement("img"), { alt: name });
       image.dataset["item"] = item.item;
       shown.append(image);
-      this.#seen.observe(image);
+      this.#observe(image);
     }
     const link = button(`${name} (${sizeText(size)})`, () => void this.#download(item));
     link.setAttribute("aria-label", `Download ${name}`);
     shown.append(link);
+  }
+
+  /** Loads a picture when it comes into sight. */
+  #observe(image: Element | null): void {
+    if (image === null) return;
+    this.#seen.unobserve(image);
+    this.#seen.observe(image);
   }
 
   #showChoices(shown: HTMLElement, { item, question, buttons, note }: ChoicesItem): void {
@@ -97,7 +105,7 @@ export class Items {
   }
 
   async #download({ item, name }: FileItem): Promise<void> {
-    const file = await this.#fetch(item).catch((error: unknown) => this.#options.tell(String(error)));
+    const file = await this.#fetch(item).catch((error: Error) => this.#options.tell(error.message));
     if (file === undefined) return;
     const href = URL.createObjectURL(file);
     Object.assign(document.createElement("a"), { href, download: name }).click();
@@ -115,17 +123,17 @@ export class Items {
     );
   }
 
-  /** @throws a text for the person. */
+  /** @throws Error with a text for the person. */
   async #fetch(item: string): Promise<Blob> {
     if (this.#ticket === "") {
       this.#options.rouse();
-      throw "The page is not connected. Try again when it is.";
+      throw new Error("The page is not connected. Try again when it is.");
     }
     const headers = { authorization: `Bearer ${this.#ticket}` };
     const response = await fetch(`/chat/files/${item}`, { headers });
     if (response.ok) return response.blob();
     const { title, fix } = (await response.json()) as { title: string; fix: string };
-    throw `${title}. ${fix}`;
+    throw new Error(`${title}. ${fix}`);
   }
 }
 

@@ -19,9 +19,9 @@ const LONGEST_FAILURE = 500;
 /** Dependencies of the tools. */
 export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
-  /** Reads the files that a tool gives. */
+  /** Reads the files that a tool returns. */
   media: Pick<Media, "read" | "unheard">;
-  /** Takes secrets out of what a tool gives. */
+  /** Removes secrets from what a tool returns. */
   redact: Redactor;
 }
 
@@ -32,7 +32,7 @@ interface CallOutcome {
   failed: boolean;
 }
 
-/** The tools of one question, and what is said of those that are missing. */
+/** The tools of one question, and notes on those that are missing. */
 export interface OpenTools {
   definitions: ToolDefinition[];
   notes: Prompt[];
@@ -146,7 +146,7 @@ function cut(output: string, most = LONGEST_OUTPUT): string {
   return `${output.slice(0, most).toWellFormed()}\n(The rest is left out.)`;
 }
 
-/** Errors of the file system name paths of this machine: their code is enough. */
+/** Returns the words for a failure. Errors of the file system name paths of this machine, so only their code is used. */
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return "The tool failed.";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;

@@ -23,7 +23,7 @@ const SHOWN = 200;
 
 /** Milliseconds between two texts of a growing answer. */
 const TEXT_EVERY_MS = 80;
-/** Settled commands that are remembered, so that one said again is not carried out again. */
+/** Finished commands that are remembered, so that a repeated one does not run again. */
 const MOST_SETTLED = 1_000;
 
 /** Dependencies of the web chat. */
@@ -63,7 +63,7 @@ export class WebChat {
   readonly #options: WebChatOptions;
   /** Devices by the tickets of their connected pages. */
   readonly #tickets = new Map<string, string>();
-  /** Message ids under way, by device. */
+  /** Messages that are being answered, by device and id. */
   readonly #running = new Map<string, Map<string, Said>>();
   readonly #settled = new Map<string, ToPage>();
   readonly #conversations: ChatQueues<Said>;
@@ -122,7 +122,7 @@ export class WebChat {
       this.say({ ...from, text: pressed.action.text, pictures: [] });
   }
 
-  /** Takes a message. One that was answered already gets its answer again. */
+  /** Accepts a message. A repeated one gets its answer again. */
   say(said: Said): void {
     const { sender, id } = said;
     const conversation = conversationOf(WEB, { chat: sender.id });
@@ -142,7 +142,7 @@ export class WebChat {
       });
   }
 
-  /** Waits for what is under way, at most `graceMs`, then ends it. The pages say again what was lost. */
+  /** Waits for answers in progress, at most `graceMs`, then aborts them. Pages resend messages without an answer. */
   async drain(graceMs: number): Promise<void> {
     this.#conversations.dismissWaiting(
       new RetryableError("gateway_unavailable", "The gateway is restarting."),
@@ -245,7 +245,7 @@ function keyOf({ id, sender }: Said): string {
   return `${sender.id} ${id}`;
 }
 
-/** Hands on the newest text, at most once in `everyMs`. */
+/** Sends the newest text, at most once in `everyMs`. */
 function throttle(everyMs: number, send: (text: string) => void) {
   let newest: string | undefined;
   let timer: NodeJS.Timeout | undefined;
