@@ -56,7 +56,7 @@ export interface ChatTurn {
 
 /**
  * A file or question that the assistant sends beside its answers. `item` names it, and one that comes again replaces the former; `id` is the
- * message that it belongs to.
+ * message that it belongs to, if any.
  */
 export type ChatItem =
   /** A file, of `size` bytes. `picture`: pages show it. */

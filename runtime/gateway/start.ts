@@ -109,7 +109,9 @@ export async function startGateway({
   const report = stores.contract.note;
   const { actions } = stores;
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
-  const admissions = new AdmissionQuestions({ parts, stores: stores.pairing, actions, clock, log });
+  const { devices, outbox } = stores;
+  const asking = { parts, stores: stores.pairing, devices, outbox, actions, clock, log };
+  const admissions = new AdmissionQuestions(asking);
   const commands = new Commands({ parts, sessions, usage, clock });
   const reading = () => ({ media: parts().media, contextTokens: parts().config.models.contextTokens });
   const replies = new Replies({ records, firstWords, actions, report, reading, clock, log });
@@ -143,14 +145,15 @@ export async function startGateway({
     commands,
     sessions,
     history,
-    outbox: stores.outbox,
+    outbox,
     actions,
+    admissions,
     workspace,
     clock,
     log,
   });
   const { controlToken } = settings;
-  const sockets = new ChatSockets({ controlToken, devices: stores.devices, chat, clock, log });
+  const sockets = new ChatSockets({ controlToken, devices, chat, clock, log });
   const rules = () => parts().config.sessions.retention;
   const retention = new Retention({ database: stores.database, rules, clock, log });
   const probe = new Probe({ parts, environment, redact, fetch, clock, log });

@@ -64,7 +64,7 @@ function article(role: Role | "item", id: string, key = id): HTMLElement {
   if (welcome)
     made.dataset["time"] = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   // An answer stands right behind its question, and an item behind all that belongs to it.
-  const others = role === "item" ? [...log.children] : [];
+  const others = role === "item" && id !== "" ? [...log.children] : [];
   const last = others.findLast((one) => one instanceof HTMLElement && one.dataset["of"] === id);
   const before = last ?? (role === "user" ? undefined : turns.get(`user ${id}`));
   made.dataset["of"] = id;

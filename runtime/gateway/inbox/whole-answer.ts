@@ -10,6 +10,7 @@ import type { DeliveryRecords } from "./records.ts";
 const MOST_MESSAGES = 3;
 const OFFER_MS = 7 * 24 * 3_600_000;
 const OFFER_TEXT = "The whole answer in one piece:";
+const REFUSED_TEXT = "I could not send the file: this chat does not take it.";
 
 type Key = Pick<Delivery, "platform" | "id">;
 
@@ -60,6 +61,7 @@ export async function sendWhole(
     await channel.files?.send(target, wholeAnswer(text));
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
+    if (!error.gone) await channel.send(target, REFUSED_TEXT).catch(() => undefined);
     return { outcome: error.gone ? "ignored" : "failed", note: `not sent: ${error.message}` };
   }
   records.answer(key.platform, [key.id], clock());

@@ -12,7 +12,9 @@ import { ChatQueues } from "../inbox/chat-queues.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";
 import { RetryableError } from "../failure.ts";
 import { randomBytes } from "../../process/random.ts";
+import { PRESS_WORDS } from "../inbox/notices.ts";
 import { LIMITS } from "../inbox/replies.ts";
+import type { AdmissionQuestions } from "../pairing/question.ts";
 import { WEB, type WebOutbox } from "./outbox.ts";
 import { readWebMessage, shownText } from "./pictures.ts";
 import type { Sessions } from "../sessions/store.ts";
@@ -39,6 +41,7 @@ interface WebChatOptions {
   history: ChatHistory;
   outbox: Pick<WebOutbox, "listen" | "tell" | "recent" | "refresh" | "file">;
   actions: Pick<Actions, "take">;
+  admissions: Pick<AdmissionQuestions, "settle">;
   workspace: Workspace;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -89,7 +92,7 @@ export class WebChat {
     const history = messages.recent(conversationOf(WEB, { chat: deviceId }));
     const running = [...(this.#running.get(deviceId)?.keys() ?? [])];
     const known = new Set([...history.map(({ id }) => id), ...running]);
-    const items = outbox.recent(deviceId).filter(({ id }) => known.has(id));
+    const items = outbox.recent(deviceId).filter(({ id }) => id === "" || known.has(id));
     return {
       welcome: { type: "welcome", history, items, running, ticket },
       leave: () => {
@@ -113,13 +116,17 @@ export class WebChat {
     return file;
   }
 
-  /** Takes the press of a button, which says its text as a message with the press's id. */
+  /** Takes the press of a button. What it says is a message with the press's id. */
   press({ press, ...from }: From & { press: string }): void {
-    const { actions, outbox } = this.#options;
+    const { actions, admissions, outbox } = this.#options;
     const pressed = actions.take({ press, platform: WEB, sender: from.sender.id, delivery: from.id });
     outbox.refresh(from.sender.id, press);
-    if (pressed.is === "taken" && pressed.action.does === "say")
-      this.say({ ...from, text: pressed.action.text, pictures: [] });
+    if (pressed.is !== "taken" || pressed.action.does === "file") return;
+    const { action } = pressed;
+    if (action.does === "say") return this.say({ ...from, text: action.text, pictures: [] });
+    const isOperator = this.#admission(from).grants === "operator";
+    const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
+    this.#tell(from.sender.id, { type: "answer", id: from.id, text });
   }
 
   /** Accepts a message. A repeated one gets its answer again. */
@@ -173,7 +180,7 @@ export class WebChat {
     await (keepsItsPlace(command) ? this.#conversations.inTurn(conversation, work) : work());
   }
 
-  #admission({ sender, grants }: Said): Admission {
+  #admission({ sender, grants }: From): Extract<Admission, { by: "browser" }> {
     const isNamed = this.#options.operators().includes(sender.id);
     return { by: "browser", grants: isNamed ? "operator" : grants };
   }

@@ -15,6 +15,8 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** Files and questions that a page shows of the conversation before. */
 const SHOWN = 200;
 
+const ALONE_MS = 7 * 24 * 3_600_000;
+
 /** Receives the messages to the pages of one device. */
 type Listener = (message: ToPage) => void;
 
@@ -63,6 +65,7 @@ export class WebOutbox {
   readonly #recent: StatementSync;
   readonly #one: StatementSync;
   readonly #withPress: StatementSync;
+  readonly #prune: StatementSync;
 
   constructor(options: OutboxOptions) {
     const { database } = options;
@@ -81,8 +84,12 @@ export class WebOutbox {
        CREATE INDEX IF NOT EXISTS chat_items_by_message ON chat_items (conversation, delivery);
        CREATE TRIGGER IF NOT EXISTS chat_items_removed AFTER DELETE ON messages BEGIN
          DELETE FROM chat_items WHERE conversation = old.conversation AND delivery = old.delivery;
+       END;
+       CREATE TRIGGER IF NOT EXISTS chat_items_ended AFTER DELETE ON sessions BEGIN
+         DELETE FROM chat_items WHERE conversation = old.conversation;
        END`,
     );
+    this.#prune = database.prepare("DELETE FROM chat_items WHERE delivery = '' AND at < ?");
     this.#insert = database.prepare(
       "INSERT INTO chat_items (id, conversation, delivery, kind, content, at) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -123,8 +130,9 @@ export class WebOutbox {
     this.#add(device, delivery, "file", file);
   }
 
-  /** Sends a question with a button for each answer. */
+  /** Sends a question with a button for each answer. One that belongs to no message (an empty `delivery`) stays a week. */
   ask(device: string, delivery: string, question: Question): void {
+    this.#prune.run(this.#options.clock() - ALONE_MS);
     this.#add(device, delivery, "choices", question);
   }
 

@@ -1,13 +1,22 @@
 import { expect, test } from "vitest";
 import type { Button } from "../../../runtime/gateway/actions.ts";
 import type { Channel, OutgoingFile } from "../../../runtime/gateway/channels/channel.ts";
-import { RetryableError } from "../../../runtime/gateway/failure.ts";
+import { RefusedError, RetryableError } from "../../../runtime/gateway/failure.ts";
 import { deliveriesOver, message } from "../support/deliveries.ts";
 
 const LONG = Array.from({ length: 7 }, (_, at) => `Part ${at} ${"word ".repeat(30)}`).join("\n\n");
 
+const NOT_NOW: Error = new RetryableError("channel_failed", "not now");
+
+interface Bench {
+  plain?: boolean;
+  /** Files that the channel does not take, and why. */
+  fails?: number;
+  error?: Error;
+}
+
 /** A channel that takes files; `plain` has no buttons. */
-async function bench(text: string, { plain = false, fails = 0 } = {}) {
+async function bench(text: string, { plain = false, fails = 0, error = NOT_NOW }: Bench = {}) {
   const files: { chat: string; file: OutgoingFile }[] = [];
   const words: string[] = [];
   const offered: { text: string; buttons: readonly Button[] }[] = [];
@@ -21,7 +30,7 @@ async function bench(text: string, { plain = false, fails = 0 } = {}) {
       maxBytes: 1_000_000,
       send: async ({ chat }, file) => {
         left -= 1;
-        if (left >= 0) throw new RetryableError("channel_failed", "not now");
+        if (left >= 0) throw error;
         files.push({ chat, file });
       },
     },
@@ -93,6 +102,15 @@ test("a press is tried again while the platform takes no file, and told of when 
   database.exec("DELETE FROM messages");
   expect(await press("6", later)).toMatchObject({ outcome: "answered" });
   expect(offered.at(-1)?.text).toContain("no longer have that answer");
+});
+
+test("a chat that takes no files is told so", async () => {
+  const error = new RefusedError("reply_refused", "The Slack app lacks the scope files:write.");
+  const { inbox, offered, press, button } = await bench(LONG, { fails: 1, error });
+  await inbox.deliver(message("1", "explain"));
+  const note = expect.stringContaining("files:write");
+  expect(await press("2", button())).toMatchObject({ outcome: "failed", note });
+  expect(offered.at(-1)?.text).toContain("could not send the file");
 });
 
 test("where there are no buttons the file follows by itself; one that is not taken fails no answer", async () => {
