@@ -7,6 +7,7 @@
  *    gets `welcome` at once, with the earlier messages. A revoked one is closed with 4403.
  * 3. The page sends `say` and keeps it until it has the `answer` or the `error` with its id. After a lost
  *    connection it says it again under the same id: a message is answered once.
+ * 4. Files are fetched over HTTP at `/chat/files/<item>`, with the ticket of the connection as a Bearer token.
  */
 
 import type { Block } from "./markdown.ts";
@@ -60,14 +61,32 @@ export interface ChatTurn extends Read {
   at: number;
 }
 
+/**
+ * A file or question that the assistant sends beside its answers. `item` names it, and one that comes again replaces the former; `id` is the
+ * message that it belongs to, if any.
+ */
+export type ChatItem =
+  /** A file, of `size` bytes. `picture`: pages show it. */
+  | { type: "file"; item: string; id: string; name: string; size: number; picture: boolean; caption?: string }
+  /** A question. Without buttons it is no longer open, and `note` tells why. */
+  | ({
+      type: "choices";
+      item: string;
+      id: string;
+      question: string;
+      buttons: { label: string; press: string }[];
+      note?: string;
+    } & Read);
+
 /** Messages of the server. */
 export type ToPage =
+  | ChatItem
   /** Valid for this connection only. */
   | { type: "challenge"; nonce: string }
   /** The operator runs `command`. */
   | { type: "pairing"; requestId: string; command: string }
-  /** `running`: messages that are being answered. */
-  | { type: "welcome"; history: ChatTurn[]; running: string[] }
+  /** `running`: messages that are being answered. `ticket` lets the page fetch files while this connection lasts. */
+  | { type: "welcome"; history: ChatTurn[]; items: ChatItem[]; running: string[]; ticket: string }
   /** The message was taken on. Sent to every page of the device, so each shows it. */
   | { type: "accepted"; id: string; text: string }
   /** An answer is being made. */
@@ -88,4 +107,6 @@ export type FromPage =
    */
   | { type: "picture"; id: string; part: string; ends?: boolean | undefined }
   /** `id`: the page's own name for this message. The text may be empty where pictures came before. */
-  | { type: "say"; id: string; text: string };
+  | { type: "say"; id: string; text: string }
+  /** A button is pressed. What it says counts as a message with this `id`. */
+  | { type: "press"; id: string; press: string };

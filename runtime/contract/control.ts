@@ -106,6 +106,8 @@ export const GATEWAY_ROUTES = {
   deliveries: "/deliveries",
   /** POST {@link ChatDeliveries}: {@link DeliveryEnd}s, one a line. The answer begins once all have their places. */
   chat: "/deliveries/chat",
+  /** POST {@link ChatFileRequest}: a file for a page of the web chat, as bytes; a picture with its type. */
+  chatFile: "/chat/file",
   /** GET: {@link GatewayStatus} */
   status: "/status",
   /** GET: {@link UsageReport} */
@@ -113,6 +115,12 @@ export const GATEWAY_ROUTES = {
   /** POST {@link ModelTest}: asks a model a short question, {@link ModelTested} */
   testModel: "/models/test",
 } as const;
+
+/** Request for a file of the web chat, by the ticket that the page was given on its socket. */
+export interface ChatFileRequest {
+  ticket: string;
+  item: string;
+}
 
 /** State of the gateway, as seen from outside the container. */
 export type SandboxState = "stopped" | "starting" | "ready" | "crash-looping";

@@ -11,7 +11,8 @@ import { BROKER_PATH } from "./services.ts";
  *   without, for a browser 302 to where it signs in. Where neither is configured nobody: 500 that names it.
  * - `stack`: the stack that has deployed this, by its signature (stack-signature.ts); 403 without.
  * - `gateway`: the gateway that runs, by the pass that its start was given; 403 without.
- * - `device`: a client that opens the socket and proves on it that its device is paired; 426 to a plain request.
+ * - `device`: a client that opens the socket and proves on it that its device is paired; 426 to a plain request. A
+ *   file is for the ticket of such a socket; 403 without.
  *
  * What an identity or a signature is asked for does not depend on the gateway's state.
  */
@@ -35,6 +36,8 @@ export const ROUTES = {
   chat: { method: "GET", path: "/chat", access: "public" },
   /** A WebSocket, see chat.ts: the device proves itself on it. */
   chatSocket: { method: "GET", path: "/chat/socket", access: "device" },
+  /** A file that the assistant sent, for the page whose device it was sent to: see chat.ts. */
+  chatFile: { method: "GET", path: "/chat/files/:item", access: "device" },
   slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
   telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },
   discordInteractions: { method: "POST", path: "/discord/interactions", access: "webhook" },

@@ -21,7 +21,7 @@ import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
 import { webhook } from "./admission/webhook.ts";
 import { streamChanges } from "./changes.ts";
-import { chat, chatSocket } from "./chat.ts";
+import { chat, chatFile, chatSocket } from "./chat.ts";
 import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.ts";
@@ -105,6 +105,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
 
   app.get(ROUTES.chat.path, chat(sandbox));
   app.get(ROUTES.chatSocket.path, chatSocket());
+  app.get(ROUTES.chatFile.path, limitRequests(limit(PER_MINUTE.visits), clientOf), chatFile(sandbox));
 
   const webhooks = {
     [ROUTES.slackEvents.path]: {

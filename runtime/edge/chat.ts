@@ -1,6 +1,8 @@
 import type { Handler } from "hono";
 import { html, raw } from "hono/html";
+import { type ChatFileRequest, GATEWAY_ROUTES } from "../contract/control.ts";
 import { ROUTES } from "../contract/routes.ts";
+import { bearerToken } from "../shared/token.ts";
 import { CHAT_SCRIPT } from "./pages/scripts.ts";
 import { hashSource, type Markup } from "./pages/layout.ts";
 import type { Sandbox } from "./ports.ts";
@@ -40,6 +42,8 @@ article .table { overflow-x: auto; } table { border-collapse: collapse; } :is(th
   padding: .2rem .6rem; text-align: left; } .code { position: relative; } .copy { position: absolute; top: .35rem;
   right: .35rem; padding: .1rem .5rem; font-size: .8rem; background: var(--page); }
 article[data-time]::after { content: attr(data-time); display: block; font-size: .75rem; color: var(--soft); }
+article > img { display: block; max-width: 100%; max-height: 24rem; margin: .4rem 0; border-radius: 6px; }
+.choices { display: flex; flex-wrap: wrap; gap: .5rem; }
 article.failed { color: var(--bad); } article.busy::after { content: "…"; font-size: 1rem; }
 form { display: flex; flex-wrap: wrap; gap: .5rem; padding: .75rem 1rem; border-top: 1px solid var(--line); }
 textarea { flex: 1; min-width: 0; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
@@ -75,13 +79,46 @@ export function chatSocket(): Handler {
   };
 }
 
+/** Forms of a page's ticket and of an item's name: 32 and 16 random bytes. */
+const TICKET = /^[\w-]{43}$/;
+const ITEM = /^[\w-]{22}$/;
+/** The pictures that pages show. All else is bytes: a page of HTML or SVG would run at this address. */
+const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/**
+ * `GET /chat/files/<item>`: a file that the assistant sent, for a page that is connected. The gateway knows the
+ * tickets of these. No request wakes it.
+ */
+export function chatFile(sandbox: Pick<Sandbox, "status" | "request">): Handler {
+  return async function handleChatFile(context) {
+    const ticket = bearerToken(context.req.header("authorization")) ?? "";
+    const item = context.req.param("item") ?? "";
+    if (!TICKET.test(ticket) || !ITEM.test(item)) return sendProblem("chat_file_refused");
+    const { state, reason } = await sandbox.status();
+    if (state !== "ready") return sendProblem("gateway_unavailable", reason?.detail);
+    const body = JSON.stringify({ ticket, item } satisfies ChatFileRequest);
+    const answer = await sandbox.request("gateway", { method: "POST", path: GATEWAY_ROUTES.chatFile, body });
+    const mediaType = answer.headers.get("content-type") ?? "";
+    const bytes = "application/octet-stream";
+    const headers = {
+      "cache-control": "no-store",
+      "content-security-policy": "sandbox; default-src 'none'",
+      "content-disposition": "attachment",
+      "content-type": PICTURES.has(mediaType) ? mediaType : bytes,
+    };
+    if (answer.ok) return new Response(answer.body, { headers });
+    await answer.body?.cancel();
+    return sendProblem(answer.status === 404 ? "chat_file_unknown" : "chat_file_refused");
+  };
+}
+
 /**
  * The policy that fits the page: its own script and style, and its own host's socket. The socket's
  * address is named beside 'self', which in older browsers means http only.
  */
 async function chatContentSecurityPolicy(host: string): Promise<string> {
   const [script, style] = await Promise.all([hashSource(CHAT_SCRIPT), hashSource(CHAT_STYLE)]);
-  return `default-src 'none'; script-src ${script}; style-src ${style}; connect-src 'self' ws://${host} wss://${host}; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; script-src ${script}; style-src ${style}; connect-src 'self' ws://${host} wss://${host}; img-src data: blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
 /** The page of the web chat. It holds nothing: what it may see is settled on its socket. */

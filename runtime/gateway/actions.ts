@@ -9,12 +9,17 @@ const KEEP_MS = 7 * 24 * 3_600_000;
 export type Action =
   /** It says a text for the person who presses it. */
   | { does: "say"; text: string }
+  /** It sends the answer to a delivery as a file. */
+  | { does: "file"; conversation: string; delivery: string }
   /** It lets somebody in who asked to write to the bot, or refuses that. */
   | { does: "admit" | "refuse"; platform: Platform; sender: string; name: string };
 
+/** Platform of a button; the web chat has some, too. */
+type ButtonPlatform = Platform | "web";
+
 /** Buttons below one message, of which one may be pressed once. */
 export interface Offer {
-  platform: Platform;
+  platform: ButtonPlatform;
   /** Id of the person who may press. */
   by: string;
   /** Names what it is about, so that it is not asked twice. */
@@ -34,7 +39,7 @@ export interface Button {
 /** Somebody's press, as the platform tells it. */
 interface Press {
   press: string;
-  platform: Platform;
+  platform: ButtonPlatform;
   sender: string;
   /** The platform's event id: an event that is tried again is the same press. */
   delivery: string;
@@ -77,6 +82,17 @@ export class Actions {
   waits(about: string, by: string): boolean {
     const query = "SELECT 1 FROM chat_actions WHERE about = ? AND by = ? AND used IS NULL AND expires_at > ?";
     return this.#database.prepare(query).get(about, by, this.#clock()) !== undefined;
+  }
+
+  /** Returns the state of a button's message; `used` with the label of the one that was pressed. */
+  look(press: string): { is: "open" | "expired" | "unknown" } | { is: "used"; label: string } {
+    const find = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?");
+    const row = find.get(press);
+    if (row === undefined) return { is: "unknown" };
+    const used = row["used"];
+    if (typeof used !== "string")
+      return { is: Number(row["expires_at"]) > this.#clock() ? "open" : "expired" };
+    return { is: "used", label: String(find.get(used.split(" ").at(-1) ?? "")?.["label"]) };
   }
 
   /** Takes a press: once for all buttons of its message, and by the one who may alone. */

@@ -64,24 +64,26 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
     onChange: (change) => log.info("a file of the workspace changed", { ...change }),
   });
   const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, report, clock, log });
-  const toolbox = new Toolbox({
-    config,
-    workspace,
-    channels,
-    actions: stores.actions,
-    schedules: schedulesPort(stores.schedules, clock),
-    mcp,
-    redact,
-    clock,
-    log,
-  });
-  const limits = new Limits({ limits: config.agent.limits, spending, clock });
-  const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
   const memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem());
   const takesPdf = [config.models.primary, ...config.models.fallbacks].every((id) =>
     id.startsWith("anthropic/"),
   );
   const transcriber = createTranscriber(config.models, { environment, redact, fetch, clock, log });
   const media = new Media({ apart: new Apart(), memoryBytes, takesPdf, transcriber });
+  const toolbox = new Toolbox({
+    config,
+    workspace,
+    channels,
+    actions: stores.actions,
+    outbox: stores.outbox,
+    schedules: schedulesPort(stores.schedules, clock),
+    mcp,
+    media,
+    redact,
+    clock,
+    log,
+  });
+  const limits = new Limits({ limits: config.agent.limits, spending, clock });
+  const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
   return { config, channels, models, agent, mcp, media, close: () => agent.close() };
 }

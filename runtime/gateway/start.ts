@@ -89,7 +89,8 @@ export async function startGateway({
   // 4. Stores.
   const stores = openStores({ home: settings.home, clock, log });
   const { sessions, usage, records, firstWords, waiting } = stores;
-  new Workspace({ home: settings.home, limits: config.agent.limits, clock }).open();
+  const workspace = new Workspace({ home: settings.home, limits: config.agent.limits, clock });
+  workspace.open();
 
   // 5. Channels and agent. Neither sends a request.
   const shared = {
@@ -108,7 +109,9 @@ export async function startGateway({
   const report = stores.contract.note;
   const { actions } = stores;
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
-  const admissions = new AdmissionQuestions({ parts, stores: stores.pairing, actions, clock, log });
+  const { devices, outbox } = stores;
+  const asking = { parts, stores: stores.pairing, devices, outbox, actions, clock, log };
+  const admissions = new AdmissionQuestions(asking);
   const commands = new Commands({ parts, sessions, usage, clock });
   const reading = () => ({ media: parts().media, contextTokens: parts().config.models.contextTokens });
   const replies = new Replies({ records, firstWords, actions, report, reading, clock, log });
@@ -142,11 +145,15 @@ export async function startGateway({
     commands,
     sessions,
     history,
+    outbox,
+    actions,
+    admissions,
+    workspace,
     clock,
     log,
   });
   const { controlToken } = settings;
-  const sockets = new ChatSockets({ controlToken, devices: stores.devices, chat, clock, log });
+  const sockets = new ChatSockets({ controlToken, devices, chat, clock, log });
   const rules = () => parts().config.sessions.retention;
   const retention = new Retention({ database: stores.database, rules, clock, log });
   const probe = new Probe({ parts, environment, redact, fetch, clock, log });
@@ -182,6 +189,7 @@ export async function startGateway({
       controlToken: settings.controlToken,
       statusToken,
       inbox,
+      chatFile: ({ ticket, item }) => chat.file(ticket, item),
       configTaken: () => reload.look(),
       status: () => gatewayStatus({ since, parts, stores, inbox, schedules, reload, retention, clock }),
       usage: () => usageReport(stores, parts().config, clock()),

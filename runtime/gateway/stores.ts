@@ -14,6 +14,7 @@ import { WaitingSenders } from "./pairing/desk.ts";
 import { ScheduleStore } from "./schedules/store.ts";
 import { Sessions } from "./sessions/store.ts";
 import { openStore } from "./store.ts";
+import { WebOutbox } from "./webchat/outbox.ts";
 
 /** Everything that outlives the process: one database, and the JSON stores that the command line shares. */
 export interface Stores {
@@ -28,6 +29,7 @@ export interface Stores {
   moves: ChatMoves;
   contract: ContractReport;
   actions: Actions;
+  outbox: WebOutbox;
   pairing: PairingStores;
   devices: DeviceStore;
 }
@@ -49,6 +51,7 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
   const onSetAside = (report: object): void =>
     log.error("a store could not be read and was set aside", { ...report });
   const database = openStore(join(home, "state.db"), onSetAside);
+  const actions = new Actions(database, clock);
   const files: DeviceStoreOptions = { home, clock, onSetAside };
   return {
     database,
@@ -61,7 +64,8 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     schedules: new ScheduleStore(database),
     moves: new ChatMoves(database),
     contract: new ContractReport(database, clock),
-    actions: new Actions(database, clock),
+    actions,
+    outbox: new WebOutbox({ database, actions, clock }),
     pairing: pairingStores(files),
     devices: new DeviceStore(files),
   };

@@ -290,7 +290,8 @@ export class Sandbox
   /** See {@link SandboxPorts}. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     const response = await this.#life.request(port, request);
-    this.#use();
+    // A refused one, perhaps a stranger's, must not keep the container awake.
+    if (response.ok) this.#use();
     return response;
   }
 
@@ -326,7 +327,7 @@ export class Sandbox
     try {
       await this.#runDue();
     } catch (error) {
-      // Told and not thrown: the platform would try a few times more, and then nothing would come back for the events.
+      // Log instead of throwing: Cloudflare stops retrying a failing alarm, and nothing would wake the object for its events.
       this.#log.error("the alarm's work failed", { error: String(error) });
     }
     this.#schedule();

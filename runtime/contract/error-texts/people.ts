@@ -123,6 +123,18 @@ export const PEOPLE_ERRORS = {
     cause: "This device sends faster than allowed, or too many chat pages are connected.",
     fix: "Wait a minute and try again.",
   },
+  chat_file_refused: {
+    status: 403,
+    title: "This file is for the chat page that it was sent to",
+    cause: "The request does not come from a connected chat page.",
+    fix: "Open the chat, and the file there.",
+  },
+  chat_file_unknown: {
+    status: 404,
+    title: "The file is not there",
+    cause: "It was not sent to this browser, or the workspace no longer has it.",
+    fix: "Ask the assistant to send it again.",
+  },
   chat_message_invalid: {
     status: 400,
     title: "The chat message is not valid",

@@ -1,10 +1,11 @@
 /** The chat page's script; contract/chat.ts is what it speaks. Every text is put in as text, never as markup. */
-import { CHAT_CLOSE, CHAT_PICTURES, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
+import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
 import type { Block } from "../../contract/markdown.ts";
 import { displayName, openDevice } from "./device.ts";
 import { element } from "./dom.ts";
 import { render } from "./markdown.ts";
-import { offerPictures, takePictures } from "./pictures.ts";
+import { Items } from "./items.ts";
+import { offerPictures, type Said, sendSaid, shownOf, takePictures, withoutPictures } from "./pictures.ts";
 
 const log = element("log", HTMLElement);
 const form = element("form", HTMLFormElement);
@@ -25,14 +26,15 @@ const FIRST_WAIT_MS = 500;
 type Role = "user" | "assistant";
 type Tone = "" | "waiting" | "busy" | "failed";
 
-/** A message of this page. */
-interface Said {
-  text: string;
-  pictures: readonly string[];
-}
-
 const unanswered = new Map<string, Said>(JSON.parse(sessionStorage.getItem(UNANSWERED) ?? "[]"));
 const turns = new Map<string, HTMLElement>();
+
+const items = new Items({
+  send,
+  rouse,
+  tell: (text) => trouble(text, "OK", () => {}),
+  place: ({ id, item }) => article("item", id, item),
+});
 
 let socket: WebSocket | undefined;
 let attempts = 0;
@@ -53,23 +55,22 @@ function keepUnanswered(): void {
   }
 }
 
-function withoutPictures({ text, pictures }: Said): Said {
-  const gone = pictures.map(() => "[image: lost when the page was loaded again]");
-  return { text: [text, ...gone].filter(Boolean).join("\n"), pictures: [] };
-}
-
-function article(role: Role, id: string): HTMLElement {
-  const known = turns.get(`${role} ${id}`);
+/** Returns the element of a message or, by its `key`, of an item beside it. */
+function article(role: Role | "item", id: string, key = id): HTMLElement {
+  const known = turns.get(`${role} ${key}`);
   if (known !== undefined) return known;
   const made = document.createElement("article");
   made.setAttribute("aria-label", role === "user" ? "You" : "steward");
-  turns.set(`${role} ${id}`, made);
+  turns.set(`${role} ${key}`, made);
   if (welcome)
     made.dataset["time"] = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  const question = role === "user" ? undefined : turns.get(`user ${id}`);
-  // An answer stands right behind its question.
-  if (question === undefined) log.append(made);
-  else question.after(made);
+  // An answer stands right behind its question, and an item behind all that belongs to it.
+  const others = role === "item" && id !== "" ? [...log.children] : [];
+  const last = others.findLast((one) => one instanceof HTMLElement && one.dataset["of"] === id);
+  const before = last ?? (role === "user" ? undefined : turns.get(`user ${id}`));
+  made.dataset["of"] = id;
+  if (before === undefined) log.append(made);
+  else before.after(made);
   return made;
 }
 
@@ -124,22 +125,6 @@ function send(message: FromPage): void {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
 }
 
-/** Sends a message behind its pictures. */
-function sendSaid(id: string, { text, pictures }: Said): void {
-  for (const picture of pictures) {
-    for (let at = 0; at < picture.length; at += CHAT_PICTURES.piece) {
-      const part = picture.slice(at, at + CHAT_PICTURES.piece);
-      send({ type: "picture", id, part, ends: at + CHAT_PICTURES.piece >= picture.length });
-    }
-  }
-  send({ type: "say", id, text });
-}
-
-function shownOf({ text, pictures }: Said): string {
-  const lines = pictures.map((_, at) => `[image: picture ${at + 1}]`);
-  return [text, ...lines].filter(Boolean).join("\n");
-}
-
 async function connect(renew = false): Promise<void> {
   tell("Connecting", "wait");
   const device = await openDevice(renew).catch(() => undefined);
@@ -167,6 +152,7 @@ async function connect(renew = false): Promise<void> {
 }
 
 function closed(current: WebSocket, code: number): void {
+  items.close();
   setReady(roused);
   pairing.hidden = true;
   switch (code) {
@@ -216,7 +202,12 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
       return;
     case "welcome":
       return greet(message);
+    case "file":
+    case "choices":
+      return items.show(message);
     case "accepted":
+      // What a button says is kept as a message that was written, until it is answered.
+      if (items.isPressed(message.id)) unanswered.set(message.id, { text: message.text, pictures: [] });
       return show("user", message.id, message);
     case "typing":
       return show("assistant", message.id, { text: "" }, "busy");
@@ -231,7 +222,12 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
   }
 }
 
-function greet({ history, running }: Extract<ToPage, { type: "welcome" }>): void {
+function greet({
+  history,
+  running,
+  items: sent = [],
+  ticket = "",
+}: Extract<ToPage, { type: "welcome" }>): void {
   attempts = 0;
   welcome = true;
   roused = false;
@@ -240,13 +236,14 @@ function greet({ history, running }: Extract<ToPage, { type: "welcome" }>): void
     show(role, id, turn);
     if (role === "assistant") unanswered.delete(id);
   }
+  items.greet(sent, ticket);
   for (const id of running) if (turns.has(`user ${id}`)) show("assistant", id, { text: "" }, "busy");
   tell("Connected", "ok");
   setReady(true);
   keepUnanswered();
   for (const [id, said] of unanswered) {
     show("user", id, { text: shownOf(said) }, "waiting");
-    sendSaid(id, said);
+    sendSaid(send, { id, ...said });
   }
   log.scrollTop = log.scrollHeight;
 }
@@ -272,7 +269,7 @@ function say(id: string, said: Said): void {
   unanswered.set(id, said);
   keepUnanswered();
   show("user", id, { text: shownOf(said) }, "waiting");
-  if (welcome) sendSaid(id, said);
+  if (welcome) sendSaid(send, { id, ...said });
   rouse();
 }
 

@@ -1,5 +1,5 @@
 /** Pictures that a person adds to a message: scaled down here, so that little travels. */
-import { CHAT_PICTURES } from "../../contract/chat.ts";
+import { CHAT_PICTURES, type FromPage } from "../../contract/chat.ts";
 import { element } from "./dom.ts";
 
 /** Models see no more: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
@@ -8,6 +8,13 @@ const QUALITY = 0.85;
 /** Smaller files stay as they are: a drawing may have an alpha channel, and scaled text is hard to read. */
 const SMALL_BYTES = 400_000;
 const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/** A message of this page. */
+export interface Said {
+  text: string;
+  /** In base64. */
+  pictures: readonly string[];
+}
 
 const shelf = element("pictures", HTMLElement);
 const file = element("file", HTMLInputElement);
@@ -46,6 +53,32 @@ export function offerPictures(field: HTMLElement, tell: (text: string) => void):
     event.preventDefault();
     void choose(files);
   });
+}
+
+/** Sends a message behind its pictures. */
+export function sendSaid(
+  send: (message: FromPage) => void,
+  { id, text, pictures }: Said & { id: string },
+): void {
+  for (const picture of pictures) {
+    for (let at = 0; at < picture.length; at += CHAT_PICTURES.piece) {
+      const part = picture.slice(at, at + CHAT_PICTURES.piece);
+      send({ type: "picture", id, part, ends: at + CHAT_PICTURES.piece >= picture.length });
+    }
+  }
+  send({ type: "say", id, text });
+}
+
+/** Returns the text that the page shows of a message. */
+export function shownOf({ text, pictures }: Said): string {
+  const lines = pictures.map((_, at) => `[image: picture ${at + 1}]`);
+  return [text, ...lines].filter(Boolean).join("\n");
+}
+
+/** Returns a message without its pictures, and with a line for each. */
+export function withoutPictures({ text, pictures }: Said): Said {
+  const gone = pictures.map(() => "[image: lost when the page was loaded again]");
+  return { text: [text, ...gone].filter(Boolean).join("\n"), pictures: [] };
 }
 
 function showShelf(): void {

@@ -19,11 +19,21 @@ export interface Reach {
   write(name: string, text: string): void;
   /** Returns a folder's entries; `undefined` if there is no such folder. @throws ToolError for one beyond it. */
   list(folder: string): Entry[] | undefined;
+  /**
+   * Keeps a file of a tool in the chat's own folder, where the oldest of these make room. The same file again is left
+   * as it is. Returns its name. @throws StewardError without room.
+   */
+  keep(name: string, data: Uint8Array): string;
   /** The file that the chat's memory is in. */
   memory: string;
   /** The only folder that it may write below; absent if it may write anywhere. */
   folder?: string;
 }
+
+/** Folder of a chat's root with files of tools, and the files and bytes that stay there. */
+const FROM_TOOLS = "from-tools";
+const MOST_KEPT_FILES = 50;
+const MOST_KEPT_BYTES = 4 * 1024 * 1024;
 
 /** A chat, and what may be done there. */
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
@@ -33,12 +43,31 @@ export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
  * holds the handles of these roots and no others.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
-  if (may("writeWorkspace") && may("readWorkspace")) return wholeReach(workspace);
   const chat = chatName(platform, target.chat);
-  return ownReach(workspace.chat(chat), chat, may("readWorkspace") ? workspace.shared : undefined);
+  const own = workspace.chat(chat);
+  const keep = (name: string, data: Uint8Array): string =>
+    `${CHATS}/${chat}/${keepFromTool(own, name, data)}`;
+  if (may("writeWorkspace") && may("readWorkspace")) return { ...wholeReach(workspace), keep };
+  return { ...ownReach(own, chat, may("readWorkspace") ? workspace.shared : undefined), keep };
 }
 
-function wholeReach(workspace: Workspace): Reach {
+function keepFromTool(root: Root, file: string, data: Uint8Array): string {
+  const name = `${FROM_TOOLS}/${file}`;
+  if (root.bytes(name) !== undefined) return name;
+  const kept = root
+    .files({ most: Number.POSITIVE_INFINITY })
+    .files.filter((one) => one.name.startsWith(`${FROM_TOOLS}/`));
+  const newestFirst = kept.toSorted((a, b) => (a.changedAt < b.changedAt ? 1 : -1));
+  let bytes = data.byteLength;
+  for (const [index, one] of newestFirst.entries()) {
+    bytes += one.size;
+    if (index + 1 >= MOST_KEPT_FILES || bytes > MOST_KEPT_BYTES) root.remove(one.name, BY);
+  }
+  root.write(name, data, BY);
+  return name;
+}
+
+function wholeReach(workspace: Workspace): Omit<Reach, "keep"> {
   return {
     read: (text) => {
       const { root, name } = workspace.find(text);
@@ -66,7 +95,7 @@ function wholeReach(workspace: Workspace): Reach {
 
 type ReadableRoot = Pick<Root, "read" | "bytes" | "list">;
 
-function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Reach {
+function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Omit<Reach, "keep"> {
   const folder = `${CHATS}/${chat}`;
   const readable = (text: string): { root: ReadableRoot; name: string; isTop: boolean } => {
     const read = readName(text);

@@ -90,17 +90,18 @@ export class Run {
     const { question, rights, sessions, tools, signal } = this.#options;
     const { conversation, platform, target, direct } = question;
     const [first, ...others] = question.messages;
-    const { id: asker } = (others.at(-1) ?? first).sender;
+    const { sender, delivery } = others.at(-1) ?? first;
     for (const call of step.calls) {
       if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
       if (call.state !== "waiting") continue;
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, platform, target, direct, asker, ...rights, signal })
+        .run(call, { conversation, delivery, platform, target, direct, asker: sender.id, ...rights, signal })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });
+      if (result.images !== undefined) call.images = result.images;
       sessions.steps.mark(step, call, result.failed ? "failed" : "done", result.output);
     }
   }
@@ -159,7 +160,10 @@ export class Run {
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;
-    this.#withheld = this.#options.question.messages.some(({ images }) => images.length > 0);
+    const calls = this.#allSteps().flatMap((step) => step.calls);
+    this.#withheld = [...this.#options.question.messages, ...calls].some(
+      ({ images = [] }) => images.length > 0,
+    );
     return this.#withheld;
   }
 

@@ -1,4 +1,4 @@
-import type { Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
+import type { Image, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
 import { summaryRequest, turnMessage } from "../prompt/conversation.ts";
 import type { ModelText } from "../prompt/text.ts";
 import type { PlacedTurn } from "../sessions/store.ts";
@@ -50,14 +50,20 @@ export function summarise(
 
 /** Tokens of a message, estimated. */
 function messageTokens(message: ModelMessage): number {
-  if (message.role === "tool") return textTokens(message.results.map(({ output }) => output).join(""));
+  if (message.role === "tool") {
+    const words = textTokens(message.results.map(({ output }) => output).join(""));
+    return words + imageTokens(message.results.flatMap(({ images = [] }) => images));
+  }
   const calls = message.role === "assistant" ? JSON.stringify(message.toolCalls ?? []) : "";
   const images = message.role === "user" ? (message.images ?? []) : [];
-  const shown = images.reduce(
+  return textTokens(message.text + calls) + imageTokens(images);
+}
+
+function imageTokens(images: readonly Image[]): number {
+  return images.reduce(
     (sum, { pages }) => sum + (pages === undefined ? TOKENS_AN_IMAGE : pages * TOKENS_A_PAGE),
     0,
   );
-  return textTokens(message.text + calls) + shown;
 }
 
 /** Tokens of a text, estimated. */

@@ -2,7 +2,12 @@ import { parseJson } from "../../shared/json.ts";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod/mini";
-import { GATEWAY_ROUTES, type GatewayStatus, type UsageReport } from "../../contract/control.ts";
+import {
+  type ChatFileRequest,
+  GATEWAY_ROUTES,
+  type GatewayStatus,
+  type UsageReport,
+} from "../../contract/control.ts";
 import { chatDeliveriesSchema, type DeliveryEnd, deliverySchema } from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
@@ -21,6 +26,10 @@ import { hooks, type HooksOptions } from "./hooks.ts";
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 const testSchema = z.strictObject({ model: z.string() });
+const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
+  ticket: z.string(),
+  item: z.string(),
+});
 
 /** Dependencies of the gateway's HTTP side. */
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
@@ -30,6 +39,8 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   /** Reads status and usage and tests a model, and nothing else. */
   statusToken: string;
   inbox: Inbox;
+  /** Returns a file of the web chat; throws StewardError where the page may not have it. */
+  chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
   /** Takes over a config file that has changed. Never rejects. */
   configTaken(): Promise<void>;
   status(): GatewayStatus;
@@ -43,6 +54,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   const {
     deliveries: deliveriesPath,
     chat: chatPath,
+    chatFile: chatFilePath,
     status: statusPath,
     usage: usagePath,
     testModel,
@@ -81,6 +93,15 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const { models } = options.parts();
     if (!models.health().some(({ id }) => id === model)) throw new StewardError("usage_invalid");
     return context.json(await askModel(models, model, options.clock));
+  });
+
+  app.post(chatFilePath, async (context) => {
+    const { data, picture } = options.chatFile(
+      readBody(chatFileSchema, await context.req.text(), "body_invalid"),
+    );
+    return new Response(new Uint8Array(data), {
+      headers: { "content-type": picture ?? "application/octet-stream" },
+    });
   });
 
   app.post(deliveriesPath, async (context) => {

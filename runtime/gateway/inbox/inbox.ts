@@ -17,8 +17,9 @@ import { contextText } from "./attachments.ts";
 import { Bursts, type Waiting } from "./bursts.ts";
 import { Changes } from "./changes.ts";
 import { ChatQueues } from "./chat-queues.ts";
-import { givenUpText, PRESS_WORDS, SLOW_TEXT, waitText } from "./notices.ts";
+import { givenUpText, GONE_TEXT, PRESS_WORDS, SLOW_TEXT, waitText } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
+import { sendWhole } from "./whole-answer.ts";
 import { dismiss, type Replies } from "./replies.ts";
 
 /** Time for the first word of a message whose own time is over when it comes. */
@@ -270,7 +271,7 @@ export class Inbox {
     channel: Channel,
     inbound: Extract<Inbound, { kind: "pressed" }>,
   ): Promise<DeliveryOutcome> {
-    const { parts, actions, admissions } = this.#options;
+    const { parts, actions, admissions, sessions } = this.#options;
     const { id, platform } = delivery;
     const { direct, admission, sender, target, press } = inbound;
     const place = { platform, sender: sender.id, delivery: id };
@@ -286,6 +287,13 @@ export class Inbox {
     if (action.does === "say") {
       const { text } = action;
       return this.#message(delivery, channel, { direct, admission, sender, target, text, attachments: [] });
+    }
+    if (action.does === "file") {
+      const isHere = action.conversation === conversationOf(platform, target);
+      const answer = isHere ? sessions.answerTo(action.conversation, action.delivery) : undefined;
+      return answer === undefined
+        ? this.#say(delivery, channel, target, GONE_TEXT)
+        : sendWhole(this.#options, { key: delivery, channel, target, text: answer.text });
     }
     const isOperator = rightsOf(parts().config, [admission]).roles.includes("operator");
     const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];

@@ -23,6 +23,9 @@ export const PRESS_WORDS = {
   "another's": "This button is not for you.",
 };
 
+/** Words for a file that is asked for too late. */
+export const GONE_TEXT = "I no longer have that answer, so I cannot send it as a file.";
+
 /** Tells that an answer comes later, why, and when. `waitMs` is the time that the other side asked for. */
 export function waitText(code: string, waitMs: number | undefined): string {
   const when = waitMs === undefined ? "and again for up to a day" : inWords(waitMs);

@@ -12,6 +12,7 @@ import { Draft } from "./draft.ts";
 import type { FirstWords } from "./first-words.ts";
 import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send } from "./outgoing.ts";
+import { offerWhole } from "./whole-answer.ts";
 import { type DeliveryRecord, type DeliveryRecords, nameOf } from "./records.ts";
 
 /** Platforms show it for 5 s (Telegram) to 10 s (Discord). */
@@ -41,7 +42,7 @@ export interface Asked extends InboundMessage {
 }
 
 /** Limits that keep a message from the model on purpose. */
-const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
+export const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
 
 /** A button that says a text for one person. */
 interface SayButton {
@@ -112,6 +113,11 @@ export class Replies {
     heard();
     for (const { id, target: unanswered } of asked) {
       if (id !== owner) await dismiss(channel, unanswered);
+    }
+    if (sent.outcome === "answered") {
+      const { target, sender } = asked[place] ?? last;
+      const key = { platform, id: owner };
+      await offerWhole(this.#options, { key, channel, target, by: sender.id, text });
     }
     const told = { id: owner, platform, kind: "message", messages: asked.length, ms: clock() - started };
     if (sent.note === undefined) log.info("event answered", told);

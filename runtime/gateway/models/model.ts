@@ -23,6 +23,8 @@ export interface ToolResult {
   id: string;
   name: string;
   output: Prompt;
+  /** Shown with the output. A failed call has none. */
+  images?: readonly Image[];
   failed: boolean;
 }
 
@@ -30,7 +32,8 @@ export interface ToolResult {
 export type ModelMessage =
   | { role: "user"; text: Prompt; images?: readonly Image[] }
   | { role: "assistant"; text: Prompt; toolCalls?: readonly ToolCall[] }
-  | { role: "tool"; results: readonly ToolResult[] };
+  /** `caption` stands before the pictures where a provider's results take text only. */
+  | { role: "tool"; results: readonly ToolResult[]; caption?: Prompt };
 
 /** A tool as the model sees it. `inputSchema` is a JSON Schema of an object. */
 export interface ToolDefinition {

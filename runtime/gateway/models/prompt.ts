@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
+import { prompt } from "../prompt/text.ts";
 import type { Image, ModelMessage, ModelRequest, ToolCall, ToolDefinition, ToolResult } from "./model.ts";
 
 type Tool = NonNullable<LanguageModelV4CallOptions["tools"]>[number] & { type: "function" };
@@ -7,15 +8,34 @@ type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
   string
 >[number];
 
-/** The conversation in the form that the providers' clients take. Providers refuse an empty text, so there is none. */
-export function toMessages(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
-  return messages.map(toMessage).filter(({ content }) => content.length > 0);
+/**
+ * The conversation in the form that the providers' clients take. Providers refuse an empty text, so there is none.
+ *
+ * `picturesInResults`: a tool's result may hold pictures, as at Anthropic
+ * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). Chat completions take text there
+ * (https://platform.openai.com/docs/api-reference/chat/create), so the pictures follow in a message of their own.
+ */
+export function toMessages(
+  messages: readonly ModelMessage[],
+  { picturesInResults }: { picturesInResults: boolean },
+): LanguageModelV4Message[] {
+  const all = messages.flatMap((message) =>
+    picturesInResults || message.role !== "tool" ? message : withPicturesBehind(message),
+  );
+  return all.map(toMessage).filter(({ content }) => content.length > 0);
+}
+
+function withPicturesBehind(message: Extract<ModelMessage, { role: "tool" }>): ModelMessage[] {
+  const images = message.results.flatMap((result) => result.images ?? []);
+  const results = message.results.map(({ id, name, output, failed }) => ({ id, name, output, failed }));
+  const behind = { role: "user", text: message.caption ?? prompt``, images } as const;
+  return [{ role: "tool", results }, ...(images.length > 0 ? [behind] : [])];
 }
 
 function toMessage(message: ModelMessage): LanguageModelV4Message {
   switch (message.role) {
     case "user":
-      return { role: "user", content: [...(message.images ?? []).map(toImage), ...toText(message.text)] };
+      return { role: "user", content: [...(message.images ?? []).map(toFile), ...toText(message.text)] };
     case "assistant":
       return {
         role: "assistant",
@@ -30,8 +50,8 @@ function toText(text: string): { type: "text"; text: string }[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-function toImage({ mediaType, data }: Image): Part<"user"> {
-  return { type: "file", mediaType, data: { type: "data", data } };
+function toFile({ mediaType, data }: Image) {
+  return { type: "file", mediaType, data: { type: "data", data } } as const;
 }
 
 /** Both providers refuse a call whose input is no object, even one that the model itself made. */
@@ -40,13 +60,11 @@ function toCall({ id, name, input }: ToolCall): Part<"assistant"> {
   return { type: "tool-call", toolCallId: id, toolName: name, input: isObject ? input : { input } };
 }
 
-function toResult({ id, name, output, failed }: ToolResult): Part<"tool"> {
-  return {
-    type: "tool-result",
-    toolCallId: id,
-    toolName: name,
-    output: { type: failed ? "error-text" : "text", value: output },
-  };
+function toResult({ id, name, output, images = [], failed }: ToolResult): Part<"tool"> {
+  const call = { type: "tool-result", toolCallId: id, toolName: name } as const;
+  if (failed || images.length === 0)
+    return { ...call, output: { type: failed ? "error-text" : "text", value: output } };
+  return { ...call, output: { type: "content", value: [...toText(output), ...images.map(toFile)] } };
 }
 
 /** The tools in the same form. */

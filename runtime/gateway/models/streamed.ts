@@ -90,10 +90,11 @@ async function stream(
   { request, reference, patience, reasoning, isPlain, report }: Streaming,
   model: LanguageModelV4,
 ): Promise<ModelAnswer> {
+  const isAnthropics = reference.startsWith("anthropic/");
   const { stream: parts } = await model.doStream({
     prompt: [
-      ...toInstructions(request, { marks: reference.startsWith("anthropic/") }),
-      ...toMessages(request.messages),
+      ...toInstructions(request, { marks: isAnthropics }),
+      ...toMessages(request.messages, { picturesInResults: isAnthropics }),
     ],
     ...(request.tools.length > 0 && { tools: toTools(request.tools), toolChoice: { type: "auto" } }),
     maxOutputTokens: request.maxOutputTokens,

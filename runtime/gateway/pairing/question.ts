@@ -1,8 +1,10 @@
 import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Action, Actions } from "../actions.ts";
+import type { Action, Actions, Button } from "../actions.ts";
 import { namedOperators } from "../admission.ts";
 import type { Components } from "../components.ts";
+import { type DeviceStore, grantedTo, isUsable } from "../devices.ts";
+import { WEB, type WebOutbox } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
 
@@ -16,6 +18,8 @@ const ASKED_ON = ["telegram", "slack"] as const;
 interface AdmissionQuestionsOptions {
   parts(): Pick<Components, "config" | "channels">;
   stores: PairingStores;
+  devices: Pick<DeviceStore, "paired">;
+  outbox: Pick<WebOutbox, "ask">;
   actions: Actions;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -30,9 +34,9 @@ export class AdmissionQuestions {
     this.#options = options;
   }
 
-  /** Asks each operator whom Telegram or Slack reaches, once a request. It never rejects: the operator also has the list. */
+  /** Asks each operator whom Telegram, Slack or the web chat reaches, once a request. It never rejects: the operator also has the list. */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { parts, stores, actions, clock, log } = this.#options;
+    const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
     const { config, channels } = parts();
     if (
       !stores(platform)
@@ -43,16 +47,26 @@ export class AdmissionQuestions {
     const who = { platform, sender, name: nameOf(sender, meta) };
     const about = `admit ${platform} ${sender}`;
     const text = `${who.name} asks on ${PLATFORM_TITLES[platform]} to write to me. Let this person in?`;
+    const choices = [
+      { label: "Let in", action: { does: "admit" as const, ...who } },
+      { label: "Refuse", action: { does: "refuse" as const, ...who } },
+    ];
+    const offer = (on: (typeof ASKED_ON)[number] | typeof WEB, by: string): Button[] =>
+      actions.offer({ platform: on, by, about, choices, expiresAt: clock() + VALID_MS });
+    const named = new Set(namedOperators(config, WEB));
+    const browsers = devices.paired().filter(isUsable);
+    for (const device of browsers) {
+      const by = device.deviceId;
+      const isOperator = named.has(by) || grantedTo(device) === "operator";
+      if (isOperator && !actions.waits(about, by))
+        outbox.ask(by, "", { question: text, buttons: offer(WEB, by) });
+    }
     for (const asked of ASKED_ON) {
       const channel = channels.get(asked);
       if (channel === undefined) continue;
       for (const by of new Set([...namedOperators(config, asked), ...stores(asked).operators()])) {
         if (actions.waits(about, by)) continue;
-        const choices = [
-          { label: "Let in", action: { does: "admit" as const, ...who } },
-          { label: "Refuse", action: { does: "refuse" as const, ...who } },
-        ];
-        const buttons = actions.offer({ platform: asked, by, about, choices, expiresAt: clock() + VALID_MS });
+        const buttons = offer(asked, by);
         await channel.send({ chat: by }, text, 0, buttons).catch((error: unknown) => {
           log.warn("an operator could not be asked about a sender", { ...who, error: String(error) });
         });
@@ -61,7 +75,7 @@ export class AdmissionQuestions {
   }
 
   /** Carries an operator's answer out, and returns what became of the request. */
-  settle({ does, platform, sender, name }: Exclude<Action, { does: "say" }>): string {
+  settle({ does, platform, sender, name }: Extract<Action, { does: "admit" | "refuse" }>): string {
     const { stores, log } = this.#options;
     const store = stores(platform);
     const request = store.pending().find(({ id }) => id === sender);

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { ToolCall } from "../models/model.ts";
+import type { Image, ToolCall } from "../models/model.ts";
 
-/** Longer than the edge tries a delivery. */
+/** Longer than the edge retries a delivery. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 /** Progress of a tool's call. `begun`: a crash in between leaves its result unknown. */
@@ -12,6 +12,8 @@ export interface StepCall extends ToolCall {
   state: CallState;
   /** Outcome, where it has ended. */
   output?: string;
+  /** Pictures of the outcome. Not stored: after a restart the answer continues without them. */
+  images?: readonly Image[];
 }
 
 /** One answer of the model that asked for tools. */

@@ -41,6 +41,11 @@ const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
     id: messageId,
     text: z.string().check(z.maxLength(CHAT_MESSAGE_BYTES)),
   }),
+  z.strictObject({
+    type: z.literal("press"),
+    id: messageId,
+    press: z.string().check(z.regex(/^[\w-]{1,64}$/)),
+  }),
 ]);
 
 /**
@@ -123,7 +128,7 @@ export class ChatSession {
     }
     const { id } = message;
     const pictures = this.#pictures.take(id);
-    if (message.text === "" && pictures.length === 0)
+    if (message.type === "say" && message.text === "" && pictures.length === 0)
       return this.close(CHAT_CLOSE.invalid, "nothing is said");
     // The approval is read for every message, so that a revocation takes effect at once.
     const device = this.#usable(state.sender.id);
@@ -133,13 +138,10 @@ export class ChatSession {
       const error = { code, text: `${ERRORS[code].cause} ${fixOf(code)}`, again: true };
       return this.#options.wire.send({ type: "error", id, ...error });
     }
-    this.#options.chat.say({
-      id,
-      text: message.text,
-      pictures,
-      sender: state.sender,
-      grants: grantedTo(device),
-    });
+    const from = { id, sender: state.sender, grants: grantedTo(device) };
+    const { chat } = this.#options;
+    if (message.type === "press") chat.press({ ...from, press: message.press });
+    else chat.say({ ...from, text: message.text, pictures });
   }
 
   /** Checks whether the operator has approved, rejected or revoked the device; called every second. */

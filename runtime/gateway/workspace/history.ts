@@ -74,10 +74,10 @@ export class FileHistory {
     return { versions: 1 - removed.versions, versionBytes: content.length - removed.versionBytes };
   }
 
-  /** Records who writes a text. It precedes the write: if that does not happen, the digest fits no text. */
-  noteAuthor(name: string, text: string, by: Author): void {
+  /** Records who writes a content. It precedes the write: if that does not happen, the digest fits no content. */
+  noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });
-    else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(text), { mode: 0o600 });
+    else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(content), { mode: 0o600 });
   }
 
   /** Returns the versions of a file, newest first. */
@@ -86,7 +86,7 @@ export class FileHistory {
   }
 
   /** Returns a version's content; `undefined` if there is none of this id. */
-  read(name: string, id: string): Buffer | undefined {
+  read(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     const found = storedIn(this.#folder(name)).find(({ at }) => String(at) === id);
     return found && readFileSync(found.path);
   }
@@ -154,7 +154,7 @@ function sum(stored: readonly Stored[]): number {
   );
 }
 
-function digestOf(content: Buffer | string): string {
+function digestOf(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex");
 }
 

@@ -111,7 +111,7 @@ export class Root {
    * @throws StewardError `workspace_refused` for a name that {@link rootNameProblem} refuses, or without room;
    * `workspace_changed`
    */
-  write(name: string, text: string, { by, expected }: ChangeOptions): void {
+  write(name: string, content: string | Uint8Array, { by, expected }: ChangeOptions): void {
     const { id, history, quotas, clock, onChange } = this.#options;
     const refused = rootNameProblem(name);
     if (refused !== undefined) throw refusal(refused);
@@ -120,13 +120,13 @@ export class Root {
       const before = this.#bytes(place);
       checkDigest(expected, before);
       quotas.grow(id, {
-        bytes: Buffer.byteLength(text) - (before?.length ?? 0),
+        bytes: Buffer.byteLength(content) - (before?.length ?? 0),
         entries: place.missing,
       });
       if (before !== undefined) quotas.keep(id, history, { name: place.name, content: before, at: clock() });
       ensureDirectory(path.dirname(place.path));
-      history.noteAuthor(place.name, text, by);
-      writeFileAtomic(place.path, text);
+      history.noteAuthor(place.name, content, by);
+      writeFileAtomic(place.path, content);
       return place.name;
     });
     onChange({ root: id, name: written, by, action: "written" });
@@ -198,7 +198,12 @@ export class Root {
 
   /** Returns a version's text; `undefined` if there is none of this id. */
   readVersion(name: string, id: string): string | undefined {
-    return this.#options.history.read(this.#locate(name).name, id)?.toString("utf8");
+    return this.versionBytes(name, id)?.toString("utf8");
+  }
+
+  /** Returns a version's bytes; `undefined` if there is none of this id. */
+  versionBytes(name: string, id: string): Buffer<ArrayBuffer> | undefined {
+    return this.#options.history.read(this.#locate(name).name, id);
   }
 
   #locate(name: string): Located {
@@ -250,9 +255,9 @@ export class Root {
   }
 }
 
-/** Returns a text's SHA-256 in hexadecimal; `none` for a file that is not there. */
-export function digestOf(text: string | undefined): string {
-  return text === undefined ? NO_FILE : createHash("sha256").update(text).digest("hex");
+/** Returns a content's SHA-256 in hexadecimal; `none` for a file that is not there. */
+export function digestOf(content: string | Uint8Array | undefined): string {
+  return content === undefined ? NO_FILE : createHash("sha256").update(content).digest("hex");
 }
 
 /** Returns an error for a name or a change that is not allowed. */

@@ -6,16 +6,18 @@ import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
 import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { json, modelError, modelStream } from "../support/platforms.ts";
 import { eventually } from "../support/processes.ts";
+import { newDevice, openPage, pair } from "../support/webchat.ts";
 
 const BO = { id: 77, is_bot: false, first_name: "Bo", username: "bo" };
 const EVE = { id: 78, is_bot: false, first_name: "Eve" };
 const GROUP = { id: -9, type: "supergroup", title: "Club" };
 
 /** A gateway in which Ada is an operator and everyone else has to ask. */
-async function gateway(agentKeys: object = {}) {
+async function gateway(agentKeys: object = {}, browser?: ReturnType<typeof newDevice>) {
   const { home, environment, model, url } = await surroundings();
   const telegram = await telegramStandIn();
   await mkdir(home, { recursive: true });
+  if (browser !== undefined) pair(home, browser);
   const channel = {
     botToken: { env: "TELEGRAM_BOT_TOKEN" },
     dmPolicy: "pairing",
@@ -38,7 +40,7 @@ async function gateway(agentKeys: object = {}) {
     if (message === undefined) throw new Error("no message");
     return message;
   };
-  return { telegram, model, hand, say, last };
+  return { telegram, model, url, hand, say, last };
 }
 
 /** The model calls the tool that asks, then ends. */
@@ -92,6 +94,29 @@ test("an operator lets somebody in by a button, once, and nobody else can", asyn
   expect(await say("and now?", { from: BO, chat })).toMatchObject({ outcome: "answered" });
 });
 
+test("an operator's browser is asked, too, and its answer counts while the browser is an operator's", async () => {
+  const browser = newDevice();
+  const operators = [`web:${browser.deviceId}`];
+  const { telegram, url, say } = await gateway({ operators }, browser);
+  const chat = { id: BO.id, type: "private", first_name: "Bo" };
+  await say("hi", { from: BO, chat });
+  await say("hello?", { from: BO, chat });
+  const page = await openPage(url, browser);
+  const { items } = await page.got("welcome");
+  expect(items).toMatchObject([
+    { type: "choices", id: "", question: "Bo @bo (77) asks on Telegram to write to me. Let this person in?" },
+  ]);
+  const [asked] = items;
+  const buttons = asked?.type === "choices" ? asked.buttons : [];
+  page.send({ type: "press", id: "press-001", press: buttons[0]?.press });
+  expect((await page.got("answer", "press-001")).text).toBe(
+    "Bo @bo (77) may write to me now, and is told so.",
+  );
+  expect(page.messages.findLast(({ type }) => type === "choices")).toMatchObject({ note: "✓ Let in" });
+  expect(await say("and now?", { from: BO, chat })).toMatchObject({ outcome: "answered" });
+  expect(telegram.messages().filter(({ buttons: shown }) => shown.length > 0)).toEqual([]);
+});
+
 test("a choice comes as the next message of the person who was asked, and of nobody else in the group", async () => {
   const { telegram, model, hand, say, last } = await gateway();
   model.next(asks);
@@ -140,6 +165,16 @@ test("a Slack thread asks with buttons, and goes on with what is pressed", async
   expect(await press("U1", "2")).toMatchObject({ answer: { outcome: "answered" } });
   expect(model.asked().at(-1)?.at(-1)).toContain("blue");
   expect(slack.posts().at(-1)).toMatchObject({ channel: "C1", thread: "100.1" });
+});
+
+test("a long answer is there as a file, by a button behind it", async () => {
+  const { telegram, model, hand, say, last } = await gateway();
+  const answer = Array.from({ length: 4_000 }, (_, at) => `w${at}`).join(" ");
+  model.next(modelStream(answer));
+  await say("explain");
+  expect(last()).toMatchObject({ text: "The whole answer in one piece:" });
+  expect(await hand(telegram.press(last(), "As a file"))).toMatchObject({ outcome: "answered" });
+  expect(last()).toMatchObject({ text: "[document: answer.md]" });
 });
 
 test("a failure has a button that asks again, and a delay one that stops the answer", async () => {

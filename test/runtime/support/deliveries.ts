@@ -88,6 +88,7 @@ export async function deliveriesOver(
       sessions,
       /** What was kept as context. */
       context: vi.spyOn(sessions, "noteContext"),
+      database,
       inbox: new Inbox({
         parts,
         actions: new Actions(database, clock),

@@ -17,7 +17,7 @@ import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
 import { accessIdentity } from "../../../runtime/edge/identity.ts";
 import {
   inputForm,
-  resultText,
+  readResult,
   serversInput,
   toolName,
 } from "../../../runtime/gateway/agent/mcp/tool-form.ts";
@@ -228,8 +228,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/agent/mcp/tool-form.ts": {
     inputForm: (text) =>
       inputForm({ properties: { [text]: {} }, anyOf: pieces(text).map((name) => ({ required: [name] })) }),
-    resultText: (text) =>
-      resultText({
+    readResult: (text) =>
+      readResult({
         content: pieces(text).map((piece) => ({ type: "text", text: piece })),
         structuredContent: text,
       }),

@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from "../../../shared/json.ts";
+import type { ToolFile, ToolOutcome } from "../tools/tool.ts";
 
 /** Longest tool's name that providers take. */
 const LONGEST_NAME = 64;
@@ -12,6 +13,9 @@ const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
 const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
 /** Most characters that are told of a part of an unknown kind. */
 const LONGEST_UNKNOWN = 2_000;
+/** Files of one result that are read, and characters of each in base64. */
+const MOST_FILES = 8;
+const LONGEST_FILE = 14_000_000;
 
 type Schema = Record<string, unknown>;
 
@@ -115,12 +119,16 @@ export function serversInput(input: unknown, renamed: InputForm["renamed"]): Sch
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
 }
 
-/** Returns all that a result holds as a text: https://modelcontextprotocol.io/specification/2025-11-25/server/tools */
-export function resultText(result: object): string {
+/**
+ * Returns all that a result holds, as a text and files that the text names:
+ * https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ */
+export function readResult(result: object): ToolOutcome {
   const { content, structuredContent } = result as { content?: unknown; structuredContent?: unknown };
-  if (!Array.isArray(content)) return JSON.stringify(result);
-  const parts = (content as unknown[]).filter(isRecord).map(partText);
-  if (structuredContent === undefined || structuredContent === null) return parts.join("\n");
+  if (!Array.isArray(content)) return { text: JSON.stringify(result), files: [] };
+  const files: ToolFile[] = [];
+  const parts = (content as unknown[]).filter(isRecord).map((part) => partText(part, files));
+  if (structuredContent === undefined || structuredContent === null) return { text: parts.join("\n"), files };
   // A server also sends it as a text, for clients that know no other.
   const structured = JSON.stringify(structuredContent);
   const [only, ...others] = isRecord(structuredContent) ? Object.values(structuredContent) : [];
@@ -129,19 +137,22 @@ export function resultText(result: object): string {
       (others.length === 0 && part === only) ||
       (part.length >= structured.length && JSON.stringify(parseJson(part)) === structured),
   );
-  return [...parts, ...(isTold ? [] : [structured])].join("\n");
+  return { text: [...parts, ...(isTold ? [] : [structured])].join("\n"), files };
 }
 
-function partText(part: Schema): string {
+/** Returns the text of one part. A file that it holds is added to `files`. */
+function partText(part: Schema, files: ToolFile[]): string {
   switch (part["type"]) {
     case "text":
       return String(part["text"]);
     case "image":
     case "audio":
-      return `(${part["type"]}, ${described(part["mimeType"], part["data"])})`;
+      return fileText(part["type"], part["mimeType"], part["data"], files);
     case "resource": {
       const { uri, mimeType, text, blob } = isRecord(part["resource"]) ? part["resource"] : {};
-      return typeof text === "string" ? `${uri}:\n${text}` : `(${uri}, ${described(mimeType, blob)})`;
+      if (typeof text === "string") return `${uri}:\n${text}`;
+      const kind = /^(image|audio)\//.exec(String(mimeType))?.[1];
+      return `${uri}: ${fileText(kind === "image" || kind === "audio" ? kind : "file", mimeType, blob, files)}`;
     }
     case "resource_link": {
       const { uri, name, title = name, description, mimeType } = part;
@@ -153,8 +164,13 @@ function partText(part: Schema): string {
   }
 }
 
-/** The kind and size of base64 that is not shown. */
-function described(mimeType: unknown, data: unknown): string {
-  const bytes = typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
-  return `${typeof mimeType === "string" ? mimeType : "unknown kind"}, ${Math.ceil(bytes / 1_000)} kB, not shown`;
+/** Returns the words for a file in base64: its number, kind and size, or that it is left out. */
+function fileText(kind: ToolFile["kind"], mimeType: unknown, base64: unknown, files: ToolFile[]): string {
+  const mediaType = typeof mimeType === "string" ? mimeType : "";
+  const content = typeof base64 === "string" ? base64 : "";
+  const size = `${Math.ceil((content.length * 3) / 4 / 1_000)} kB`;
+  const isTaken = files.length < MOST_FILES && content !== "" && content.length <= LONGEST_FILE;
+  if (isTaken) files.push({ kind, mediaType, data: Buffer.from(content, "base64") });
+  const name = isTaken ? `file ${files.length}` : kind;
+  return `(${[name, mediaType, size, isTaken ? "" : "left out"].filter(Boolean).join(", ")})`;
 }

@@ -11,6 +11,7 @@ import type { SchedulesPort } from "../../schedules/port.ts";
 import { scheduleTool } from "./schedule.ts";
 import { sendFileTool } from "./send-file.ts";
 import { sendMessageTool } from "./send-message.ts";
+import type { WebOutbox } from "../../webchat/outbox.ts";
 import type { Tool } from "./tool.ts";
 import { webFetchTool } from "./web-fetch.ts";
 
@@ -19,6 +20,7 @@ export interface BuiltinOptions {
   config: Config;
   workspace: Workspace;
   channels: Pick<Channels, "get">;
+  outbox: WebOutbox;
   log: Log;
   actions: Pick<Actions, "offer">;
   /** Not there: the agent cannot make schedules. */

@@ -12,10 +12,26 @@ const LONGEST_DESCRIPTION = 2_000;
 /** The conversation that a tool is used in: the part it may know. */
 export interface ToolContext extends Place, Rights {
   conversation: string;
+  /** The platform's event id of the message that is answered. */
+  delivery: string;
   /** Id of the person who asks; absent if nobody does, as for a schedule. */
   asker?: string;
   target: ReplyTarget;
   signal: AbortSignal;
+}
+
+/** A file that a tool returns beside its text. */
+export interface ToolFile {
+  kind: "image" | "audio" | "file";
+  /** As the tool declares it; empty if it does not. */
+  mediaType: string;
+  data: Buffer<ArrayBuffer>;
+}
+
+/** Outcome of a tool that may return files. Its text refers to them as `file 1`, `file 2` and so on. */
+export interface ToolOutcome {
+  text: string;
+  files: readonly ToolFile[];
 }
 
 /**
@@ -30,7 +46,7 @@ export interface Tool {
   needs?: Capability;
   /** Returns true for a platform that it works on. Default: all. */
   worksOn?(platform: Place["platform"]): boolean;
-  run(input: unknown, context: ToolContext): Promise<string>;
+  run(input: unknown, context: ToolContext): Promise<string | ToolOutcome>;
 }
 
 /** Failure of a tool, in words for the model. Holds no secret. */

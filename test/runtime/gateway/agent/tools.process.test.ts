@@ -88,6 +88,7 @@ test("no path leaves the workspace, also for a file that is to be made", async (
 
 const context: ToolContext = {
   conversation: "slack:C1",
+  delivery: "1",
   platform: "slack",
   target: { chat: "C1" },
   direct: true,
@@ -111,7 +112,11 @@ async function site(listener: RequestListener, maxBytes = 2_000) {
       isAllowed: (address) => address === "127.0.0.1" || isPublicAddress(address),
     },
   );
-  return { url: `http://site.test:${port}/`, port, get: (url: string) => tool.run({ url }, context) };
+  return {
+    url: `http://site.test:${port}/`,
+    port,
+    get: async (url: string) => String(await tool.run({ url }, context)),
+  };
 }
 
 test("a page comes as its words", async () => {
