@@ -16,6 +16,8 @@ interface DiscordMessage {
   edits: number;
   /** Name of the file that came along. */
   file?: string;
+  /** Id of the message that it answers. */
+  answers?: string;
 }
 
 /** One request that came in. */
@@ -122,6 +124,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const add = (place: string, body: Record<string, unknown>, original: boolean, flags = 0) => {
     const content = String(body["content"]);
     const file = body["file"] === undefined ? {} : { file: String(body["file"]) };
+    const reference = body["message_reference"] as { message_id?: string } | undefined;
     const message = {
       id: String(9_000 + messages.length),
       place,
@@ -130,6 +133,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       original,
       edits: 0,
       ...file,
+      ...(reference?.message_id !== undefined && { answers: reference.message_id }),
     };
     messages.push(message);
     return message;
@@ -159,6 +163,8 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     const sent = await body(context);
     return wrong(context, sent) ?? context.json(add(context.req.param("channel"), sent, false));
   });
+  api.post("/channels/:channel/typing", (context) => context.body(null, 204));
+  api.put("/channels/:channel/messages/:id/reactions/:emoji/@me", (context) => context.body(null, 204));
   api.patch("/channels/:channel/messages/:id", async (context) =>
     edit(
       messages.find(({ id }) => id === context.req.param("id")),

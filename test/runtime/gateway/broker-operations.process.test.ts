@@ -39,7 +39,7 @@ const CONFIG = {
   channels: {
     telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, ackReaction: "👀" },
     slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y", ackReaction: "eyes" },
-    discord: { token: { env: "DISCORD_BOT_TOKEN" } },
+    discord: { token: { env: "DISCORD_BOT_TOKEN" }, ackReaction: "👀" },
   },
 };
 const none = (): void => {};

@@ -25,7 +25,14 @@ import { readableText } from "../../../runtime/gateway/agent/tools/readable-text
 import { channelAccess, unknownSenderText } from "../../../runtime/gateway/channels/access.ts";
 import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
 import { conversationOf } from "../../../runtime/gateway/channels/channel.ts";
-import { readDiscordInteraction } from "../../../runtime/gateway/channels/discord/inbound.ts";
+import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
+import {
+  readFile as readDiscordFile,
+  readFiles as readDiscordFiles,
+  readReferences,
+  readWords as readDiscordWords,
+  senderOf,
+} from "../../../runtime/gateway/channels/discord/message.ts";
 import { attachmentKind, fetchFile } from "../../../runtime/gateway/channels/files.ts";
 import { fences, headingOf, isBreak, itemOf } from "../../../runtime/gateway/channels/markdown.ts";
 import { unknownFields } from "../../../runtime/gateway/channels/payload.ts";
@@ -155,8 +162,8 @@ const slack = (event: object, authorizations: object[] = [{ user_id: "U1" }]): u
     access,
   );
 
-const discord = (text: string): unknown =>
-  readDiscordInteraction(
+const discord = (text: string): unknown => [
+  readDiscordEvent(
     {
       id: "1",
       application_id: "1",
@@ -167,7 +174,26 @@ const discord = (text: string): unknown =>
       data: { name: "ask", options: [{ name: "text", value: text }] },
     },
     access,
-  );
+  ),
+  readDiscordEvent({ t: "MESSAGE_CREATE", bot: "1", d: discordMessage(text) }, access),
+];
+
+/** A message whose words, names, files and answered message are that text. */
+const discordMessage = (text: string) => {
+  const [author, mentions] = [
+    { id: "2", username: text },
+    pieces(text).map((username) => ({ id: "3", username })),
+  ];
+  const content = {
+    content: text,
+    author,
+    mentions,
+    attachments: pieces(text).map((name) => ({ id: "4", filename: name, content_type: name, url: name })),
+    sticker_items: pieces(text).map((name) => ({ id: "5", name })),
+    poll: { question: { text }, answers: pieces(text).map((one) => ({ poll_media: { text: one } })) },
+  };
+  return { ...content, id: "6", channel_id: "7", referenced_message: content };
+};
 
 /** Every entity of a kind that a text can have, in pieces and over all of it. */
 const entities = (text: string): unknown => {
@@ -246,7 +272,14 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     },
   },
   "gateway/channels/channel.ts": { conversationOf: (text) => conversationOf("slack", { chat: text }) },
-  "gateway/channels/discord/inbound.ts": { readDiscordInteraction: discord },
+  "gateway/channels/discord/inbound.ts": { readDiscordEvent: discord },
+  "gateway/channels/discord/message.ts": {
+    readFile: (text) => discordMessage(text).attachments.map(readDiscordFile),
+    readFiles: (text) => readDiscordFiles(discordMessage(text)),
+    readReferences: (text) => readReferences(discordMessage(text), "1"),
+    readWords: (text) => readDiscordWords(discordMessage(text), "1"),
+    senderOf: (text) => senderOf({ id: "1", username: text }, text),
+  },
   "gateway/channels/files.ts": {
     attachmentKind,
     fetchFile: (text) =>

@@ -1,4 +1,5 @@
 import type { Config } from "../../../contract/config/index.ts";
+import type { ReplyTarget } from "../../../contract/message.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import { directAddress } from "../../../contract/services.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
@@ -8,7 +9,8 @@ import { fetchFile } from "../files.ts";
 import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { createDiscordApi, DiscordError } from "./api.ts";
-import { readDiscordInteraction, unknownParts } from "./inbound.ts";
+import { readDiscordEvent } from "./inbound.ts";
+import { unknownParts } from "./message.ts";
 import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
 
 /**
@@ -40,9 +42,12 @@ const FILE_HOSTS = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 /** Dependencies of the Discord channel. */
 type DiscordChannelOptions = ChannelOptions<NonNullable<Config["channels"]["discord"]>>;
 
+/** Discord shows for ten seconds that the bot types. */
+const TYPING_MS = 8_000;
+
 /**
- * Discord over interactions (in) and its HTTP API (out). Discord itself shows that an answer is being
- * made, and it reads the Markdown that models write.
+ * Discord over interactions and, where a host holds the gateway connection, messages (in), and its HTTP API (out).
+ * Discord reads the Markdown that models write.
  */
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
@@ -50,6 +55,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const interactionsUrl = directAddress("discord", environment);
   const call = createDiscordApi({ botToken, environment, clock });
   const sender = new DiscordSender({ call, clock });
+  const { ackReaction } = config;
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const standing = new OutgoingHealth({
     platform: "discord",
@@ -63,7 +69,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     platform: "discord",
     streams: config.streamMode === "edit",
     mediaMaxBytes,
-    receive: (payload) => readDiscordInteraction(payload, access),
+    receive: (payload) => readDiscordEvent(payload, access),
     unknownParts,
     split: (text) => splitText(text, config.textChunkLimit),
     send: (target, text, part = 0) =>
@@ -76,6 +82,14 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
       send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),
     },
     edit: (target, id, text) => standing.out(() => sender.edit(target, id, text)),
+    typing: (target) => sender.typing(target).catch(() => undefined),
+    typingMs: TYPING_MS,
+    ...(ackReaction !== undefined && {
+      react: (target: ReplyTarget, message: string) =>
+        sender.react(target, message, ackReaction).catch((error: unknown) => {
+          log.warn("a reaction could not be set", { platform: "discord", error: String(error) });
+        }),
+    }),
     dismiss: (target) => standing.out(() => sender.dismiss(target)),
     load: ({ reference }, signal) =>
       fetchFile(reference, { allowed: mayFetch, maxBytes: mediaMaxBytes, signal }),

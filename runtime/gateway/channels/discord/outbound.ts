@@ -32,7 +32,7 @@ export interface DiscordSenderOptions {
 /**
  * Sender to Discord; every method throws a DiscordError, or a RefusedError for a private answer whose
  * time is over. The first message of a reply fills the deferred answer, the others follow it; after the
- * ticket's end they are messages of the bot in the channel.
+ * ticket's end they are messages of the bot in the channel, as is every answer to a message.
  * https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {
@@ -43,7 +43,11 @@ export class DiscordSender {
   }
 
   /** Sends the reply's message number `part` and gives its id. */
-  async send({ chat, ticket }: ReplyTarget, text: string, part: number): Promise<string | undefined> {
+  async send(
+    { chat, ticket, answers }: ReplyTarget,
+    text: string,
+    part: number,
+  ): Promise<string | undefined> {
     const flags = ticket?.private === true ? { flags: EPHEMERAL | SUPPRESS_EMBEDS } : {};
     const sent =
       part === 0
@@ -58,7 +62,14 @@ export class DiscordSender {
     const posted = await this.#options.call({
       operation: "discord/message.create",
       values: { channel: chat },
-      body: content(text),
+      // A message that was deleted meanwhile is answered nevertheless.
+      body: {
+        ...content(text),
+        ...(part === 0 &&
+          answers !== undefined && {
+            message_reference: { message_id: answers, fail_if_not_exists: false },
+          }),
+      },
     });
     return sentSchema.safeParse(posted).data?.id;
   }
@@ -83,6 +94,20 @@ export class DiscordSender {
       operation: "discord/message.edit",
       values: { channel: chat, message: id },
       body,
+    });
+  }
+
+  /** Shows for ten seconds that an answer is being made. A deferred answer shows it itself. */
+  async typing({ chat, ticket }: ReplyTarget): Promise<void> {
+    if (ticket === undefined)
+      await this.#options.call({ operation: "discord/typing", values: { channel: chat } });
+  }
+
+  /** Sets a reaction. */
+  async react({ chat }: ReplyTarget, message: string, emoji: string): Promise<void> {
+    await this.#options.call({
+      operation: "discord/reaction.create",
+      values: { channel: chat, message, emoji },
     });
   }
 
