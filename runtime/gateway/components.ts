@@ -8,7 +8,7 @@ import { Limits } from "./agent/limits.ts";
 import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
 import { createChannels, type Channels } from "./channels/registry.ts";
-import { intakeReader } from "./channels/telegram/polling.ts";
+import { intakeReader } from "./channels/intake.ts";
 import { Apart } from "./media/apart.ts";
 import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
@@ -53,7 +53,7 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, pairing } = stores;
   const report = stores.contract.note;
-  const telegram = { telegramIntake: intakeReader(stores.database), telegramMoves: stores.moves };
+  const telegram = { telegramIntake: intakeReader(stores.database, "telegram"), telegramMoves: stores.moves };
   const channels = createChannels({ config, environment, pairing, ...telegram, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
   const models = createModels(config, { environment, usage, redact, report, clock, log, ...timeout });

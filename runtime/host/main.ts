@@ -37,7 +37,7 @@ import { configuredProxy, proxyClients } from "./proxy.ts";
 import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
-import { TelegramIntake } from "./telegram/intake.ts";
+import { telegramIntake } from "./telegram/intake.ts";
 import { print, printError } from "../shared/terminal.ts";
 
 const CLOSE_MS = 1_000;
@@ -138,7 +138,7 @@ try {
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
   const { configPath } = settings;
-  const telegram = new TelegramIntake({
+  const telegram = telegramIntake({
     configPath,
     environment: process.env,
     sql,

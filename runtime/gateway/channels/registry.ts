@@ -11,7 +11,7 @@ import { createDiscordChannel } from "./discord/channel.ts";
 import { createSlackChannel } from "./slack/channel.ts";
 import { createTelegramChannel } from "./telegram/channel.ts";
 import type { ChatMoves } from "./telegram/moves.ts";
-import type { ReadIntake } from "./telegram/polling.ts";
+import type { ReadIntake } from "./intake.ts";
 
 /** The channels of a config. */
 export interface Channels {
