@@ -1,5 +1,6 @@
 import { Hono, type Context } from "hono";
 import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
+import { DiscordGateway } from "./discord-gateway.ts";
 import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
@@ -45,9 +46,11 @@ export interface DiscordStandIn extends Listening {
   messages: readonly DiscordMessage[];
   /** What is registered: commands, and the endpoint. */
   registry: DiscordRegistry;
+  /** The gateway connections, and what people write. */
+  gateway: DiscordGateway;
   /**
-   * The answers to come, in order; after the last of them the usual ones again. Whether the token is taken is asked at
-   * any time, and answered as usual.
+   * The answers to come, in order; after the last of them the usual ones again. Whether the token is taken, and the
+   * gateway's address, are asked at any time, and answered as usual.
    */
   next(...faults: DiscordFault[]): void;
   /** An interaction was deferred: from now on its token is taken, until `expire`. */
@@ -65,10 +68,13 @@ export interface DiscordOptions extends ListenOptions {
   applicationId: string;
   /** Default: a new one. */
   key?: DiscordKey;
+  /** Default: Discord's own. */
+  heartbeatMs?: number;
   /** Keeps the commands and the endpoint from run to run. Default: none. */
   file?: string;
 }
 
+const ASKED_AT_ANY_TIME = new Set(["/api/v10/users/@me", "/api/v10/gateway/bot"]);
 const LONGEST = 2_000;
 /** https://docs.discord.com/developers/reference#uploading-files */
 const LARGEST_FILE = 10 * 1024 * 1024;
@@ -80,8 +86,8 @@ const INVALID_TOKEN = { message: "Invalid Webhook Token", code: 50027 };
 
 /**
  * Stands in for Discord's API, version 10 (https://docs.discord.com/developers/reference): the current user
- * and application, its commands, messages to a channel, and interactions with their answers
- * (https://docs.discord.com/developers/interactions/receiving-and-responding).
+ * and application, its commands, messages to a channel, interactions with their answers
+ * (https://docs.discord.com/developers/interactions/receiving-and-responding), and the gateway connection.
  * Not modelled: permissions, rate limits beyond the answers that a test sets, every other resource.
  */
 export async function startDiscord(options: DiscordOptions): Promise<DiscordStandIn> {
@@ -93,6 +99,8 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const app = new Hono();
   const api = app.basePath("/api/v10");
   const registry = createRegistry(options, key);
+  const { botToken, applicationId: user, heartbeatMs } = options;
+  const gateway = new DiscordGateway({ botToken, user, ...(heartbeatMs !== undefined && { heartbeatMs }) });
 
   app.get("/", (context) =>
     context.text(`Stand-in for Discord (rehearsal only). Messages sent: ${messages.length}`),
@@ -108,7 +116,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       authorization: context.req.header("authorization"),
       userAgent: context.req.header("user-agent"),
     });
-    const fault = path === "/api/v10/users/@me" ? undefined : faults.shift();
+    const fault = ASKED_AT_ANY_TIME.has(path) ? undefined : faults.shift();
     if (fault !== undefined) return Response.json(fault.body ?? {}, fault);
     const byTicket = path.startsWith("/api/v10/webhooks/");
     if (!byTicket && context.req.header("authorization") !== `Bot ${options.botToken}`) {
@@ -120,6 +128,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     context.json({ id: options.applicationId, username: "steward", bot: true }),
   );
   api.route("/", registry.routes);
+  api.route("/", gateway.routes);
 
   const add = (place: string, body: Record<string, unknown>, original: boolean, flags = 0) => {
     const content = String(body["content"]);
@@ -211,10 +220,16 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   });
   app.notFound((context) => context.json({ message: "404: Not Found", code: 0 }, 404));
 
-  const listening = await listen(app, options);
+  const listening = await listen(app, options, (...upgrade) => gateway.upgrade(...upgrade));
+  gateway.listens(listening.url);
   const defer = (token: string, flags = 0): void => void tickets.set(token, { state: "deferred", flags });
   return {
     ...listening,
+    async close() {
+      gateway.close();
+      await listening.close();
+    },
+    gateway,
     apiUrl: `${listening.url}/api/v10`,
     publicKey: key.publicKey,
     calls,

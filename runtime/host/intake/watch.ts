@@ -4,6 +4,8 @@ import { readConfigText } from "../../contract/config/text.ts";
 import { PLATFORM_TITLES } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Sql } from "../../edge/ledger/sql.ts";
+import type { Clock, Ledger } from "../../edge/ports.ts";
 import type { FetchedPlatform } from "../../process/intake.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -13,6 +15,17 @@ export interface Source {
   start(): void;
   /** Ends what is open at once. */
   stop(): Promise<void>;
+}
+
+/** Dependencies of an intake. */
+export interface IntakeOptions {
+  configPath: string;
+  environment: Environment;
+  /** The ledger's own database. */
+  sql: Sql;
+  ledger: Pick<Ledger, "admit">;
+  clock: Clock;
+  log: Log;
 }
 
 /** The reason for which this process does not fetch a platform's events. */

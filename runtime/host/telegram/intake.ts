@@ -1,27 +1,14 @@
 import type { Config } from "../../contract/config/index.ts";
 import { resolveSecret } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
-import type { Log } from "../../shared/log.ts";
 import { directAddress } from "../../contract/services.ts";
-import type { Sql } from "../../edge/ledger/sql.ts";
-import type { Clock, Ledger } from "../../edge/ports.ts";
+import type { Ledger } from "../../edge/ports.ts";
 import { TelegramApi } from "../../process/telegram/api.ts";
 import { holderIsGone, processHolder } from "../intake/lease.ts";
-import { IntakeWatch, type Off, type Source } from "../intake/watch.ts";
+import { type IntakeOptions, IntakeWatch, type Off, type Source } from "../intake/watch.ts";
 import { Poller } from "./poller.ts";
 import { IntakeRecord } from "./record.ts";
 import { WebhookRegistration } from "./webhook.ts";
-
-/** Dependencies of an intake. */
-export interface IntakeOptions {
-  configPath: string;
-  environment: Environment;
-  /** The ledger's own database. */
-  sql: Sql;
-  ledger: Pick<Ledger, "admit">;
-  clock: Clock;
-  log: Log;
-}
 
 /** Intake of Telegram's updates, as the config wants it. */
 type Mode =

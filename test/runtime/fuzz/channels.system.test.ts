@@ -36,7 +36,7 @@ function channels() {
     config: checked.config,
     environment: { TELEGRAM_API_ROOT: "http://127.0.0.1:9" },
     pairing: pairingStores({ home: tmpdir(), clock: () => 0, onSetAside: silent }),
-    telegramIntake: () => undefined,
+    intakes: { telegram: () => undefined, discord: () => undefined },
     telegramMoves: UNMOVED,
     clock: () => 1_795_000_000_000,
     log: { debug: silent, info: silent, warn: silent, error: silent },

@@ -105,7 +105,7 @@ async function brokered(pass = PASS) {
       intake: () => undefined,
     }),
     slack: createSlackChannel({ ...shared, config: slack, access }),
-    discord: createDiscordChannel({ ...shared, config: discord, access }),
+    discord: createDiscordChannel({ ...shared, config: discord, access, intake: () => undefined }),
   };
 }
 

@@ -37,6 +37,7 @@ async function discordChannel(keys: object = {}, apiUrl?: string) {
     config,
     access: channelAccess({ ...config, groups: config.guilds, operators: [] }, { granted: () => undefined }),
     environment: { DISCORD_API_URL: apiUrl ?? discord.apiUrl },
+    intake: () => undefined,
     clock: () => time.now,
     log: { debug: log, info: log, warn: log, error: log },
   });

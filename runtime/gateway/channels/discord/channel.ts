@@ -6,6 +6,7 @@ import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { fetchFile } from "../files.ts";
+import { intakeHealth, type ReadIntake } from "../intake.ts";
 import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { createDiscordApi, DiscordError } from "./api.ts";
@@ -40,7 +41,9 @@ const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 const FILE_HOSTS = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 
 /** Dependencies of the Discord channel. */
-type DiscordChannelOptions = ChannelOptions<NonNullable<Config["channels"]["discord"]>>;
+interface DiscordChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["discord"]>> {
+  intake: ReadIntake;
+}
 
 /** Discord shows for ten seconds that the bot types. */
 const TYPING_MS = 8_000;
@@ -50,7 +53,7 @@ const TYPING_MS = 8_000;
  * Discord reads the Markdown that models write.
  */
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
-  const { config, access, environment, clock, log } = options;
+  const { config, access, environment, intake, clock, log } = options;
   const botToken = resolveSecret(config.token, environment);
   const interactionsUrl = directAddress("discord", environment);
   const call = createDiscordApi({ botToken, environment, clock });
@@ -94,7 +97,11 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     load: ({ reference }, signal) =>
       fetchFile(reference, { allowed: mayFetch, maxBytes: mediaMaxBytes, signal }),
     probe: () => standing.probe(() => call({ operation: "discord/user" })),
-    health: () => standing.health(),
+    health: () => {
+      const { polledAt, reason } = intakeHealth(intake(), "discord", clock());
+      const health = standing.health({ ...(reason && { reason }), answered: polledAt !== undefined });
+      return { ...health, ...(polledAt !== undefined && { polledAt }) };
+    },
   };
 }
 

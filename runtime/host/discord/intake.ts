@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import * as z from "zod/mini";
+import { resolveSecret } from "../../contract/config/text.ts";
+import { credential, directAddress, SERVICES } from "../../contract/services.ts";
+import { parseJson } from "../../shared/json.ts";
+import { retryAfterMs } from "../../shared/retry-after.ts";
+import type { Clock } from "../../edge/ports.ts";
+import { holderIsGone, processHolder } from "../intake/lease.ts";
+import { type IntakeOptions, IntakeWatch } from "../intake/watch.ts";
+import type { Socket } from "./connection.ts";
+import { type Address, GatewayListener } from "./listener.ts";
+import { gatewayUrl, intentsFor } from "./protocol.ts";
+import { SessionRecord } from "./record.ts";
+
+const ASK_MS = 30_000;
+const HANDSHAKE_MS = 30_000;
+/** Bytes of the largest event: READY names each of the bot's servers. */
+const LARGEST_EVENT = 16 * 1024 * 1024;
+
+/** https://docs.discord.com/developers/events/gateway#get-gateway-bot */
+const gatewaySchema = z.object({
+  url: z.string(),
+  session_start_limit: z.object({
+    remaining: z.number(),
+    /** Milliseconds. */
+    reset_after: z.number().check(z.nonnegative()),
+  }),
+});
+
+/** Intake of Discord's messages. */
+interface Mode {
+  kind: "connection";
+  token: string;
+  /** A server's messages are read without a mention. */
+  readsAll: boolean;
+}
+
+/** Brings Discord's messages in, over one gateway connection. */
+export function discordIntake(options: IntakeOptions): IntakeWatch<"discord", Mode> {
+  const { configPath, environment, log } = options;
+  const holder = processHolder();
+  return new IntakeWatch({
+    platform: "discord",
+    configPath,
+    environment,
+    read: ({ token, guilds }): Mode => ({
+      kind: "connection",
+      token: resolveSecret(token, environment),
+      readsAll: Object.values(guilds).some(({ enabled, requireMention }) => enabled && !requireMention),
+    }),
+    create: (mode) => createListener(mode, holder, options),
+    log,
+  });
+}
+
+function createListener(
+  { token, readsAll }: Mode,
+  holder: string,
+  { environment, sql, ledger, clock, log }: IntakeOptions,
+): GatewayListener {
+  const intents = intentsFor(readsAll);
+  // A session has the intents that it began with.
+  const bot = `${createHash("sha256").update(token).digest("hex").slice(0, 16)}:${intents}`;
+  const apiUrl = directAddress("discord", environment);
+  const check = (url: string): string | undefined => gatewayUrl(url, apiUrl, SERVICES.discord.own);
+  return new GatewayListener({
+    token,
+    intents,
+    readsAll,
+    record: new SessionRecord({ sql, bot, holder, isGone: holderIsGone, clock }),
+    address: (begins, signal) => askAddress({ token, apiUrl, check, clock }, begins, signal),
+    check,
+    open,
+    admit: (delivery) => ledger.admit(delivery),
+    clock,
+    random: Math.random,
+    log,
+  });
+}
+
+async function open(url: string): Promise<Socket> {
+  const { WebSocket } = await import("./ws.ts");
+  const { headers } = SERVICES.discord;
+  return new WebSocket(url, {
+    headers,
+    handshakeTimeout: HANDSHAKE_MS,
+    maxPayload: LARGEST_EVENT,
+    perMessageDeflate: false,
+  });
+}
+
+interface AskOptions {
+  token: string;
+  apiUrl: string;
+  check(url: string): string | undefined;
+  clock: Clock;
+}
+
+/** Asks for the gateway's address; a new session has to be within the day's limit, too. */
+async function askAddress(
+  { token, apiUrl, check, clock }: AskOptions,
+  begins: boolean,
+  stop: AbortSignal,
+): Promise<Address> {
+  const failed = (detail: string, afterMs = 0): Address => ({
+    next: "resume",
+    code: "discord_unreachable",
+    detail,
+    afterMs,
+  });
+  const response = await fetch(`${apiUrl}/gateway/bot`, {
+    headers: { ...SERVICES.discord.headers, ...credential("discord", token) },
+    redirect: "error",
+    signal: AbortSignal.any([stop, AbortSignal.timeout(ASK_MS)]),
+  }).catch((error: unknown) => String(error));
+  if (typeof response === "string") return failed(`Discord did not answer: ${response}.`);
+  const text = await response.text().catch(() => "");
+  if (response.status === 401)
+    return { next: "stop", code: "discord_token_invalid", detail: "Discord refuses the bot token (401)." };
+  if (!response.ok) {
+    const afterMs = retryAfterMs(response.headers.get("retry-after"), clock());
+    return failed(`Discord answered ${response.status}.`, afterMs);
+  }
+  const { data } = gatewaySchema.safeParse(parseJson(text));
+  if (data === undefined) return failed("Discord's answer names no gateway.");
+  const { remaining, reset_after: afterMs } = data.session_start_limit;
+  if (begins && remaining < 1) {
+    const detail = `No session is left for ${Math.ceil(afterMs / 60_000)} minutes.`;
+    return { next: "resume", code: "discord_session_limit", detail, afterMs };
+  }
+  const url = check(data.url);
+  return url === undefined ? failed("Discord's answer names a gateway that is not its own.") : { url };
+}

@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Delivery } from "../../contract/delivery.ts";
+import { backoffMs } from "../../shared/backoff.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Clock } from "../../edge/ports.ts";
+import type { Source } from "../intake/watch.ts";
+import { Connection, type Socket } from "./connection.ts";
+import type { ConnectionEnd } from "./protocol.ts";
+import type { SessionRecord } from "./record.ts";
+
+const RENEW_MS = 20_000;
+const LEASE_WAIT_MS = 5_000;
+/** Time before the next connection: doubling, with jitter, from the first to the second. */
+const RECONNECT_WAIT = { firstMs: 1_000, longestMs: 60_000 };
+/** A new session costs one of a day's 1,000. */
+const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
+/** After so many failures Discord is asked for the address again: the session's own may be of no use any more. */
+const ADDRESS_TRIES = 3;
+
+/** The address to connect to, or why there is none. */
+export type Address = { url: string } | ConnectionEnd;
+
+/** Dependencies of a listener. */
+export interface ListenerOptions {
+  token: string;
+  intents: number;
+  readsAll: boolean;
+  record: SessionRecord;
+  /** Asks Discord for the gateway's address, for a new session if `begins`. */
+  address(begins: boolean, signal: AbortSignal): Promise<Address>;
+  /** Returns the address of a session with its parameters; undefined if it is not Discord's. */
+  check(url: string): string | undefined;
+  open(url: string): Promise<Socket>;
+  admit(delivery: Delivery): Promise<unknown>;
+  clock: Clock;
+  random(): number;
+  log: Log;
+}
+
+/**
+ * Keeps one gateway connection open while this process has the lease. It reconnects and resumes the session, begins
+ * another one where Discord has ended it, and stops where Discord says that no program should connect again.
+ */
+export class GatewayListener implements Source {
+  readonly #options: ListenerOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #connection: Connection | undefined;
+  #failures = 0;
+  #logged: string | undefined;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Begins. It ends by {@link stop} only. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends the connection at once and gives the lease back. The session stays, for the next process to resume. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#connection?.stop();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { record } = this.#options;
+    const { signal } = this.#stop;
+    const renewal = setInterval(() => this.#attempt(() => this.#renew()), RENEW_MS);
+    while (!signal.aborted) {
+      try {
+        if (record.take("connection")) await this.#follow(await this.#connect());
+        else {
+          this.#logOnce("another process of this data directory is connected");
+          await this.#wait(LEASE_WAIT_MS);
+        }
+      } catch (error) {
+        const detail = `A connection could not be opened: ${String(error)}`;
+        if (!signal.aborted) await this.#follow({ next: "resume", code: "internal", detail });
+      }
+    }
+    clearInterval(renewal);
+    this.#attempt(() => record.release());
+  }
+
+  #renew(): void {
+    if (!this.#options.record.take("connection")) this.#connection?.stop();
+  }
+
+  async #connect(): Promise<ConnectionEnd> {
+    const { record, address, check, open, token, intents, readsAll, admit, clock, random, log } =
+      this.#options;
+    const session = record.session();
+    const known = session && this.#failures < ADDRESS_TRIES ? check(session.url) : undefined;
+    const found =
+      known === undefined ? await address(session === undefined, this.#stop.signal) : { url: known };
+    if (!("url" in found)) return found;
+    const socket = await open(found.url);
+    this.#connection = new Connection({
+      socket,
+      token,
+      intents,
+      readsAll,
+      session,
+      record,
+      admit,
+      clock,
+      random,
+      log,
+    });
+    if (this.#stop.signal.aborted) this.#connection.stop();
+    const end = await this.#connection.run();
+    if (this.#connection.isReady) {
+      this.#failures = 0;
+      this.#logged = undefined;
+    }
+    this.#connection = undefined;
+    if (end.next === "identify") record.forget();
+    return end;
+  }
+
+  /** Waits before the next connection, or for ever. */
+  async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
+    const { record, random } = this.#options;
+    if (this.#stop.signal.aborted) return;
+    this.#failures += 1;
+    const isFinal = next === "stop";
+    // Discord closes connections every now and then: one that is resumed at once is no failure.
+    if (isFinal || (!expected && (this.#failures > 1 || code !== "discord_unreachable"))) {
+      this.#attempt(() => record.failed(code, detail));
+      this.#logOnce(detail, code);
+    }
+    if (isFinal) await this.#wait(undefined);
+    const range = next === "identify" ? IDENTIFY_WAIT : RECONNECT_WAIT;
+    await this.#wait(Math.max(afterMs, backoffMs(range, this.#failures, random())));
+  }
+
+  /** Logs a thing once, not at every attempt. */
+  #logOnce(why: string, code?: string): void {
+    if (this.#logged === why) return;
+    this.#logged = why;
+    this.#options.log.warn("no messages of Discord come in", { why, ...(code && { code }) });
+  }
+
+  /** Waits so many milliseconds, or until the end. */
+  async #wait(milliseconds: number | undefined): Promise<void> {
+    const { signal } = this.#stop;
+    if (milliseconds === undefined && !signal.aborted)
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    else await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+  }
+
+  /** A store that is locked or full for a moment ends neither the loop nor the process. */
+  #attempt(work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.log.error("the state of the connection cannot be written", { error: String(error) });
+    }
+  }
+}
