@@ -61,7 +61,7 @@ export class Connection {
   /** An event could not be recorded. */
   #isBroken = false;
   /** Events that wait to be handled, and the end of the last of them. */
-  #waiting = 0;
+  readonly #queue: Payload[] = [];
   #handled = Promise.resolve();
   #end: ConnectionEnd | undefined;
   #resolve: (end: ConnectionEnd) => void = () => undefined;
@@ -106,6 +106,7 @@ export class Connection {
   }
 
   #receive(text: string): void {
+    if (this.#end !== undefined) return;
     const payload = readPayload(parseJson(text));
     if (payload === undefined) return this.#finish(UNREADABLE);
     switch (payload.op) {
@@ -170,23 +171,27 @@ export class Connection {
     }
   }
 
-  /** Handles an event after those before it. Discord sends no more while it waits. */
+  /** Handles an event after those before it. Discord sends no more meanwhile. */
   #enqueue(payload: Payload): void {
+    this.#queue.push(payload);
+    if (this.#queue.length === 1) this.#handled = this.#handleAll();
+  }
+
+  async #handleAll(): Promise<void> {
     const { socket } = this.#options;
-    this.#waiting += 1;
     socket.pause();
-    this.#handled = this.#handled.then(async () => {
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       try {
         // What follows an event that could not be recorded is replayed after it.
-        if (!this.#isBroken) await this.#handle(payload);
+        if (!this.#isBroken) await this.#handle(next);
       } catch (error) {
         this.#isBroken = true;
         const detail = `An event could not be recorded: ${String(error)}`;
         this.#finish({ next: "resume", code: "internal", detail });
       }
-      this.#waiting -= 1;
-      if (this.#waiting === 0) socket.resume();
-    });
+      this.#queue.shift();
+    }
+    socket.resume();
   }
 
   async #handle({ t: kind, s: sequence, d: value }: Payload): Promise<void> {

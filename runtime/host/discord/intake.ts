@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod/mini";
 import { resolveSecret } from "../../contract/config/text.ts";
 import { credential, directAddress, SERVICES } from "../../contract/services.ts";
@@ -72,6 +73,7 @@ function createListener(
     check,
     open,
     admit: (delivery) => ledger.admit(delivery),
+    sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
     clock,
     random: Math.random,
     log,

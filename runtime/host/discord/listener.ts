@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Delivery } from "../../contract/delivery.ts";
 import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
@@ -32,6 +31,8 @@ export interface ListenerOptions {
   check(url: string): string | undefined;
   open(url: string): Promise<Socket>;
   admit(delivery: Delivery): Promise<unknown>;
+  /** Resolves after so many milliseconds, or when the signal ends the wait. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   clock: Clock;
   random(): number;
   log: Log;
@@ -74,7 +75,7 @@ export class GatewayListener implements Source {
         if (record.take("connection")) await this.#follow(await this.#connect());
         else {
           this.#logOnce("another process of this data directory is connected");
-          await this.#wait(LEASE_WAIT_MS);
+          await this.#options.sleep(LEASE_WAIT_MS, signal);
         }
       } catch (error) {
         const detail = `A connection could not be opened: ${String(error)}`;
@@ -123,7 +124,7 @@ export class GatewayListener implements Source {
 
   /** Waits before the next connection, or for ever. */
   async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
-    const { record, random } = this.#options;
+    const { record, sleep, random } = this.#options;
     if (this.#stop.signal.aborted) return;
     this.#failures += 1;
     const isFinal = next === "stop";
@@ -132,9 +133,9 @@ export class GatewayListener implements Source {
       this.#attempt(() => record.failed(code, detail));
       this.#logOnce(detail, code);
     }
-    if (isFinal) await this.#wait(undefined);
+    if (isFinal) return aborted(this.#stop.signal);
     const range = next === "identify" ? IDENTIFY_WAIT : RECONNECT_WAIT;
-    await this.#wait(Math.max(afterMs, backoffMs(range, this.#failures, random())));
+    await sleep(Math.max(afterMs, backoffMs(range, this.#failures, random())), this.#stop.signal);
   }
 
   /** Logs a thing once, not at every attempt. */
@@ -142,14 +143,6 @@ export class GatewayListener implements Source {
     if (this.#logged === why) return;
     this.#logged = why;
     this.#options.log.warn("no messages of Discord come in", { why, ...(code && { code }) });
-  }
-
-  /** Waits so many milliseconds, or until the end. */
-  async #wait(milliseconds: number | undefined): Promise<void> {
-    const { signal } = this.#stop;
-    if (milliseconds === undefined && !signal.aborted)
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-    else await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
   }
 
   /** A store that is locked or full for a moment ends neither the loop nor the process. */
@@ -160,4 +153,9 @@ export class GatewayListener implements Source {
       this.#options.log.error("the state of the connection cannot be written", { error: String(error) });
     }
   }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }

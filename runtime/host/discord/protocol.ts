@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { catch as recovered } from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 
@@ -127,8 +128,8 @@ const messageSchema = z.looseObject({
   guild_id: z.optional(z.nullable(snowflake)),
   author: user,
   webhook_id: z.optional(z.unknown()),
-  mentions: z.catch(z.optional(z.array(z.looseObject({ id: z.string() }))), undefined),
-  referenced_message: z.catch(z.optional(z.nullable(z.looseObject({ author: user }))), undefined),
+  mentions: recovered(z.optional(z.array(z.looseObject({ id: z.string() }))), undefined),
+  referenced_message: recovered(z.optional(z.nullable(z.looseObject({ author: user }))), undefined),
 });
 
 /** Bot whose messages are read. */

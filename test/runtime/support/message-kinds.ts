@@ -295,6 +295,8 @@ const AUTHOR = { id: "77", username: "bo", global_name: "Bo" };
 const THE_BOT_USER = { id: BOT_USER, username: "steward", bot: true };
 const ATTACHED = { id: "5", filename: "a", size: 9, url: "https://cdn.discordapp.com/attachments/1/2/a" };
 
+const ATTACHED_IMAGE = { ...ATTACHED, content_type: "image/png" };
+
 const attached = (type: string, expected: object, more: object = {}): Sample =>
   read(
     { content: "", attachments: [{ ...ATTACHED, content_type: type, ...more }] },
@@ -350,7 +352,7 @@ export const DISCORD: Record<string, Sample> = {
   album: read(
     {
       content: "",
-      attachments: [1, 2].map((id) => ({ ...ATTACHED, id: String(id), content_type: "image/png" })),
+      attachments: [ATTACHED_IMAGE, { ...ATTACHED_IMAGE, id: "6" }],
     },
     { attachments: [{ kind: "image" }, { kind: "image" }] },
   ),

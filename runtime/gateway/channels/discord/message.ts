@@ -6,10 +6,10 @@ import { remark } from "../../prompt/text.ts";
 
 /** The parts of commands and messages that are read; Discord adds others freely. */
 
-export const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
+const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
 /** https://docs.discord.com/developers/resources/user#user-object */
-export const person = z.object({
+const person = z.object({
   id: snowflake,
   username: maybe(z.string()),
   global_name: maybe(z.string()),
