@@ -31,7 +31,7 @@ export function warnOfPublicDiscordApp({ runtime, endpoints }: StackConfig): voi
 export function tellOfDiscordCommands({ runtime }: StackConfig): void {
   if (runtime.secrets.DISCORD_BOT_TOKEN === undefined) return;
   void pulumi.log.info(
-    "Discord on Cloudflare has slash commands alone. Direct messages and mentions come over a connection that a " +
+    "Discord on Cloudflare has slash commands and buttons alone. Direct messages and mentions come over a connection that a " +
       "container which sleeps cannot keep: a host stack reads them.",
   );
 }

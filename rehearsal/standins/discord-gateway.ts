@@ -135,6 +135,11 @@ export class DiscordGateway {
     });
   }
 
+  /** An interaction comes over the connection, where no endpoint is set. */
+  interact(payload: object): void {
+    for (const session of this.#sessions.values()) this.#dispatch(session, "INTERACTION_CREATE", payload);
+  }
+
   /** Cuts every connection, without a word. The sessions stay. */
   drop(): void {
     for (const client of this.#server.clients) client.terminate();
@@ -157,7 +162,6 @@ export class DiscordGateway {
   }
 
   #write(fields: Omit<WrittenMessage, "id">): WrittenMessage {
-    this.#count += 1;
     const message: WrittenMessage = {
       type: 0,
       author: PERSON,
@@ -175,7 +179,7 @@ export class DiscordGateway {
       content: "",
       channel_id: "",
       ...fields,
-      id: String((BigInt(Date.now() - DISCORD_EPOCH_MS) << 22n) + BigInt(this.#count)),
+      id: snowflakeNow(),
     };
     for (const session of this.#sessions.values()) {
       const isDirect = message["guild_id"] === undefined;
@@ -273,6 +277,14 @@ export class DiscordGateway {
     this.#dispatch(session, "RESUMED", {});
     return session;
   }
+}
+
+let made = 0;
+
+/** Returns a new id: https://docs.discord.com/developers/reference#snowflakes */
+export function snowflakeNow(): string {
+  made += 1;
+  return String((BigInt(Date.now() - DISCORD_EPOCH_MS) << 22n) + BigInt(made % 4_096));
 }
 
 function send(socket: WebSocket | undefined, payload: object): void {

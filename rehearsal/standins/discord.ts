@@ -1,6 +1,6 @@
 import { Hono, type Context } from "hono";
 import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
-import { DiscordGateway } from "./discord-gateway.ts";
+import { DiscordGateway, snowflakeNow } from "./discord-gateway.ts";
 import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
@@ -19,6 +19,8 @@ interface DiscordMessage {
   file?: string;
   /** Id of the message that it answers. */
   answers?: string;
+  /** Buttons below it. */
+  buttons: readonly { label: string; custom_id: string }[];
 }
 
 /** One request that came in. */
@@ -60,6 +62,15 @@ export interface DiscordStandIn extends Listening {
   pending(): readonly string[];
   /** Sends a signed interaction as Discord does, and does what the answer says. */
   interact(endpoint: string, payload: Record<string, unknown>): Promise<Response>;
+  /**
+   * The interaction of a press of a button; its token is taken once it was answered. `by`: the person, as `user` in a
+   * direct message, or as `member` with `guild_id` and `channel_id` on a server.
+   */
+  press(
+    message: Pick<DiscordMessage, "id" | "place" | "content">,
+    label: string,
+    by: object,
+  ): Record<string, unknown>;
 }
 
 /** Options of {@link startDiscord}. */
@@ -95,7 +106,10 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const calls: DiscordCall[] = [];
   const messages: DiscordMessage[] = [];
   const faults: DiscordFault[] = [];
+  let presses = 0;
   const tickets = new Map<string, { state: "deferred" | "answered" | "expired"; flags: number }>();
+  /** The message below which a press was, by the press's token. */
+  const pressed = new Map<string, string>();
   const app = new Hono();
   const api = app.basePath("/api/v10");
   const registry = createRegistry(options, key);
@@ -118,7 +132,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     });
     const fault = ASKED_AT_ANY_TIME.has(path) ? undefined : faults.shift();
     if (fault !== undefined) return Response.json(fault.body ?? {}, fault);
-    const byTicket = path.startsWith("/api/v10/webhooks/");
+    const byTicket = /^\/api\/v10\/(?:webhooks|interactions)\//.test(path);
     if (!byTicket && context.req.header("authorization") !== `Bot ${options.botToken}`) {
       return context.json({ message: "401: Unauthorized", code: 0 }, 401);
     }
@@ -141,6 +155,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       flags,
       original,
       edits: 0,
+      buttons: buttonsOf(body),
       ...file,
       ...(reference?.message_id !== undefined && { answers: reference.message_id }),
     };
@@ -160,6 +175,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const edit = (message: DiscordMessage | undefined, context: Context, body: Record<string, unknown>) => {
     if (message === undefined) return context.json(UNKNOWN_MESSAGE, 404);
     message.content = String(body["content"]);
+    if (body["components"] !== undefined) message.buttons = buttonsOf(body);
     message.edits += 1;
     return context.json(message);
   };
@@ -181,6 +197,15 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       await body(context),
     ),
   );
+  api.post("/users/@me/channels", async (context) => {
+    const { recipient_id: person } = await context.req.json<{ recipient_id: string }>();
+    return context.json({ id: `${person}0`, type: 1 });
+  });
+  // https://docs.discord.com/developers/interactions/receiving-and-responding#create-interaction-response
+  api.post("/interactions/:id/:token/callback", async (context) => {
+    take(context.req.param("token"), await context.req.json<InteractionAnswer>());
+    return context.body(null, 204);
+  });
   api.use("/webhooks/:application/:token/*", async (context, next) => {
     const ticket = tickets.get(context.req.param("token"));
     const known = context.req.param("application") === options.applicationId;
@@ -188,8 +213,11 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     if (ticket.state === "expired") return context.json(INVALID_TOKEN, 401);
     return next();
   });
-  const ofToken = (token: string, id: string) =>
-    messages.find((one) => one.place === token && (id === "@original" ? one.original : one.id === id));
+  const ofToken = (token: string, id: string) => {
+    const below = pressed.get(token);
+    if (id === "@original" && below !== undefined) return messages.find((one) => one.id === below);
+    return messages.find((one) => one.place === token && (id === "@original" ? one.original : one.id === id));
+  };
   api.patch("/webhooks/:application/:token/messages/:id", async (context) => {
     const { token, id } = context.req.param();
     const ticket = tickets.get(token);
@@ -223,6 +251,11 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const listening = await listen(app, options, (...upgrade) => gateway.upgrade(...upgrade));
   gateway.listens(listening.url);
   const defer = (token: string, flags = 0): void => void tickets.set(token, { state: "deferred", flags });
+  /** Does what the first answer to an interaction says: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
+  const take = (token: string, { type, data }: InteractionAnswer): void => {
+    if (type === 5) defer(token, data?.flags);
+    if (type === 6) tickets.set(token, { state: "answered", flags: 0 });
+  };
   return {
     ...listening,
     async close() {
@@ -244,10 +277,34 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       const init = { method: "POST", body: text, headers: signInteraction(key, text) };
       const response = await fetch(endpoint, init);
       const answer = response.ok ? ((await response.clone().json()) as InteractionAnswer) : undefined;
-      if (answer?.type === 5) defer(String(payload["token"]), answer.data?.flags);
+      if (answer !== undefined) take(String(payload["token"]), answer);
       return response;
     },
+    press({ id, place, content }, label, by) {
+      const button = messages.find((one) => one.id === id)?.buttons.find((one) => one.label === label);
+      if (button === undefined) throw new Error(`the message has no button ${label}`);
+      presses += 1;
+      const token = `a-press-${presses}`;
+      pressed.set(token, id);
+      return {
+        id: snowflakeNow(),
+        application_id: options.applicationId,
+        type: 3,
+        token,
+        version: 1,
+        channel_id: place,
+        ...by,
+        message: { id, content, type: 0, author: { id: options.applicationId, bot: true } },
+        data: { id: 2, component_type: 2, custom_id: button.custom_id },
+      };
+    },
   };
+}
+
+/** https://docs.discord.com/developers/components/reference#action-row */
+function buttonsOf({ components }: Record<string, unknown>): DiscordMessage["buttons"] {
+  const rows = (components ?? []) as { components: DiscordMessage["buttons"] }[];
+  return rows.flatMap((row) => row.components);
 }
 
 /** The JSON of a request, and the file that came along: https://docs.discord.com/developers/reference#uploading-files */

@@ -151,8 +151,21 @@ const DISCORD_TEXT = z.strictObject({
   /** SUPPRESS_EMBEDS: https://docs.discord.com/developers/resources/message#message-object-message-flags */
   flags: z.literal(4),
 });
+/** Buttons that tell the bot of a press, and no links: https://docs.discord.com/developers/components/reference#button */
+const discordRow = z.strictObject({
+  type: z.literal(1),
+  components: z.array(
+    z.strictObject({
+      type: z.literal(2),
+      style: z.literal(2),
+      label: z.string().check(z.maxLength(80)),
+      custom_id: z.string().check(z.maxLength(100)),
+    }),
+  ),
+});
 /** A message may be an answer to another one of its channel. */
 const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
+  components: z.optional(z.array(discordRow)),
   message_reference: z.optional(
     z.strictObject({
       message_id: z.string().check(z.refine(isSnowflake)),
@@ -281,7 +294,12 @@ export const SERVICE_OPERATIONS = {
     method: "PATCH",
     takes: { channel: isSnowflake, message: isSnowflake },
     path: ({ channel, message }) => `/channels/${channel}/messages/${message}`,
-    fields: DISCORD_TEXT,
+    fields: z.extend(DISCORD_TEXT, { components: z.optional(z.tuple([])) }),
+  }),
+  /** https://docs.discord.com/developers/resources/user#create-dm */
+  "discord/dm.create": send({
+    path: () => "/users/@me/channels",
+    fields: z.strictObject({ recipient_id: z.string().check(z.refine(isSnowflake)) }),
   }),
   /** https://core.telegram.org/bots/api#getme */
   "telegram/getMe": telegram("getMe", z.strictObject({})),

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startDiscord } from "../../rehearsal/standins/discord.ts";
 import { APPLICATION, DISCORD_BOT_TOKEN } from "../runtime/support/discord.ts";
 import { eventually } from "../runtime/support/processes.ts";
+import { command, pressed, snowflake } from "../support/discord.ts";
 import { channelHost, LOOPBACK } from "../support/channel-host.ts";
 
 /** A data directory with stand-ins around it, and the environment of a host in it. */
@@ -48,6 +49,31 @@ test("a host is connected: a direct message and a mention on a server are answer
   expect(row()).toMatchObject({ mode: "connection", error_code: null });
   expect(gateway.identified).toMatchObject([{ intents: 512 + 4_096 }]);
   expect(host.stdout()).not.toContain(DISCORD_BOT_TOKEN);
+});
+
+test("without an endpoint, commands and presses come over the connection too", async () => {
+  const { discord, gateway, answered, start } = await discordHost();
+  const host = await start();
+  await host.ready();
+  await eventually(() => gateway.connected);
+  gateway.interact(command("by command", { id: snowflake(Date.now()), application_id: APPLICATION }));
+  await answered("by command");
+  expect(discord.messages).toMatchObject([{ original: true }]);
+  expect(discord.pending()).toEqual([]);
+  expect(discord.calls.find(({ path: asked }) => asked.endsWith("/callback"))).toMatchObject({
+    body: { type: 5 },
+    authorization: undefined,
+  });
+
+  const button = {
+    ...pressed("made-up"),
+    application_id: APPLICATION,
+    id: snowflake(Date.now(), 1),
+    token: "a-press",
+  };
+  gateway.interact(button);
+  await answered("I do not know this button");
+  expect(discord.messages.at(-1)).toMatchObject({ place: "a-press", flags: 68 });
 });
 
 test("messages that come while the connection is cut, or the host restarts, are answered", async () => {

@@ -165,7 +165,9 @@ describe("the shape of the serverless stack", () => {
     const info = vi.spyOn(pulumi.log, "info").mockResolvedValue();
     onTestFinished(() => info.mockRestore());
     await shape("dev", changes);
-    expect(info.mock.calls.filter(([text]) => text.includes("slash commands alone"))).toHaveLength(times);
+    expect(
+      info.mock.calls.filter(([text]) => text.includes("slash commands and buttons alone")),
+    ).toHaveLength(times);
   });
 
   test("without operators there is no identity gateway, and the Worker gets no audience", async () => {

@@ -163,3 +163,16 @@ export function messageCreate(
 export function messageEvent(fields?: object, place?: "direct" | "server"): Record<string, unknown> {
   return { t: "MESSAGE_CREATE", bot: BOT_USER, d: messageCreate(fields, place) };
 }
+
+/** A press of a button on a server: https://docs.discord.com/developers/components/reference#button */
+export function pressed(customId: string, fields: CommandFields = {}): Record<string, unknown> {
+  return command("", {
+    type: 3,
+    data: { id: 2, component_type: 2, custom_id: customId },
+    message: {
+      ...messageCreate({ author: { id: BOT_USER, username: "steward", bot: true } }),
+      content: "Which?",
+    },
+    ...fields,
+  });
+}

@@ -150,15 +150,20 @@ function slackTarget({ event }: Record<string, unknown>): object | undefined {
   return { channel, ...(typeof at === "string" && { thread_ts: at }) };
 }
 
+/** https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-interaction-type */
+const MESSAGE_COMPONENT = 3;
+
 /**
  * A command, which Discord shows as being answered: its token is good for 15 minutes and needs no key. Or a direct
  * message, or a mention.
  */
 function discordRequest(
-  { t: kind, d: message, bot, application_id: application, token }: Record<string, unknown>,
+  { t: kind, d: message, bot, type, application_id: application, token }: Record<string, unknown>,
   text: string,
   environment: Environment,
 ): PlatformRequest | undefined {
+  // A press would lose the message that its button stands below.
+  if (type === MESSAGE_COMPONENT) return undefined;
   if (kind === undefined) {
     if (typeof application !== "string" || typeof token !== "string") return undefined;
     const place = `${encodeURIComponent(application)}/${encodeURIComponent(token)}`;

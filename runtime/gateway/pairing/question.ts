@@ -1,6 +1,7 @@
-import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
+import { PLATFORM_TITLES, type Platform, platformSchema } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Action, Actions } from "../actions.ts";
+import type { Action, Actions, Button } from "../actions.ts";
+import type { Channel } from "../channels/channel.ts";
 import { namedOperators } from "../admission.ts";
 import type { Components } from "../components.ts";
 import { label } from "../prompt/text.ts";
@@ -9,8 +10,6 @@ import type { PairingStores } from "./store.ts";
 /** As long as a stranger's request is valid. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
-/** Platforms with buttons that take the id of a person for that of the direct chat. */
-const ASKED_ON = ["telegram", "slack"] as const;
 
 /** Dependencies of the questions. */
 interface AdmissionQuestionsOptions {
@@ -30,7 +29,7 @@ export class AdmissionQuestions {
     this.#options = options;
   }
 
-  /** Asks each operator whom Telegram or Slack reaches, once a request. It never rejects: the operator also has the list. */
+  /** Asks each operator whom a platform with buttons reaches, once a request. It never rejects: the operator also has the list. */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, actions, clock, log } = this.#options;
     const { config, channels } = parts();
@@ -43,9 +42,9 @@ export class AdmissionQuestions {
     const who = { platform, sender, name: nameOf(sender, meta) };
     const about = `admit ${platform} ${sender}`;
     const text = `${who.name} asks on ${PLATFORM_TITLES[platform]} to write to me. Let this person in?`;
-    for (const asked of ASKED_ON) {
+    for (const asked of platformSchema.options) {
       const channel = channels.get(asked);
-      if (channel === undefined) continue;
+      if (channel?.answerPress === undefined) continue;
       for (const by of new Set([...namedOperators(config, asked), ...stores(asked).operators()])) {
         if (actions.waits(about, by)) continue;
         const choices = [
@@ -53,7 +52,7 @@ export class AdmissionQuestions {
           { label: "Refuse", action: { does: "refuse" as const, ...who } },
         ];
         const buttons = actions.offer({ platform: asked, by, about, choices, expiresAt: clock() + VALID_MS });
-        await channel.send({ chat: by }, text, 0, buttons).catch((error: unknown) => {
+        await send(channel, by, text, buttons).catch((error: unknown) => {
           log.warn("an operator could not be asked about a sender", { ...who, error: String(error) });
         });
       }
@@ -77,6 +76,16 @@ export class AdmissionQuestions {
     store.reject(request.code);
     return `${name} may not write to me.`;
   }
+}
+
+async function send(
+  channel: Channel,
+  person: string,
+  text: string,
+  buttons: readonly Button[],
+): Promise<void> {
+  const chat = (await channel.directChat?.(person)) ?? person;
+  await channel.send({ chat }, text, 0, buttons);
 }
 
 /** Returns how people are called to operators: a name that anyone chooses, with the id, which is theirs alone. */

@@ -3,6 +3,7 @@ import type { Delivery } from "../../contract/delivery.ts";
 import { AGENT } from "../../contract/names.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
+import { takeInteraction } from "../../edge/admission/discord.ts";
 import type { Clock } from "../../edge/ports.ts";
 import {
   type ConnectionEnd,
@@ -35,6 +36,8 @@ export interface ConnectionOptions {
   record: Pick<SessionRecord, "began" | "answered">;
   /** Puts an event into the ledger; when it returns, the event is on disk. */
   admit(delivery: Delivery): Promise<unknown>;
+  /** Sends the first answer to an interaction. */
+  respond(interaction: unknown, response: object): void;
   clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
@@ -195,7 +198,7 @@ export class Connection {
   }
 
   async #handle({ t: kind, s: sequence, d: value }: Payload): Promise<void> {
-    const { record, readsAll, admit, clock, log } = this.#options;
+    const { record, readsAll, admit, respond, clock, log } = this.#options;
     if (kind === "READY") {
       const { session_id: id, resume_gateway_url: url, user } = readySchema.parse(value);
       this.#session = { id, url, user: user.id, sequence: sequence ?? 0 };
@@ -207,9 +210,12 @@ export class Connection {
     if (this.#session === undefined) return;
     const place = sequence ?? this.#session.sequence;
     const { user } = this.#session;
+    // Interactions come here if the application has no endpoint for them.
+    const taken = kind === "INTERACTION_CREATE" ? takeInteraction(value, clock()) : undefined;
     const delivery =
-      kind === "MESSAGE_CREATE" ? messageDelivery(value, { user, readsAll }, clock()) : undefined;
+      kind === "MESSAGE_CREATE" ? messageDelivery(value, { user, readsAll }, clock()) : taken?.delivery;
     if (delivery !== undefined) await admit(delivery);
+    if (taken !== undefined) respond(value, taken.response);
     this.#session = { ...this.#session, sequence: place };
     if (kind === "RESUMED") {
       this.#isReady = true;

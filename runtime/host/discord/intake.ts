@@ -14,6 +14,7 @@ import { gatewayUrl, intentsFor } from "./protocol.ts";
 import { SessionRecord } from "./record.ts";
 
 const ASK_MS = 30_000;
+const RESPOND_MS = 3_000;
 const HANDSHAKE_MS = 30_000;
 /** Bytes of the largest event: READY names each of the bot's servers. */
 const LARGEST_EVENT = 16 * 1024 * 1024;
@@ -73,6 +74,11 @@ function createListener(
     check,
     open,
     admit: (delivery) => ledger.admit(delivery),
+    respond: (interaction, response) => {
+      respond(interaction, response, apiUrl).catch((error: unknown) =>
+        log.warn("an interaction could not be answered", { platform: "discord", error: String(error) }),
+      );
+    },
     sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
     clock,
     random: Math.random,
@@ -89,6 +95,24 @@ async function open(url: string): Promise<Socket> {
     maxPayload: LARGEST_EVENT,
     perMessageDeflate: false,
   });
+}
+
+/** https://docs.discord.com/developers/interactions/receiving-and-responding#create-interaction-response */
+const interactionSchema = z.object({ id: z.string(), token: z.string() });
+
+/** Sends the first answer to an interaction, which goes by the token in its path alone. It is late after three seconds. */
+async function respond(interaction: unknown, response: object, apiUrl: string): Promise<void> {
+  const { id, token } = interactionSchema.parse(interaction);
+  const path = ["interactions", id, token, "callback"].map(encodeURIComponent).join("/");
+  const { ok, status, body } = await fetch(`${apiUrl}/${path}`, {
+    method: "POST",
+    headers: { ...SERVICES.discord.headers, "content-type": "application/json" },
+    body: JSON.stringify(response),
+    redirect: "error",
+    signal: AbortSignal.timeout(RESPOND_MS),
+  });
+  await body?.cancel();
+  if (!ok) throw new Error(`HTTP ${status}`);
 }
 
 interface AskOptions {

@@ -31,6 +31,7 @@ export interface ListenerOptions {
   check(url: string): string | undefined;
   open(url: string): Promise<Socket>;
   admit(delivery: Delivery): Promise<unknown>;
+  respond(interaction: unknown, response: object): void;
   /** Resolves after so many milliseconds, or when the signal ends the wait. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   clock: Clock;
@@ -91,26 +92,14 @@ export class GatewayListener implements Source {
   }
 
   async #connect(): Promise<ConnectionEnd> {
-    const { record, address, check, open, token, intents, readsAll, admit, clock, random, log } =
-      this.#options;
+    const { record, address, check, open } = this.#options;
     const session = record.session();
     const known = session && this.#failures < ADDRESS_TRIES ? check(session.url) : undefined;
     const found =
       known === undefined ? await address(session === undefined, this.#stop.signal) : { url: known };
     if (!("url" in found)) return found;
     const socket = await open(found.url);
-    this.#connection = new Connection({
-      socket,
-      token,
-      intents,
-      readsAll,
-      session,
-      record,
-      admit,
-      clock,
-      random,
-      log,
-    });
+    this.#connection = new Connection({ ...this.#options, socket, session });
     if (this.#stop.signal.aborted) this.#connection.stop();
     const end = await this.#connection.run();
     if (this.#connection.isReady) {

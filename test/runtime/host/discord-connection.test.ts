@@ -9,7 +9,7 @@ import {
   messageDelivery,
   type Session,
 } from "../../../runtime/host/discord/protocol.ts";
-import { BOT_USER, messageCreate } from "../../support/discord.ts";
+import { BOT_USER, command, messageCreate, pressed } from "../../support/discord.ts";
 import { fakeSocket, HELLO, READY, SESSION, settled } from "../support/discord-socket.ts";
 import { silent } from "../support/ledger.ts";
 
@@ -24,6 +24,7 @@ function connection({ session, admit }: { session?: Session; admit?(): Promise<v
   const discord = fakeSocket();
   const [admitted, sequences]: [Delivery[], number[]] = [[], []];
   const began: Session[] = [];
+  const responses: object[] = [];
   const it = new Connection({
     socket: discord.socket,
     token: "the-token",
@@ -35,13 +36,14 @@ function connection({ session, admit }: { session?: Session; admit?(): Promise<v
       await admit?.();
       admitted.push(delivery);
     },
+    respond: (_, response) => void responses.push(response),
     clock: () => NOW,
     random: () => 0.25,
     log: silent,
   });
   let end: ConnectionEnd | undefined;
   void it.run().then((one) => (end = one));
-  return { ...discord, it, admitted, sequences, began, end: () => end };
+  return { ...discord, it, admitted, sequences, began, responses, end: () => end };
 }
 
 test("a session begins without a privileged intent, and its heartbeats come in time", async () => {
@@ -128,6 +130,23 @@ test("events that came before the end are recorded before it is reported", async
   await settled();
   expect(sequences).toEqual([8, 9, 10]);
   expect(end()).toMatchObject({ next: "resume" });
+});
+
+test.each([
+  ["a command", command("hi"), { type: 5 }, 1],
+  ["a press", pressed("a-button"), { type: 6 }, 1],
+  ["a menu", pressed("x", { data: { component_type: 3, custom_id: "x" } }), { type: 4 }, 0],
+])("%s is answered once it is in the ledger", async (_, d, response, recorded) => {
+  let record = (): void => undefined;
+  const admit = () => new Promise<void>((resolve) => (record = resolve));
+  const { says, responses, admitted } = connection({ session: SESSION, admit });
+  says(HELLO, { op: 0, t: "INTERACTION_CREATE", s: 8, d });
+  await settled();
+  expect(responses).toHaveLength(1 - recorded);
+  record();
+  await settled();
+  expect(responses).toMatchObject([response]);
+  expect(admitted).toHaveLength(recorded);
 });
 
 test("what needs no record moves the sequence, which the next heartbeat names", async () => {

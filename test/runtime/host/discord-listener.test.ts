@@ -50,6 +50,7 @@ function listener(addresses: Address[] = []) {
       return discord.socket;
     },
     admit: async () => undefined,
+    respond: () => undefined,
     sleep: (milliseconds, signal) =>
       new Promise((resolve) => {
         waits.push(milliseconds);

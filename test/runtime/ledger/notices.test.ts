@@ -177,6 +177,7 @@ test("while it does not, the edge tells each chat once, where a message is surel
   await tell("discord", COMMAND, "845");
   await tell("discord", {}, "846");
   await tell("discord", messageEvent({ channel_id: "12" }), "12");
+  await tell("discord", { ...COMMAND, type: 3 }, "12");
   await tell("discord", messageEvent({ content: "to nobody", channel_id: "13" }, "server"), "13");
 
   const slack = {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { BOT_USER, directCommand, messageCreate } from "../../support/discord.ts";
+import { BOT_USER, directCommand, messageCreate, pressed } from "../../support/discord.ts";
 import { SOMEBODY, THE_BOT, marked, message } from "./telegram.ts";
 
 /** What becomes of a kind of message: it is read, or left alone with a note; or somebody is told that it cannot be read. */
@@ -398,7 +398,15 @@ export const DISCORD: Record<string, Sample> = {
   edit: left({ t: "MESSAGE_UPDATE", bot: BOT_USER, d: messageCreate() }, "not a message of a known form"),
   deletion: left({ t: "MESSAGE_DELETE", bot: BOT_USER, d: { id: "1" } }, "not a message of a known form"),
   reaction: left({ t: "MESSAGE_REACTION_ADD", bot: BOT_USER, d: {} }, "not a message of a known form"),
-  button: left({ ...directCommand("x"), type: 3 }, "not a command of a known form"),
+  button: read(pressed("x"), {
+    kind: "pressed",
+    press: "x",
+    ticket: expect.stringMatching(/^845027738276462632\/aW5/),
+    text: "Which?",
+    direct: false,
+    sender: { id: "53908232506183680", name: "Mason" },
+    admission: { by: "group" },
+  }),
   "new member": onServer(left({ type: 7, content: "" }, "a notice of the kind 7")),
   "new title": left({ type: 4, content: "Team" }, "a notice of the kind 4"),
   "pinned message": left({ type: 6, content: "" }, "a notice of the kind 6"),

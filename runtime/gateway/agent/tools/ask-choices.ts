@@ -38,8 +38,10 @@ export function askChoicesTool({ channels, actions, clock }: AskChoicesOptions):
       const channel = channels.get(platformSchema.safeParse(platform).data ?? "slack");
       if (channel?.platform !== platform || asker === undefined)
         throw new ToolError("There are no buttons here. Write the choices as a list into your answer.");
+      // A message of its own: by a ticket the first one is the answer, which is still to come.
+      const { ticket: _, ...place } = target;
       if (channel.answerPress === undefined) {
-        await channel.send(target, [question, ...choices.map((choice) => `- ${choice}`)].join("\n"));
+        await channel.send(place, [question, ...choices.map((choice) => `- ${choice}`)].join("\n"));
         return "Asked, as a list.";
       }
       const buttons = actions.offer({
@@ -48,7 +50,7 @@ export function askChoicesTool({ channels, actions, clock }: AskChoicesOptions):
         choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
         expiresAt: clock() + VALID_MS,
       });
-      await channel.send(target, question, 0, buttons);
+      await channel.send(place, question, 0, buttons);
       return "Asked, with a button for each choice.";
     },
   });

@@ -75,11 +75,13 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     receive: (payload) => readDiscordEvent(payload, access),
     unknownParts,
     split: (text) => splitText(text, config.textChunkLimit),
-    send: (target, text, part = 0) =>
+    send: (target, text, part = 0, buttons = []) =>
       standing.out(async () => {
-        const id = await sender.send(target, text, part);
+        const id = await sender.send(target, text, part, buttons);
         return id === undefined ? {} : { id };
       }),
+    answerPress: (press, word, done) => sender.answerPress(press, word, done).catch(() => undefined),
+    directChat: (person) => standing.out(() => sender.directChat(person)),
     files: {
       maxBytes: LARGEST_FILE,
       send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),

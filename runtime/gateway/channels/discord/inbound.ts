@@ -7,7 +7,9 @@ import {
   type DiscordCommand,
   type DiscordMessage,
   type DiscordPerson,
+  type DiscordPress,
   messageEvent,
+  pressSchema,
   readFile,
   readFiles,
   readReferences,
@@ -32,8 +34,10 @@ const DIRECT = 1;
 const MENTION_NEEDED =
   "Discord shows me only messages that mention me. Please mention me, or leave the @ of your reply on.";
 
-/** Reads one event: a command, or a message that came over the gateway connection. */
+/** Reads one event: a command, a press of a button, or a message that came over the gateway connection. */
 export function readDiscordEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
+  const press = pressSchema.safeParse(payload).data;
+  if (press !== undefined) return readPress(press, access);
   if (payload["t"] === undefined) return readCommand(payload, access);
   const { data } = messageEvent.safeParse(payload);
   if (data === undefined) return { kind: "ignored", note: "not a message of a known form" };
@@ -159,6 +163,34 @@ function readCommand(payload: Record<string, unknown>, access: ChannelAccess): I
   if (text === "" && attachments.length === 0) return ignored("no text");
   const sender: Sender = senderOf(user, member?.nick);
   return { kind: "message", direct, admission, sender, text, attachments, target };
+}
+
+/** A press grants what a message of the person's would; a stranger's grants nothing. */
+function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
+  const {
+    application_id: application,
+    token,
+    channel_id: chat,
+    guild_id: guild,
+    member,
+    message,
+    data,
+  } = press;
+  const user = member?.user ?? press.user;
+  if (user === undefined) return { kind: "ignored", note: "no sender" };
+  const direct = guild === undefined;
+  const decision = direct ? access.direct(user.id) : access.group(guild, user.id, true);
+  return {
+    kind: "pressed",
+    direct,
+    ...("admission" in decision && { admission: decision.admission }),
+    sender: senderOf(user, member?.nick),
+    target: { chat },
+    press: data.custom_id,
+    ticket: `${application}/${token}`,
+    message: message.id,
+    ...(message.content !== undefined && { text: message.content }),
+  };
 }
 
 /** Says why a server's command is not read: its sender waits for an answer, and Discord shows that it is being made. */

@@ -70,16 +70,20 @@ const message = z.object({
  */
 export const messageEvent = z.object({ t: z.literal("MESSAGE_CREATE"), bot: snowflake, d: message });
 
-/** A command: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object */
-export const commandSchema = z.object({
+/** Members of every interaction: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object */
+const interaction = {
   id: snowflake,
   application_id: snowflake,
-  type: z.literal(2),
   token: z.string(),
   channel_id: snowflake,
   guild_id: maybe(snowflake),
   member: maybe(z.object({ user: person, ...member })),
   user: maybe(person),
+};
+
+export const commandSchema = z.object({
+  ...interaction,
+  type: z.literal(2),
   data: z.object({
     name: z.string(),
     options: maybe(z.array(z.object({ name: z.string(), value: z.unknown() }))),
@@ -87,9 +91,18 @@ export const commandSchema = z.object({
   }),
 });
 
+/** A press of a button, and the message that it stands below: https://docs.discord.com/developers/components/reference#button */
+export const pressSchema = z.object({
+  ...interaction,
+  type: z.literal(3),
+  data: z.object({ custom_id: z.string() }),
+  message: z.object({ id: snowflake, content: maybe(z.string()) }),
+});
+
 export type DiscordPerson = z.infer<typeof person>;
 export type DiscordMessage = z.infer<typeof message>;
 export type DiscordCommand = z.infer<typeof commandSchema>;
+export type DiscordPress = z.infer<typeof pressSchema>;
 type Content = Pick<DiscordMessage, keyof typeof content>;
 
 /** Documented fields of an interaction that say nothing to the model. */
