@@ -12,6 +12,7 @@ import {
   readJsonText,
   readText,
 } from "../../../runtime/edge/admission/body.ts";
+import { takeInteraction } from "../../../runtime/edge/admission/discord.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
 import { accessIdentity } from "../../../runtime/edge/identity.ts";
@@ -162,14 +163,13 @@ const slack = (event: object, authorizations: object[] = [{ user_id: "U1" }]): u
     access,
   );
 
+const interaction = { id: "1", application_id: "1", token: "t", channel_id: "1" };
+
 const discord = (text: string): unknown => [
   readDiscordEvent(
     {
-      id: "1",
-      application_id: "1",
+      ...interaction,
       type: 2,
-      token: "t",
-      channel_id: "1",
       user: { id: "2", username: text },
       data: { name: "ask", options: [{ name: "text", value: text }] },
     },
@@ -227,6 +227,12 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     readJsonBody: (text) => caught(readJsonBody(posted(text))),
     readJsonText: (text) => caught(readJsonText(posted(text))),
     readText: (text) => caught(readText(posted(text))),
+  },
+  "edge/admission/discord.ts": {
+    takeInteraction: (text) => {
+      takeInteraction({ ...interaction, type: 2, data: { name: text, type: 1 } }, 0);
+      takeInteraction({ ...interaction, type: 3, data: { component_type: 2, custom_id: text } }, 0);
+    },
   },
   "edge/admission/telegram.ts": {
     telegramDelivery: (text) => telegramDelivery({ update_id: 1, message: { chat, text } }, 0),
