@@ -71,7 +71,6 @@ export class DiscordGateway {
   readonly #options: DiscordGatewayOptions;
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sessions = new Map<string, Session>();
-  #address = "";
   #count = 0;
   /** IDENTIFY and RESUME payloads as they came. */
   readonly identified: Record<string, unknown>[] = [];
@@ -89,7 +88,7 @@ export class DiscordGateway {
     this.#options = options;
     this.routes.get("/gateway/bot", (context) =>
       context.json({
-        url: this.#address,
+        url: `ws://${new URL(context.req.url).host}/`,
         shards: 1,
         session_start_limit: {
           total: 1_000,
@@ -101,14 +100,10 @@ export class DiscordGateway {
     );
   }
 
-  /** Takes a WebSocket of the stand-in's server, which listens at `url`. */
+  /** Takes a WebSocket of the stand-in's server. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#server.handleUpgrade(request, socket, head, (accepted) => this.#serve(accepted));
-  }
-
-  /** The server listens at this address. */
-  listens(url: string): void {
-    this.#address = `${url.replace(/^http/, "ws")}/`;
+    const address = `ws://${request.headers.host}/`;
+    this.#server.handleUpgrade(request, socket, head, (accepted) => this.#serve(accepted, address));
   }
 
   /** A session has a connection. */
@@ -209,7 +204,7 @@ export class DiscordGateway {
     send(session.socket, event);
   }
 
-  #serve(socket: WebSocket): void {
+  #serve(socket: WebSocket, address: string): void {
     const { heartbeatMs = 41_250 } = this.#options;
     let session: Session | undefined;
     socket.on("close", () => {
@@ -222,14 +217,14 @@ export class DiscordGateway {
       if (op === 1) {
         this.heartbeats.push(d);
         if (this.acknowledges) send(socket, { op: 11 });
-      } else if (op === 2) session = this.#identify(socket, Object(d));
+      } else if (op === 2) session = this.#identify(socket, Object(d), address);
       else if (op === 6) session = this.#resume(socket, Object(d));
       else if (session === undefined) socket.close(NOT_AUTHENTICATED);
     });
     send(socket, { op: 10, d: { heartbeat_interval: heartbeatMs } });
   }
 
-  #identify(socket: WebSocket, asked: Record<string, unknown>): Session | undefined {
+  #identify(socket: WebSocket, asked: Record<string, unknown>, address: string): Session | undefined {
     this.identified.push(asked);
     this.remaining -= 1;
     const intents = Number(asked["intents"]);
@@ -247,7 +242,7 @@ export class DiscordGateway {
       user: { id: user, username: "steward", bot: true },
       guilds: [],
       session_id: session.id,
-      resume_gateway_url: this.#address,
+      resume_gateway_url: address,
       application: { id: user, flags: 0 },
     });
     return session;

@@ -1,27 +1,9 @@
 import { Hono, type Context } from "hono";
 import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
 import { DiscordGateway, snowflakeNow } from "./discord-gateway.ts";
+import { buttonsOf, type DiscordMessage, readSent } from "./discord-message.ts";
 import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
-
-/** A message that is out. */
-interface DiscordMessage {
-  id: string;
-  /** The channel, or the interaction's token that it went out by. */
-  place: string;
-  content: string;
-  flags: number;
-  /** It fills a deferred answer. */
-  original: boolean;
-  /** How often it was edited. */
-  edits: number;
-  /** Name of the file that came along. */
-  file?: string;
-  /** Id of the message that it answers. */
-  answers?: string;
-  /** Buttons below it. */
-  buttons: readonly { label: string; custom_id: string }[];
-}
 
 /** One request that came in. */
 interface DiscordCall {
@@ -249,7 +231,6 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   app.notFound((context) => context.json({ message: "404: Not Found", code: 0 }, 404));
 
   const listening = await listen(app, options, (...upgrade) => gateway.upgrade(...upgrade));
-  gateway.listens(listening.url);
   const defer = (token: string, flags = 0): void => void tickets.set(token, { state: "deferred", flags });
   /** Does what the first answer to an interaction says: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
   const take = (token: string, { type, data }: InteractionAnswer): void => {
@@ -299,22 +280,6 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       };
     },
   };
-}
-
-/** https://docs.discord.com/developers/components/reference#action-row */
-function buttonsOf({ components }: Record<string, unknown>): DiscordMessage["buttons"] {
-  const rows = (components ?? []) as { components: DiscordMessage["buttons"] }[];
-  return rows.flatMap((row) => row.components);
-}
-
-/** The JSON of a request, and the file that came along: https://docs.discord.com/developers/reference#uploading-files */
-async function readSent(request: Request): Promise<{ text: string; file?: File }> {
-  if (request.headers.get("content-type")?.startsWith("multipart/form-data") !== true) {
-    return { text: await request.text() };
-  }
-  const form = await request.formData();
-  const file = form.get("files[0]");
-  return { text: String(form.get("payload_json") ?? "{}"), ...(file instanceof File && { file }) };
 }
 
 interface InteractionAnswer {

@@ -15,6 +15,7 @@ import {
   readPayload,
   readySchema,
   type Session,
+  type Unmentioned,
 } from "./protocol.ts";
 import type { SessionRecord } from "./record.ts";
 
@@ -29,8 +30,7 @@ export interface ConnectionOptions {
   socket: Socket;
   token: string;
   intents: number;
-  /** Messages that do not mention the bot are read, too. */
-  readsAll: boolean;
+  unmentioned: Unmentioned;
   /** The session to resume; a new one is begun without it. */
   session: Session | undefined;
   record: Pick<SessionRecord, "began" | "answered">;
@@ -198,7 +198,7 @@ export class Connection {
   }
 
   async #handle({ t: kind, s: sequence, d: value }: Payload): Promise<void> {
-    const { record, readsAll, admit, respond, clock, log } = this.#options;
+    const { record, unmentioned, admit, respond, clock, log } = this.#options;
     if (kind === "READY") {
       const { session_id: id, resume_gateway_url: url, user } = readySchema.parse(value);
       this.#session = { id, url, user: user.id, sequence: sequence ?? 0 };
@@ -213,7 +213,7 @@ export class Connection {
     // Interactions come here if the application has no endpoint for them.
     const taken = kind === "INTERACTION_CREATE" ? takeInteraction(value, clock()) : undefined;
     const delivery =
-      kind === "MESSAGE_CREATE" ? messageDelivery(value, { user, readsAll }, clock()) : taken?.delivery;
+      kind === "MESSAGE_CREATE" ? messageDelivery(value, { user, unmentioned }, clock()) : taken?.delivery;
     if (delivery !== undefined) await admit(delivery);
     if (taken !== undefined) respond(value, taken.response);
     this.#session = { ...this.#session, sequence: place };

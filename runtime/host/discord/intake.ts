@@ -10,7 +10,7 @@ import { holderIsGone, processHolder } from "../intake/lease.ts";
 import { type IntakeOptions, IntakeWatch } from "../intake/watch.ts";
 import type { Socket } from "./connection.ts";
 import { type Address, GatewayListener } from "./listener.ts";
-import { gatewayUrl, intentsFor } from "./protocol.ts";
+import { gatewayUrl, intentsFor, type Unmentioned } from "./protocol.ts";
 import { SessionRecord } from "./record.ts";
 
 const ASK_MS = 30_000;
@@ -33,8 +33,7 @@ const gatewaySchema = z.object({
 interface Mode {
   kind: "connection";
   token: string;
-  /** A server's messages are read without a mention. */
-  readsAll: boolean;
+  unmentioned: Unmentioned;
 }
 
 /** Brings Discord's messages in, over one gateway connection. */
@@ -48,7 +47,9 @@ export function discordIntake(options: IntakeOptions): IntakeWatch<"discord", Mo
     read: ({ token, guilds }): Mode => ({
       kind: "connection",
       token: resolveSecret(token, environment),
-      readsAll: Object.values(guilds).some(({ enabled, requireMention }) => enabled && !requireMention),
+      unmentioned: Object.fromEntries(
+        Object.entries(guilds).map(([id, { enabled, requireMention }]) => [id, enabled && !requireMention]),
+      ),
     }),
     create: (mode) => createListener(mode, holder, options),
     log,
@@ -56,11 +57,11 @@ export function discordIntake(options: IntakeOptions): IntakeWatch<"discord", Mo
 }
 
 function createListener(
-  { token, readsAll }: Mode,
+  { token, unmentioned }: Mode,
   holder: string,
   { environment, sql, ledger, clock, log }: IntakeOptions,
 ): GatewayListener {
-  const intents = intentsFor(readsAll);
+  const intents = intentsFor(unmentioned);
   // A session has the intents that it began with.
   const bot = `${createHash("sha256").update(token).digest("hex").slice(0, 16)}:${intents}`;
   const apiUrl = directAddress("discord", environment);
@@ -68,7 +69,7 @@ function createListener(
   return new GatewayListener({
     token,
     intents,
-    readsAll,
+    unmentioned,
     record: new SessionRecord({ sql, bot, holder, isGone: holderIsGone, clock }),
     address: (begins, signal) => askAddress({ token, apiUrl, check, clock }, begins, signal),
     check,

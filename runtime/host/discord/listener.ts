@@ -4,7 +4,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { Source } from "../intake/watch.ts";
 import { Connection, type Socket } from "./connection.ts";
-import type { ConnectionEnd } from "./protocol.ts";
+import type { ConnectionEnd, Unmentioned } from "./protocol.ts";
 import type { SessionRecord } from "./record.ts";
 
 const RENEW_MS = 20_000;
@@ -23,7 +23,7 @@ export type Address = { url: string } | ConnectionEnd;
 export interface ListenerOptions {
   token: string;
   intents: number;
-  readsAll: boolean;
+  unmentioned: Unmentioned;
   record: SessionRecord;
   /** Asks Discord for the gateway's address, for a new session if `begins`. */
   address(begins: boolean, signal: AbortSignal): Promise<Address>;

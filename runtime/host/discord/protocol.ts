@@ -24,8 +24,9 @@ const GUILD_MESSAGES = 1 << 9;
 const DIRECT_MESSAGES = 1 << 12;
 const MESSAGE_CONTENT = 1 << 15;
 
-/** Returns the intents to ask for. `readsAll`: some server's messages are read without a mention. */
-export function intentsFor(readsAll: boolean): number {
+/** Returns the intents to ask for. */
+export function intentsFor(unmentioned: Unmentioned): number {
+  const readsAll = Object.values(unmentioned).includes(true);
   return GUILD_MESSAGES | DIRECT_MESSAGES | (readsAll ? MESSAGE_CONTENT : 0);
 }
 
@@ -136,9 +137,13 @@ const messageSchema = z.looseObject({
 export interface Reader {
   /** Its user id. */
   user: string;
-  /** Messages that do not mention it are read, too. */
-  readsAll: boolean;
+  unmentioned: Unmentioned;
 }
+
+/**
+ * The servers on which messages are read without a mention of the bot, by id; `*` stands for servers that are not named.
+ */
+export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
  * Returns the delivery of a new message: direct, mentioning the bot, or answering it. Undefined for all others, whose
@@ -147,7 +152,7 @@ export interface Reader {
  */
 export function messageDelivery(
   value: unknown,
-  { user: bot, readsAll }: Reader,
+  { user: bot, unmentioned }: Reader,
   receivedAt: number,
 ): Delivery | undefined {
   const { data } = messageSchema.safeParse(value);
@@ -155,7 +160,7 @@ export function messageDelivery(
   const { id, channel_id: channel, guild_id: guild, author, webhook_id: webhook, mentions = [] } = data;
   if (author.id === bot || author.bot === true || webhook != null) return undefined;
   const isAddressed = mentions.some((one) => one.id === bot) || data.referenced_message?.author.id === bot;
-  if (guild != null && !isAddressed && !readsAll) return undefined;
+  if (guild != null && !isAddressed && !(unmentioned[guild] ?? unmentioned["*"])) return undefined;
   const payload = { t: "MESSAGE_CREATE", bot, d: value };
   return { id, platform: "discord", conversation: `discord:${channel}`, receivedAt, payload };
 }

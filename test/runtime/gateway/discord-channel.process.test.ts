@@ -215,6 +215,15 @@ test("a message on a server is answered as a reply to it, and what follows is no
     expect(body).toMatchObject({ allowed_mentions: { parse: [] } });
 });
 
+test("where the bot may not read the history, its answer refers to nothing", async () => {
+  const { discord, channel } = await discordChannel();
+  const refusal = { message: "Cannot reply without permission to read message history", code: 160002 };
+  discord.next({ status: 403, body: refusal });
+  await channel.send({ chat: target.chat, answers: "7" }, "one", 0);
+  expect(discord.messages).toMatchObject([{ content: "one" }]);
+  expect(discord.messages[0]).not.toHaveProperty("answers");
+});
+
 test("a message is edited by the ticket, and after its end by the bot", async () => {
   const { discord, channel, time } = await discordChannel();
   discord.defer(TOKEN);

@@ -28,8 +28,8 @@ function connection({ session, admit }: { session?: Session; admit?(): Promise<v
   const it = new Connection({
     socket: discord.socket,
     token: "the-token",
-    intents: intentsFor(false),
-    readsAll: false,
+    intents: intentsFor({}),
+    unmentioned: {},
     session,
     record: { began: (one) => void began.push(one), answered: (one) => void sequences.push(one) },
     admit: async (delivery) => {
@@ -50,7 +50,7 @@ test("a session begins without a privileged intent, and its heartbeats come in t
   const { says, sent, began, sequences, it, state } = connection();
   says(HELLO);
   expect(sent).toMatchObject([{ op: 2, d: { token: "the-token", intents: 512 + 4_096 } }]);
-  expect(intentsFor(true)).toBe(512 + 4_096 + 32_768);
+  expect(intentsFor({ "1": false, "*": true })).toBe(512 + 4_096 + 32_768);
   says(READY);
   await settled();
   expect(began).toEqual([{ id: "s-2", url: "wss://b.discord.gg", user: BOT_USER, sequence: 1 }]);
@@ -226,7 +226,7 @@ test("no payload throws", () => {
   );
 });
 
-const BOT = { user: BOT_USER, readsAll: false };
+const BOT = { user: BOT_USER, unmentioned: {} };
 const MENTION = { mentions: [{ id: BOT_USER, username: "steward" }] };
 test.each<[string, object, "direct" | "server", boolean]>([
   ["a direct message", {}, "direct", true],
@@ -250,9 +250,14 @@ test.each<[string, object, "direct" | "server", boolean]>([
   });
 });
 
-test("where some server needs no mention, people's messages on servers are recorded", () => {
-  const all = { user: BOT_USER, readsAll: true };
-  expect(messageDelivery(messageCreate({}, "server"), all, NOW)).toBeDefined();
+test.each([
+  ["a server that needs none", { "290926798626357999": true }, true],
+  ["any server", { "*": true }, true],
+  ["any server but this one", { "*": true, "290926798626357999": false }, false],
+  ["another server", { "1": true }, false],
+])("without a mention, people's messages are recorded on %s alone", (_, unmentioned, isRecorded) => {
+  const all = { user: BOT_USER, unmentioned };
+  expect(messageDelivery(messageCreate({}, "server"), all, NOW) !== undefined).toBe(isRecorded);
   expect(
     messageDelivery(messageCreate({ author: { id: "5", bot: true } }, "server"), all, NOW),
   ).toBeUndefined();

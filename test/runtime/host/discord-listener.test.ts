@@ -36,8 +36,8 @@ function listener(addresses: Address[] = []) {
   const own = record("a");
   const it = new GatewayListener({
     token: "the-token",
-    intents: intentsFor(false),
-    readsAll: false,
+    intents: intentsFor({}),
+    unmentioned: {},
     record: own,
     address: async (begins) => {
       asked.push(begins);

@@ -23,6 +23,9 @@ const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
 /** Unknown webhook, unknown interaction, invalid webhook token: the ticket is not known, or not any more. */
 const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
 
+/** The bot may not read the channel's history, so its messages cannot refer to others. */
+const MAY_NOT_REFER = 160002;
+
 const sentSchema = z.object({ id: z.string() });
 
 /** Dependencies of outgoing messages. */
@@ -60,15 +63,21 @@ export class DiscordSender {
         : await this.#byTicket(ticket, { method: "POST", path: "?wait=true", body: { ...body, ...flags } });
     if (sent !== undefined) return sentSchema.safeParse(sent.value).data?.id;
     if (ticket?.private === true) throw tooLate();
-    // A message that was deleted meanwhile is answered nevertheless.
-    const reference = part === 0 &&
-      answers !== undefined && { message_reference: { message_id: answers, fail_if_not_exists: false } };
-    const posted = await this.#options.call({
-      operation: "discord/message.create",
-      values: { channel: chat },
-      body: { ...body, ...reference },
-    });
+    const posted = await this.#post(chat, body, part === 0 ? answers : undefined);
     return sentSchema.safeParse(posted).data?.id;
+  }
+
+  /** Sends a message of the bot, as an answer to another one if that is still there and the bot may read it. */
+  async #post(channel: string, body: object, answers: string | undefined): Promise<unknown> {
+    const message = { operation: "discord/message.create", values: { channel } } as const;
+    if (answers === undefined) return this.#options.call({ ...message, body });
+    const reference = { message_reference: { message_id: answers, fail_if_not_exists: false } };
+    try {
+      return await this.#options.call({ ...message, body: { ...body, ...reference } });
+    } catch (error) {
+      if (!(error instanceof DiscordError) || error.code !== MAY_NOT_REFER) throw error;
+      return this.#options.call({ ...message, body });
+    }
   }
 
   /** Returns the direct chat with a person: https://docs.discord.com/developers/resources/user#create-dm */
