@@ -179,6 +179,15 @@ test("a wrong token is told, and Discord is not asked again and again", async ()
   expect(host.stdout()).not.toContain("a-wrong-token");
 });
 
+test("the last sessions of the day are left alone", async () => {
+  const { gateway, start, row } = await discordHost();
+  gateway.remaining = 10;
+  await start();
+  await eventually(() => row()?.["error_code"] === "discord_session_limit");
+  expect(row()).toMatchObject({ error_detail: "No session may be begun for 240 minutes." });
+  expect(gateway.identified).toEqual([]);
+});
+
 test("a server without mentions needs the Message Content intent, and the operator learns of it", async () => {
   const { gateway, answered, configure, start, row } = await discordHost();
   await configure({ guilds: { "290926798626357999": { requireMention: false } } });

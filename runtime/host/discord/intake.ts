@@ -14,6 +14,8 @@ import { gatewayUrl, intentsFor, type Unmentioned } from "./protocol.ts";
 import { SessionRecord } from "./record.ts";
 
 const ASK_MS = 30_000;
+/** A bot that uses up the day's sessions has its token reset: https://docs.discord.com/developers/events/gateway#identifying */
+const RESERVED_SESSIONS = 10;
 const RESPOND_MS = 3_000;
 const HANDSHAKE_MS = 30_000;
 /** Bytes of the largest event: READY names each of the bot's servers. */
@@ -151,8 +153,8 @@ async function askAddress(
   const { data } = gatewaySchema.safeParse(parseJson(text));
   if (data === undefined) return failed("Discord's answer names no gateway.");
   const { remaining, reset_after: afterMs } = data.session_start_limit;
-  if (begins && remaining < 1) {
-    const detail = `No session is left for ${Math.ceil(afterMs / 60_000)} minutes.`;
+  if (begins && remaining <= RESERVED_SESSIONS) {
+    const detail = `No session may be begun for ${Math.ceil(afterMs / 60_000)} minutes.`;
     return { next: "resume", code: "discord_session_limit", detail, afterMs };
   }
   const url = check(data.url);

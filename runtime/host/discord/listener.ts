@@ -13,6 +13,8 @@ const LEASE_WAIT_MS = 5_000;
 const RECONNECT_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 /** A new session costs one of a day's 1,000. */
 const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
+/** A connection that ends sooner is a failure, too: sessions that end at once would use up those of the day. */
+const STABLE_MS = 60_000;
 /** After so many failures Discord is asked for the address again: the session's own may be of no use any more. */
 const ADDRESS_TRIES = 3;
 
@@ -92,20 +94,19 @@ export class GatewayListener implements Source {
   }
 
   async #connect(): Promise<ConnectionEnd> {
-    const { record, address, check, open } = this.#options;
+    const { record, address, check, open, clock } = this.#options;
     const session = record.session();
     const known = session && this.#failures < ADDRESS_TRIES ? check(session.url) : undefined;
     const found =
       known === undefined ? await address(session === undefined, this.#stop.signal) : { url: known };
     if (!("url" in found)) return found;
+    const openedAt = clock();
     const socket = await open(found.url);
     this.#connection = new Connection({ ...this.#options, socket, session });
     if (this.#stop.signal.aborted) this.#connection.stop();
     const end = await this.#connection.run();
-    if (this.#connection.isReady) {
-      this.#failures = 0;
-      this.#logged = undefined;
-    }
+    if (this.#connection.isReady) this.#logged = undefined;
+    if (this.#connection.isReady && clock() - openedAt >= STABLE_MS) this.#failures = 0;
     this.#connection = undefined;
     if (end.next === "identify") record.forget();
     return end;

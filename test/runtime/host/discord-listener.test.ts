@@ -151,6 +151,25 @@ test("failures are told from the second in a row, wait longer each time, and ask
   expect(discord().sent).toMatchObject([{ op: 6, d: { session_id: "s-1" } }]);
 });
 
+test("a session that ends at once again and again is begun more and more slowly, until one lasts", async () => {
+  const { it, waits, discord, row, time, wake } = listener();
+  it.start();
+  await settled();
+  for (let attempt = 0; attempt < 4; attempt += 1) {
+    discord().says(HELLO, READY, { op: 9, d: false });
+    await settled();
+    await wake();
+  }
+  expect(waits).toEqual([5_000, 10_000, 20_000, 40_000]);
+  discord().says(HELLO, READY);
+  await settled();
+  expect(row()).toMatchObject({ error_code: null });
+  time.now += 60_000;
+  discord().closes(1006);
+  await settled();
+  expect(waits.at(-1)).toBe(1_000);
+});
+
 test("a session's address that is not Discord's own gets no token", async () => {
   const { it, own, opened } = listener();
   own.began({ ...SESSION, url: "wss://evil.example" });
