@@ -169,7 +169,7 @@ export class Connection {
     try {
       this.#options.record.answered(this.#session.sequence);
     } catch (error) {
-      // Only what the channels page shows is late by this.
+      // Harmless: the channels page shows an older time.
       this.#options.log.error("the state of the connection cannot be written", { error: String(error) });
     }
   }
@@ -221,7 +221,7 @@ export class Connection {
       this.#isReady = true;
       log.info("the session with Discord is resumed");
     }
-    // The rest is written with the next heartbeat: replayed, it would be passed over again.
+    // Events without a record are saved with the next heartbeat: replaying them is harmless.
     if (kind === "RESUMED" || delivery !== undefined) record.answered(place);
   }
 

@@ -11,9 +11,9 @@ const RENEW_MS = 20_000;
 const LEASE_WAIT_MS = 5_000;
 /** Time before the next connection: doubling, with jitter, from the first to the second. */
 const RECONNECT_WAIT = { firstMs: 1_000, longestMs: 60_000 };
-/** A new session costs one of a day's 1,000. */
+/** Discord allows 1,000 new sessions a day. */
 const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
-/** A connection that ends sooner is a failure, too: sessions that end at once would use up those of the day. */
+/** A connection that ends sooner counts as a failure: sessions that end at once would use up the daily limit. */
 const STABLE_MS = 60_000;
 /** After so many failures Discord is asked for the address again: the session's own may be of no use any more. */
 const ADDRESS_TRIES = 3;
@@ -112,7 +112,7 @@ export class GatewayListener implements Source {
     return end;
   }
 
-  /** Waits before the next connection, or for ever. */
+  /** Waits before the next connection, or until the end if no program should connect again. */
   async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
     const { record, sleep, random } = this.#options;
     if (this.#stop.signal.aborted) return;
@@ -132,7 +132,7 @@ export class GatewayListener implements Source {
   #logOnce(why: string, code?: string): void {
     if (this.#logged === why) return;
     this.#logged = why;
-    this.#options.log.warn("no messages of Discord come in", { why, ...(code && { code }) });
+    this.#options.log.warn("not receiving messages from Discord", { why, ...(code && { code }) });
   }
 
   /** A store that is locked or full for a moment ends neither the loop nor the process. */
