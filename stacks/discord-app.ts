@@ -23,3 +23,15 @@ export function warnOfPublicDiscordApp({ runtime, endpoints }: StackConfig): voi
     );
   });
 }
+
+/**
+ * Says, in a preview too, what Discord cannot have on Cloudflare. Messages come over a connection that stays open
+ * (https://docs.discord.com/developers/events/gateway), for which nothing may sleep.
+ */
+export function tellOfDiscordCommands({ runtime }: StackConfig): void {
+  if (runtime.secrets.DISCORD_BOT_TOKEN === undefined) return;
+  void pulumi.log.info(
+    "Discord on Cloudflare has slash commands and buttons alone. Direct messages and mentions come over a connection that a " +
+      "container which sleeps cannot keep: a host stack reads them.",
+  );
+}

@@ -27,7 +27,7 @@ import { askAboutRunningConfig } from "./running-config.ts";
 import type { ServerlessConfig } from "./config.ts";
 import { cloudflareAccess } from "./config/cloudflare.ts";
 import { stackSource } from "./config/source.ts";
-import { warnOfPublicDiscordApp } from "./discord-app.ts";
+import { tellOfDiscordCommands, warnOfPublicDiscordApp } from "./discord-app.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 /** https://developers.cloudflare.com/containers/platform-details/image-management/ */
@@ -40,6 +40,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   const attestation = new AttestationKey("attestation-key");
   const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
   warnOfPublicDiscordApp(config);
+  tellOfDiscordCommands(config);
   const url = config.origin ?? `https://${config.host}`;
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
   const pushed = pushImage(config, bundle, secrets);

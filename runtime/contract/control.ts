@@ -242,7 +242,7 @@ export interface ChannelHealth {
   reason?: Reason;
   /** ISO 8601: when an event of it was last taken up. */
   lastEventAt?: string;
-  /** Telegram's polling: when its API last answered, ISO 8601. */
+  /** Telegram's polling, Discord's gateway connection: when the platform last answered, ISO 8601. */
   polledAt?: string;
 }
 

@@ -34,6 +34,8 @@ export interface ReplyTarget {
   chat: string;
   /** The thread inside the chat, where the reply belongs into one. */
   thread?: string;
+  /** Message that the reply is shown as an answer to, on platforms that show it where many write (Discord's servers). */
+  answers?: string;
   /** The right to answer one request of a platform that gives it for a time (Discord's interactions). */
   ticket?: {
     token: string;

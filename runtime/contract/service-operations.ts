@@ -21,7 +21,7 @@ export type OperationArguments = Readonly<Record<string, string>>;
 
 /** Something that the gateway may do at a service. */
 export interface ServiceOperation {
-  readonly method: "GET" | "POST" | "PATCH";
+  readonly method: "GET" | "POST" | "PATCH" | "PUT";
   /** Checks of its arguments. All are required, and no others are taken. */
   readonly takes: Readonly<Record<string, (value: string) => boolean>>;
   /** Returns the place below the service's address. `key` is used where the address holds it. */
@@ -143,12 +143,35 @@ function botPath(key: string): string {
   return `bot${key.replace(/[^\w:-]/g, encodeURIComponent)}`;
 }
 
+const isSnowflake = (value: string): boolean => /^\d{1,20}$/.test(value);
 /** Nobody is notified, and nothing is fetched for a preview. */
 const DISCORD_TEXT = z.strictObject({
   content: text,
   allowed_mentions: z.strictObject({ parse: z.tuple([]) }),
   /** SUPPRESS_EMBEDS: https://docs.discord.com/developers/resources/message#message-object-message-flags */
   flags: z.literal(4),
+});
+/** Buttons that tell the bot of a press, and no links: https://docs.discord.com/developers/components/reference#button */
+const discordRow = z.strictObject({
+  type: z.literal(1),
+  components: z.array(
+    z.strictObject({
+      type: z.literal(2),
+      style: z.literal(2),
+      label: z.string().check(z.maxLength(80)),
+      custom_id: z.string().check(z.maxLength(100)),
+    }),
+  ),
+});
+/** A message may be an answer to another one of its channel. */
+const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
+  components: z.optional(z.array(discordRow)),
+  message_reference: z.optional(
+    z.strictObject({
+      message_id: z.string().check(z.refine(isSnowflake)),
+      fail_if_not_exists: z.literal(false),
+    }),
+  ),
 });
 /** Written as JSON.stringify writes it: two readers could differ on anything else, such as a field that is given twice. */
 function isDiscordText(json: string): boolean {
@@ -159,7 +182,9 @@ function isDiscordText(json: string): boolean {
     return false;
   }
 }
-const isSnowflake = (value: string): boolean => /^\d{1,20}$/.test(value);
+/** The emoji itself, or the name and id of one of the server's own. */
+const isEmoji = (value: string): boolean =>
+  /^(?:[\p{Emoji}\p{Emoji_Component}\u200D]{1,32}|\w{2,32}:\d{1,20})$/u.test(value);
 const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value);
 
 /**
@@ -238,7 +263,21 @@ export const SERVICE_OPERATIONS = {
   "discord/message.create": send({
     takes: { channel: isSnowflake },
     path: ({ channel }) => `/channels/${channel}/messages`,
-    fields: DISCORD_TEXT,
+    fields: DISCORD_MESSAGE,
+  }),
+  /** https://docs.discord.com/developers/resources/channel#trigger-typing-indicator */
+  "discord/typing": send({
+    takes: { channel: isSnowflake },
+    path: ({ channel }) => `/channels/${channel}/typing`,
+    body: "none",
+  }),
+  /** https://docs.discord.com/developers/resources/message#create-reaction */
+  "discord/reaction.create": send({
+    method: "PUT",
+    takes: { channel: isSnowflake, message: isSnowflake, emoji: isEmoji },
+    path: ({ channel, message, emoji = "" }) =>
+      `/channels/${channel}/messages/${message}/reactions/${encodeURIComponent(emoji)}/@me`,
+    body: "none",
   }),
   /** With a file: https://docs.discord.com/developers/reference#uploading-files */
   "discord/file.create": send({
@@ -255,7 +294,12 @@ export const SERVICE_OPERATIONS = {
     method: "PATCH",
     takes: { channel: isSnowflake, message: isSnowflake },
     path: ({ channel, message }) => `/channels/${channel}/messages/${message}`,
-    fields: DISCORD_TEXT,
+    fields: z.extend(DISCORD_TEXT, { components: z.optional(z.tuple([])) }),
+  }),
+  /** https://docs.discord.com/developers/resources/user#create-dm */
+  "discord/dm.create": send({
+    path: () => "/users/@me/channels",
+    fields: z.strictObject({ recipient_id: z.string().check(z.refine(isSnowflake)) }),
   }),
   /** https://core.telegram.org/bots/api#getme */
   "telegram/getMe": telegram("getMe", z.strictObject({})),

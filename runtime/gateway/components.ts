@@ -8,7 +8,7 @@ import { Limits } from "./agent/limits.ts";
 import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
 import { createChannels, type Channels } from "./channels/registry.ts";
-import { intakeReader } from "./channels/telegram/polling.ts";
+import { intakeReader } from "./channels/intake.ts";
 import { Apart } from "./media/apart.ts";
 import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
@@ -53,8 +53,12 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, pairing } = stores;
   const report = stores.contract.note;
-  const telegram = { telegramIntake: intakeReader(stores.database), telegramMoves: stores.moves };
-  const channels = createChannels({ config, environment, pairing, ...telegram, clock, log });
+  const { database, moves: telegramMoves } = stores;
+  const intakes = {
+    telegram: intakeReader(database, "telegram"),
+    discord: intakeReader(database, "discord"),
+  };
+  const channels = createChannels({ config, environment, pairing, intakes, telegramMoves, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
   const models = createModels(config, { environment, usage, redact, report, clock, log, ...timeout });
   const workspace = new Workspace({

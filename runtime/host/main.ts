@@ -32,12 +32,13 @@ import { createSupervisor } from "../supervisor/supervisor.ts";
 import { systemTimers } from "../supervisor/timers.ts";
 import { hostAlerts } from "./alerts.ts";
 import { hostBackups } from "./backups.ts";
+import { discordIntake } from "./discord/intake.ts";
 import { chatProxy } from "./chat-proxy.ts";
 import { configuredProxy, proxyClients } from "./proxy.ts";
 import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
-import { TelegramIntake } from "./telegram/intake.ts";
+import { telegramIntake } from "./telegram/intake.ts";
 import { print, printError } from "../shared/terminal.ts";
 
 const CLOSE_MS = 1_000;
@@ -139,14 +140,8 @@ try {
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
   const { configPath } = settings;
-  const telegram = new TelegramIntake({
-    configPath,
-    environment: process.env,
-    sql,
-    ledger,
-    clock: Date.now,
-    log,
-  });
+  const fetched = { configPath, environment: process.env, sql, ledger, clock: Date.now, log };
+  const intakes = [telegramIntake(fetched), discordIntake(fetched)];
   const backups = hostBackups({ supervisor, home: settings.home, timers: systemTimers, log });
   if (edge.configRecovery === "auto") {
     recoverConfigs({ supervisor, home: settings.home, clock: Date.now, log });
@@ -195,7 +190,7 @@ try {
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();
-    await Promise.all([server.close(CLOSE_MS), telegram.stop()]);
+    await Promise.all([server.close(CLOSE_MS), ...intakes.map((intake) => intake.stop())]);
     const recorded = ledger.close();
     await supervisor.stop();
     await Promise.race([recorded, new Promise((resolve) => setTimeout(resolve, RECORD_MS))]);
@@ -203,7 +198,7 @@ try {
     process.exit(0);
   });
 
-  telegram.start();
+  for (const intake of intakes) intake.start();
   backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
   saveMemory();

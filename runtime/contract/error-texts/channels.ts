@@ -75,6 +75,37 @@ export const CHANNELS_ERRORS = {
     cause: "The bot token is wrong or was reset.",
     fix: "Copy or reset the token on the Bot page of the Discord developer portal and set the new DISCORD_BOT_TOKEN (steward:discordBotToken).",
   },
+  discord_intent_refused: {
+    status: 502,
+    title: "Discord refuses the Message Content intent",
+    cause:
+      "A server has requireMention false, for which steward asks Discord for every message's words, and the application may not have them.",
+    fix: "Switch on Message Content Intent on the Bot page of the Discord developer portal and restart, or remove requireMention: false from channels.discord.guilds.",
+  },
+  discord_connection_refused: {
+    status: 502,
+    title: "Discord refuses the connection",
+    cause: "Discord closed the connection with a code after which no program should connect again.",
+    fix: "Look the code up in Discord's list of gateway close codes. 4011: the bot is in too many servers for one connection. Otherwise update steward and restart.",
+  },
+  discord_session_limit: {
+    status: 502,
+    title: "Discord's limit of sessions is reached",
+    cause: "Too many sessions were begun with this bot token within 24 hours.",
+    fix: "steward connects when Discord allows it. Stop other programs that use the same bot token.",
+  },
+  discord_unreachable: {
+    status: 502,
+    title: "The connection to Discord does not come about",
+    cause: "A request or a connection to Discord failed or was closed.",
+    fix: "steward retries. If it persists, check the network, discordstatus.com and DISCORD_API_URL.",
+  },
+  discord_stalled: {
+    status: 502,
+    title: "The connection to Discord is silent",
+    cause: "Discord has not answered on the connection for more than three minutes.",
+    fix: "Check that this machine reaches gateway.discord.gg and read the log, then restart.",
+  },
   channel_not_configured: {
     status: 403,
     title: "The channel is not configured",

@@ -9,6 +9,7 @@ import type {
   SandboxStatus,
   ToolServerHealth,
 } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { modelCards } from "./models.ts";
@@ -138,6 +139,12 @@ function unnamed({ refused, operations }: BrokerCounts): number {
   return Object.values(operations).reduce((rest, one) => rest - one.refused, refused);
 }
 
+/** Labels of when a platform last answered the process that fetches its events. */
+const FETCHED: Partial<Record<Platform, string>> = {
+  telegram: "Last poll that was answered",
+  discord: "Last heartbeat that was answered",
+};
+
 function channelCard({ platform, state, reason, lastEventAt, polledAt }: ChannelHealth, now: number): Markup {
   const [tone, words] = CHANNEL_STATES[state];
   return html`<li>
@@ -146,7 +153,7 @@ function channelCard({ platform, state, reason, lastEventAt, polledAt }: Channel
     ${reasonBox(reason)}
     ${factList([
       ["Last event", lastEventAt === undefined ? "none since the start" : age(Date.parse(lastEventAt), now)],
-      ["Last poll that was answered", polledAt && age(Date.parse(polledAt), now)],
+      [FETCHED[platform] ?? "", polledAt && age(Date.parse(polledAt), now)],
     ])}
   </li>`;
 }

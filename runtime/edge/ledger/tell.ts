@@ -126,11 +126,8 @@ export class Teller {
           }
         );
       }
-      case "discord": {
-        const place = discordPlace(payload);
-        const url = `${directAddress("discord", environment)}/webhooks/${place}/messages/@original`;
-        return place === undefined ? undefined : { method: "PATCH", url, body: { content: text } };
-      }
+      case "discord":
+        return discordRequest(payload, text, environment);
     }
   }
 }
@@ -153,8 +150,31 @@ function slackTarget({ event }: Record<string, unknown>): object | undefined {
   return { channel, ...(typeof at === "string" && { thread_ts: at }) };
 }
 
-/** A command, which Discord shows as being answered. Its token is good for 15 minutes and needs no key. */
-function discordPlace({ application_id: application, token }: Record<string, unknown>): string | undefined {
-  if (typeof application !== "string" || typeof token !== "string") return undefined;
-  return `${encodeURIComponent(application)}/${encodeURIComponent(token)}`;
+/** https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-interaction-type */
+const MESSAGE_COMPONENT = 3;
+
+/**
+ * A command, which Discord shows as being answered: its token is good for 15 minutes and needs no key. Or a direct
+ * message, or a mention.
+ */
+function discordRequest(
+  { t: kind, d: message, bot, type, application_id: application, token }: Record<string, unknown>,
+  text: string,
+  environment: Environment,
+): PlatformRequest | undefined {
+  // A press would lose the message that its button stands below.
+  if (type === MESSAGE_COMPONENT) return undefined;
+  if (kind === undefined) {
+    if (typeof application !== "string" || typeof token !== "string") return undefined;
+    const place = `${encodeURIComponent(application)}/${encodeURIComponent(token)}`;
+    const url = `${directAddress("discord", environment)}/webhooks/${place}/messages/@original`;
+    return { method: "PATCH", url, body: { content: text } };
+  }
+  if (!isRecord(message) || typeof message["channel_id"] !== "string") return undefined;
+  const { channel_id: channel, guild_id: guild, mentions } = message;
+  const isMention = Array.isArray(mentions) && mentions.some((one) => isRecord(one) && one["id"] === bot);
+  if (guild !== undefined && !isMention) return undefined;
+  const key = environment["DISCORD_BOT_TOKEN"] ?? "";
+  const body = { content: text, allowed_mentions: { parse: [] } };
+  return { ...directRequest("discord/message.create", { channel }, { key, environment }), body };
 }

@@ -76,6 +76,9 @@ export interface Channel {
    */
   answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
+  /** Returns the direct chat with a person, where its id is not the person's. */
+  directChat?(person: string): Promise<string>;
+
   /** Sends files. Absent where none can be sent. */
   readonly files?: FileSender;
 

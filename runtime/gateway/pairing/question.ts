@@ -1,6 +1,7 @@
-import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
+import { PLATFORM_TITLES, type Platform, platformSchema } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Action, Actions, Button } from "../actions.ts";
+import type { Channel } from "../channels/channel.ts";
 import { namedOperators } from "../admission.ts";
 import type { Components } from "../components.ts";
 import { type DeviceStore, grantedTo, isUsable } from "../devices.ts";
@@ -11,8 +12,6 @@ import type { PairingStores } from "./store.ts";
 /** As long as a stranger's request is valid. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
-/** Platforms with buttons that take the id of a person for that of the direct chat. */
-const ASKED_ON = ["telegram", "slack"] as const;
 
 /** Dependencies of the questions. */
 interface AdmissionQuestionsOptions {
@@ -34,7 +33,7 @@ export class AdmissionQuestions {
     this.#options = options;
   }
 
-  /** Asks each operator whom Telegram, Slack or the web chat reaches, once a request. It never rejects: the operator also has the list. */
+  /** Asks each operator whom a platform with buttons or the web chat reaches, once a request. It never rejects: the operator also has the list. */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
     const { config, channels } = parts();
@@ -51,7 +50,7 @@ export class AdmissionQuestions {
       { label: "Let in", action: { does: "admit" as const, ...who } },
       { label: "Refuse", action: { does: "refuse" as const, ...who } },
     ];
-    const offer = (on: (typeof ASKED_ON)[number] | typeof WEB, by: string): Button[] =>
+    const offer = (on: Platform | typeof WEB, by: string): Button[] =>
       actions.offer({ platform: on, by, about, choices, expiresAt: clock() + VALID_MS });
     const named = new Set(namedOperators(config, WEB));
     const browsers = devices.paired().filter(isUsable);
@@ -61,13 +60,13 @@ export class AdmissionQuestions {
       if (isOperator && !actions.waits(about, by))
         outbox.ask(by, "", { question: text, buttons: offer(WEB, by) });
     }
-    for (const asked of ASKED_ON) {
+    for (const asked of platformSchema.options) {
       const channel = channels.get(asked);
-      if (channel === undefined) continue;
+      if (channel?.answerPress === undefined) continue;
       for (const by of new Set([...namedOperators(config, asked), ...stores(asked).operators()])) {
         if (actions.waits(about, by)) continue;
         const buttons = offer(asked, by);
-        await channel.send({ chat: by }, text, 0, buttons).catch((error: unknown) => {
+        await send(channel, by, text, buttons).catch((error: unknown) => {
           log.warn("an operator could not be asked about a sender", { ...who, error: String(error) });
         });
       }
@@ -91,6 +90,16 @@ export class AdmissionQuestions {
     store.reject(request.code);
     return `${name} may not write to me.`;
   }
+}
+
+async function send(
+  channel: Channel,
+  person: string,
+  text: string,
+  buttons: readonly Button[],
+): Promise<void> {
+  const chat = (await channel.directChat?.(person)) ?? person;
+  await channel.send({ chat }, text, 0, buttons);
 }
 
 /** Returns how people are called to operators: a name that anyone chooses, with the id, which is theirs alone. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../../contract/errors.ts";
 import { openDatabase, storeFailure, transaction } from "../database.ts";
+import { INTAKE_TABLES } from "../intake.ts";
 
 /** An entry of a database's schema. */
 interface SchemaEntry {
@@ -12,7 +13,8 @@ interface SchemaEntry {
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** On a host the edge keeps its tables in the same file: they are neither copied nor ever rolled back. */
-const EDGE_TABLES = "(tbl_name GLOB 'ledger*' OR tbl_name = 'telegram_intake')";
+const INTAKES = Object.keys(INTAKE_TABLES).map((platform) => `'${platform}_intake'`);
+const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", ")}))`;
 /** In the order in which they are made: rows come between, so that no trigger counts them again. */
 const KINDS = ["table", "index", "trigger"];
 

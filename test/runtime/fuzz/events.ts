@@ -1,4 +1,4 @@
-import { command, directCommand } from "../../support/discord.ts";
+import { BOT_USER, command, directCommand, messageEvent, pressed } from "../../support/discord.ts";
 import { slackEvent } from "../../support/edge.ts";
 import { delivery, directMessage } from "../support/gateway.ts";
 
@@ -71,4 +71,22 @@ export const INTERACTIONS: readonly object[] = [
       attachments: { "9": { id: "9", filename: "x.png", size: 10, url: "https://cdn.discordapp.com/x" } },
     },
   }),
+  pressed("a-button"),
+];
+
+/** Messages as https://docs.discord.com/developers/events/gateway-events#message-create has them. */
+export const DISCORD_MESSAGES: readonly object[] = [
+  messageEvent(),
+  messageEvent(
+    {
+      content: `<@${BOT_USER}> and <@7>`,
+      mentions: [{ id: BOT_USER }, { id: "7", username: "bo" }],
+      type: 19,
+      referenced_message: { content: "then", author: { id: "7" }, attachments: [] },
+      attachments: [{ id: "9", filename: "x.png", size: 10, url: "https://cdn.discordapp.com/x" }],
+      sticker_items: [{ id: "8", name: "wave", format_type: 1 }],
+    },
+    "server",
+  ),
+  messageEvent({ message_reference: { type: 1 }, message_snapshots: [{ message: { content: "hello" } }] }),
 ];

@@ -47,12 +47,14 @@ export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesO
           choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
           expiresAt: clock() + VALID_MS,
         });
+      // A message of its own: by a ticket the first one is the answer, which is still to come.
+      const { ticket: _, ...place } = target;
       if (platform === WEB) {
         outbox.ask(target.chat, delivery, { question, buttons: offer(WEB) });
       } else if (channel?.answerPress !== undefined) {
-        await channel.send(target, question, 0, offer(channel.platform));
+        await channel.send(place, question, 0, offer(channel.platform));
       } else {
-        await channel?.send(target, [question, ...choices.map((choice) => `- ${choice}`)].join("\n"));
+        await channel?.send(place, [question, ...choices.map((choice) => `- ${choice}`)].join("\n"));
         return "Asked, as a list.";
       }
       return "Asked, with a button for each choice.";

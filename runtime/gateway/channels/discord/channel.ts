@@ -1,15 +1,18 @@
 import type { Config } from "../../../contract/config/index.ts";
+import type { ReplyTarget } from "../../../contract/message.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import { directAddress } from "../../../contract/services.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { fetchFile } from "../files.ts";
-import { splitForDiscord } from "./text.ts";
+import { intakeHealth, type ReadIntake } from "../intake.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { createDiscordApi, DiscordError } from "./api.ts";
-import { readDiscordInteraction, unknownParts } from "./inbound.ts";
+import { readDiscordEvent } from "./inbound.ts";
+import { unknownParts } from "./message.ts";
 import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
+import { splitForDiscord } from "./text.ts";
 
 /**
  * Codes after which this chat takes nothing, today or tomorrow:
@@ -38,18 +41,24 @@ const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 const FILE_HOSTS = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 
 /** Dependencies of the Discord channel. */
-type DiscordChannelOptions = ChannelOptions<NonNullable<Config["channels"]["discord"]>>;
+interface DiscordChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["discord"]>> {
+  intake: ReadIntake;
+}
+
+/** Discord shows for ten seconds that the bot types. */
+const TYPING_MS = 8_000;
 
 /**
- * Discord over interactions (in) and its HTTP API (out). Discord itself shows that an answer is being
- * made, and it reads the Markdown that models write.
+ * Discord over interactions and, where a host holds the gateway connection, messages (in), and its HTTP API (out).
+ * Discord reads the Markdown that models write.
  */
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
-  const { config, access, environment, clock, log } = options;
+  const { config, access, environment, intake, clock, log } = options;
   const botToken = resolveSecret(config.token, environment);
   const interactionsUrl = directAddress("discord", environment);
   const call = createDiscordApi({ botToken, environment, clock });
   const sender = new DiscordSender({ call, clock });
+  const { ackReaction } = config;
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const standing = new OutgoingHealth({
     platform: "discord",
@@ -63,24 +72,38 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     platform: "discord",
     streams: config.streamMode === "edit",
     mediaMaxBytes,
-    receive: (payload) => readDiscordInteraction(payload, access),
+    receive: (payload) => readDiscordEvent(payload, access),
     unknownParts,
     split: (text) => splitForDiscord(text, config.textChunkLimit),
-    send: (target, text, part = 0) =>
+    send: (target, text, part = 0, buttons = []) =>
       standing.out(async () => {
-        const id = await sender.send(target, text, part);
+        const id = await sender.send(target, text, part, buttons);
         return id === undefined ? {} : { id };
       }),
+    answerPress: (press, word, done) => sender.answerPress(press, word, done).catch(() => undefined),
+    directChat: (person) => standing.out(() => sender.directChat(person)),
     files: {
       maxBytes: LARGEST_FILE,
       send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),
     },
     edit: (target, id, text) => standing.out(() => sender.edit(target, id, text)),
+    typing: (target) => sender.typing(target).catch(() => undefined),
+    typingMs: TYPING_MS,
+    ...(ackReaction !== undefined && {
+      react: (target: ReplyTarget, message: string) =>
+        sender.react(target, message, ackReaction).catch((error: unknown) => {
+          log.warn("a reaction could not be set", { platform: "discord", error: String(error) });
+        }),
+    }),
     dismiss: (target) => standing.out(() => sender.dismiss(target)),
     load: ({ reference }, signal) =>
       fetchFile(reference, { allowed: mayFetch, maxBytes: mediaMaxBytes, signal }),
     probe: () => standing.probe(() => call({ operation: "discord/user" })),
-    health: () => standing.health(),
+    health: () => {
+      const { polledAt, reason } = intakeHealth(intake(), "discord", clock());
+      const health = standing.health({ ...(reason && { reason }), answered: polledAt !== undefined });
+      return { ...health, ...(polledAt !== undefined && { polledAt }) };
+    },
   };
 }
 

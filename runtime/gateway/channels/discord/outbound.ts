@@ -1,7 +1,8 @@
-import type { ReplyTarget } from "../../../contract/message.ts";
+import type { ButtonPress, ReplyTarget } from "../../../contract/message.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod/mini";
 import { RefusedError } from "../../failure.ts";
+import type { Button } from "../../actions.ts";
 import type { OutgoingFile } from "../channel.ts";
 import { TICKET_MS } from "./inbound.ts";
 import { writeDiscordText } from "./text.ts";
@@ -11,6 +12,8 @@ type Ticket = NonNullable<ReplyTarget["ticket"]>;
 
 /** Bytes of the largest file where nobody pays for more: https://docs.discord.com/developers/reference#uploading-files */
 export const LARGEST_FILE = 10 * 1024 * 1024;
+/** Characters of a message: https://docs.discord.com/developers/resources/message#create-message */
+const LONGEST_TEXT = 2_000;
 const EPHEMERAL = 64;
 /** No preview: it is fetched without a click, and its address may carry what was said here. */
 const SUPPRESS_EMBEDS = 4;
@@ -20,6 +23,9 @@ const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
 /** Unknown webhook, unknown interaction, invalid webhook token: the ticket is not known, or not any more. */
 const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
+
+/** The bot may not read the channel's history, so its messages cannot refer to others. */
+const MAY_NOT_REFER = 160002;
 
 const sentSchema = z.object({ id: z.string() });
 
@@ -33,7 +39,7 @@ export interface DiscordSenderOptions {
 /**
  * Sender to Discord; every method throws a DiscordError, or a RefusedError for a private answer whose
  * time is over. The first message of a reply fills the deferred answer, the others follow it; after the
- * ticket's end they are messages of the bot in the channel.
+ * ticket's end they are messages of the bot in the channel, as is every answer to a message.
  * https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {
@@ -44,24 +50,64 @@ export class DiscordSender {
   }
 
   /** Sends the reply's message number `part` and gives its id. */
-  async send({ chat, ticket }: ReplyTarget, text: string, part: number): Promise<string | undefined> {
+  async send(
+    { chat, ticket, answers }: ReplyTarget,
+    text: string,
+    part: number,
+    buttons: readonly Button[] = [],
+  ): Promise<string | undefined> {
+    const body = { ...content(text), components: rowsOf(buttons) };
     const flags = ticket?.private === true ? { flags: EPHEMERAL | SUPPRESS_EMBEDS } : {};
     const sent =
       part === 0
-        ? await this.#byTicket(ticket, { method: "PATCH", path: ORIGINAL, body: content(text) })
-        : await this.#byTicket(ticket, {
-            method: "POST",
-            path: "?wait=true",
-            body: { ...content(text), ...flags },
-          });
+        ? await this.#byTicket(ticket, { method: "PATCH", path: ORIGINAL, body })
+        : await this.#byTicket(ticket, { method: "POST", path: "?wait=true", body: { ...body, ...flags } });
     if (sent !== undefined) return sentSchema.safeParse(sent.value).data?.id;
     if (ticket?.private === true) throw tooLate();
-    const posted = await this.#options.call({
-      operation: "discord/message.create",
-      values: { channel: chat },
-      body: content(text),
-    });
+    const posted = await this.#post(chat, body, part === 0 ? answers : undefined);
     return sentSchema.safeParse(posted).data?.id;
+  }
+
+  /** Sends a message of the bot, as an answer to another one if that is still there and the bot may read it. */
+  async #post(channel: string, body: object, answers: string | undefined): Promise<unknown> {
+    const message = { operation: "discord/message.create", values: { channel } } as const;
+    if (answers === undefined) return this.#options.call({ ...message, body });
+    const reference = { message_reference: { message_id: answers, fail_if_not_exists: false } };
+    try {
+      return await this.#options.call({ ...message, body: { ...body, ...reference } });
+    } catch (error) {
+      if (!(error instanceof DiscordError) || error.code !== MAY_NOT_REFER) throw error;
+      return this.#options.call({ ...message, body });
+    }
+  }
+
+  /** Returns the direct chat with a person: https://docs.discord.com/developers/resources/user#create-dm */
+  async directChat(person: string): Promise<string> {
+    const opened = await this.#options.call({
+      operation: "discord/dm.create",
+      body: { recipient_id: person },
+    });
+    return sentSchema.parse(opened).id;
+  }
+
+  /**
+   * Puts what was chosen in the place of the buttons, or tells the person alone. The press's token is good for both, in
+   * its time; after that the bot takes the buttons away.
+   */
+  async answerPress(
+    { ticket: token, target, message, text = "" }: ButtonPress,
+    word: string,
+    done: boolean,
+  ): Promise<void> {
+    const ticket = { token, expiresAt: this.#options.clock() + TICKET_MS };
+    const shown = `${text}\n✓ ${word}`;
+    const settled = { ...content(shown.length > LONGEST_TEXT ? text : shown), components: [] };
+    const request: TicketRequest = done
+      ? { method: "PATCH", path: ORIGINAL, body: settled }
+      : { method: "POST", path: "", body: { ...content(word), flags: EPHEMERAL | SUPPRESS_EMBEDS } };
+    if ((await this.#byTicket(ticket, request)) !== undefined || !done || message === undefined) return;
+    const values = { channel: target.chat, message };
+    await this.#options.call({ operation: "discord/message.edit", values, body: settled });
   }
 
   /** Sends a file in a message of its own. Discord lets the first message of all fill the deferred answer. */
@@ -75,15 +121,29 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/file.create", values: { channel: chat }, body, file });
   }
 
-  /** Replaces a message's text, also of one that went out by the ticket. */
+  /** Replaces a message's text, and takes its buttons away, also of one that went out by the ticket. */
   async edit({ chat, ticket }: ReplyTarget, id: string, text: string): Promise<void> {
     const path = `/messages/${encodeURIComponent(id)}`;
-    const body = content(text);
+    const body = { ...content(text), components: [] };
     if ((await this.#byTicket(ticket, { method: "PATCH", path, body })) !== undefined) return;
     await this.#options.call({
       operation: "discord/message.edit",
       values: { channel: chat, message: id },
       body,
+    });
+  }
+
+  /** Shows for ten seconds that an answer is being made. A deferred answer shows it itself. */
+  async typing({ chat, ticket }: ReplyTarget): Promise<void> {
+    if (ticket === undefined)
+      await this.#options.call({ operation: "discord/typing", values: { channel: chat } });
+  }
+
+  /** Sets a reaction. */
+  async react({ chat }: ReplyTarget, message: string, emoji: string): Promise<void> {
+    await this.#options.call({
+      operation: "discord/reaction.create",
+      values: { channel: chat, message, emoji },
     });
   }
 
@@ -130,4 +190,24 @@ function ended({ status, code }: DiscordError, { path }: TicketRequest): boolean
  */
 function content(text: string): object {
   return { content: writeDiscordText(text), allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS };
+}
+
+/** Buttons of a row: https://docs.discord.com/developers/components/reference#action-row */
+const ROW = 5;
+/** https://docs.discord.com/developers/components/reference#component-object-component-types */
+const ACTION_ROW = 1;
+const BUTTON = 2;
+const SECONDARY = 2;
+
+function rowsOf(buttons: readonly Button[]): object[] {
+  const components = buttons.map(({ label, press }) => ({
+    type: BUTTON,
+    style: SECONDARY,
+    label,
+    custom_id: press,
+  }));
+  return Array.from({ length: Math.ceil(components.length / ROW) }, (_, row) => ({
+    type: ACTION_ROW,
+    components: components.slice(row * ROW, (row + 1) * ROW),
+  }));
 }

@@ -15,7 +15,7 @@ import { readTelegramUpdate } from "./inbound.ts";
 import type { ChatMoves } from "./moves.ts";
 import { unknownParts } from "./message.ts";
 import { LARGEST_DOCUMENT, TelegramSender } from "./outbound.ts";
-import { intakeHealth, type ReadIntake } from "./polling.ts";
+import { intakeHealth, type ReadIntake } from "../intake.ts";
 import { splitForTelegram } from "./text.ts";
 
 /** Dependencies of the Telegram channel. */
@@ -102,7 +102,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
       }),
     probe,
     health: (): ChannelHealth => {
-      const { polledAt, reason } = intakeHealth(intake(bot.id), clock());
+      const { polledAt, reason } = intakeHealth(intake(bot.id), "telegram", clock());
       const health = standing.health({ ...(reason && { reason }), answered: polledAt !== undefined });
       return { ...health, ...(polledAt !== undefined && { polledAt }) };
     },
