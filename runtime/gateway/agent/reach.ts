@@ -44,11 +44,13 @@ export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
   const chat = chatName(platform, target.chat);
-  const own = workspace.chat(chat);
   const keep = (name: string, data: Uint8Array): string =>
-    `${CHATS}/${chat}/${keepFromTool(own, name, data)}`;
+    `${CHATS}/${chat}/${keepFromTool(workspace.chat(chat), name, data)}`;
   if (may("writeWorkspace") && may("readWorkspace")) return { ...wholeReach(workspace), keep };
-  return { ...ownReach(own, chat, may("readWorkspace") ? workspace.shared : undefined), keep };
+  return {
+    ...ownReach(workspace.chat(chat), chat, may("readWorkspace") ? workspace.shared : undefined),
+    keep,
+  };
 }
 
 function keepFromTool(root: Root, file: string, data: Uint8Array): string {
