@@ -2,6 +2,7 @@ import { Hono, type Context } from "hono";
 import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
 import { DiscordGateway, snowflakeNow } from "./discord-gateway.ts";
 import { buttonsOf, type DiscordMessage, readSent } from "./discord-message.ts";
+import { discordPage } from "./discord-page.ts";
 import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
@@ -98,9 +99,13 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const { botToken, applicationId: user, heartbeatMs } = options;
   const gateway = new DiscordGateway({ botToken, user, ...(heartbeatMs !== undefined && { heartbeatMs }) });
 
-  app.get("/", (context) =>
-    context.text(`Stand-in for Discord (rehearsal only). Messages sent: ${messages.length}`),
-  );
+  app.get("/", (context) => context.html(discordPage(messages, gateway.connected)));
+  app.post("/say", async (context) => {
+    const { text, place } = await context.req.parseBody();
+    if (place === "server") gateway.sayOnServer(String(text));
+    else gateway.say(String(text));
+    return context.redirect("/", 303);
+  });
   api.use("*", async (context, next) => {
     const { method, path } = context.req;
     const { text, file } = await readSent(context.req.raw.clone());

@@ -30,7 +30,7 @@ async function discordHost() {
 }
 
 test("a host is connected: a direct message and a mention on a server are answered", async () => {
-  const { gateway, sent, answered, start, row } = await discordHost();
+  const { discord, gateway, sent, answered, start, row } = await discordHost();
   const host = await start();
   await eventually(() => gateway.connected);
   const direct = gateway.say("what is up?");
@@ -45,6 +45,9 @@ test("a host is connected: a direct message and a mention on a server are answer
   expect(sent("and here?")[0]?.content).not.toContain(APPLICATION);
   expect(sent("nobody asked")).toEqual([]);
 
+  const asked = new URLSearchParams({ text: "from the stand-in's page", place: "direct" });
+  expect((await fetch(`${discord.url}/say`, { method: "POST", body: asked })).status).toBe(200);
+  await answered("from the stand-in");
   await eventually(() => gateway.heartbeats.length > 1);
   expect(row()).toMatchObject({ mode: "connection", error_code: null });
   expect(gateway.identified).toMatchObject([{ intents: 512 + 4_096 }]);

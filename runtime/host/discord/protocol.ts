@@ -126,7 +126,7 @@ const user = z.looseObject({ id: snowflake, bot: z.optional(z.unknown()) });
 const messageSchema = z.looseObject({
   id: snowflake,
   channel_id: snowflake,
-  guild_id: z.optional(z.nullable(snowflake)),
+  guild_id: z.optional(z.unknown()),
   author: user,
   webhook_id: z.optional(z.unknown()),
   mentions: recovered(z.optional(z.array(z.looseObject({ id: z.string() }))), undefined),
@@ -160,7 +160,8 @@ export function messageDelivery(
   const { id, channel_id: channel, guild_id: guild, author, webhook_id: webhook, mentions = [] } = data;
   if (author.id === bot || author.bot === true || webhook != null) return undefined;
   const isAddressed = mentions.some((one) => one.id === bot) || data.referenced_message?.author.id === bot;
-  if (guild != null && !isAddressed && !(unmentioned[guild] ?? unmentioned["*"])) return undefined;
+  const isForAll = guild === undefined || (unmentioned[String(guild)] ?? unmentioned["*"] ?? false);
+  if (!isAddressed && !isForAll) return undefined;
   const payload = { t: "MESSAGE_CREATE", bot, d: value };
   return { id, platform: "discord", conversation: `discord:${channel}`, receivedAt, payload };
 }

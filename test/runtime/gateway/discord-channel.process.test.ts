@@ -186,6 +186,7 @@ test.each<[string, Parameters<typeof messageEvent>, object, object]>([
     {},
     { note: "no text" },
   ],
+  ["a mention on a server whose id is odd", [{ ...MENTIONED, guild_id: 7 }], OPEN, { kind: "ignored" }],
   ["no words and no mention", [{ content: "" }, "server"], {}, { kind: "ignored", note: "no text" }],
 ])("message: %s", async (_, event, keys, expected) => {
   const { receive } = await discordChannel(keys);

@@ -54,7 +54,8 @@ const message = z.object({
   type: maybe(z.number()),
   channel_id: snowflake,
   channel_type: maybe(z.number()),
-  guild_id: maybe(snowflake),
+  // Not lenient: without it a message counts as a direct one.
+  guild_id: z.optional(snowflake),
   author: person,
   member: maybe(z.object(member)),
   webhook_id: maybe(snowflake),
@@ -76,7 +77,7 @@ const interaction = {
   application_id: snowflake,
   token: z.string(),
   channel_id: snowflake,
-  guild_id: maybe(snowflake),
+  guild_id: z.optional(snowflake),
   member: maybe(z.object({ user: person, ...member })),
   user: maybe(person),
 };
