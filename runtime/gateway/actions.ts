@@ -10,7 +10,7 @@ export type Action =
   /** It says a text for the person who presses it. */
   | { does: "say"; text: string }
   /** It sends the answer to a delivery as a file. */
-  | { does: "file"; conversation: string; delivery: string }
+  | { does: "file"; session: string; delivery: string }
   /** It lets somebody in who asked to write to the bot, or refuses that. */
   | { does: "admit" | "refuse"; platform: Platform; sender: string; name: string };
 

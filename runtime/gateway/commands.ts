@@ -33,7 +33,7 @@ interface CommandsOptions {
 
 /** Author and place of a command. The same on every platform and in the web chat. */
 interface CommandContext {
-  conversation: string;
+  session: string;
   /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
   platform: string;
   sender: Sender;
@@ -54,7 +54,7 @@ export class Commands {
   /** Carries a command out and gives what is said. */
   run({ name, argument }: Command, context: CommandContext): string {
     const { parts, sessions, usage, clock } = this.#options;
-    const { conversation } = context;
+    const { session } = context;
     switch (name) {
       case "help":
         return helpText();
@@ -62,13 +62,13 @@ export class Commands {
         return this.#status(context);
       case "new":
       case "reset":
-        sessions.reset(conversation, clock());
+        sessions.reset(session, clock());
         return "Started a new conversation. The old one is forgotten.";
       case "model": {
         const { models } = parts().config;
-        if (argument === "") return modelText(models, sessions.modelOf(conversation));
+        if (argument === "") return modelText(models, sessions.modelOf(session));
         const change = changeModel(models, argument);
-        if (change.ok) sessions.setModel(conversation, change.reference);
+        if (change.ok) sessions.setModel(session, change.reference);
         return change.text;
       }
       case "stop":
@@ -83,12 +83,12 @@ export class Commands {
     }
   }
 
-  #status({ conversation, platform }: CommandContext): string {
+  #status({ session, platform }: CommandContext): string {
     const { parts, sessions } = this.#options;
     const { config, channels } = parts();
     const health = channels.health().find((channel) => channel.platform === platform);
-    const messages = sessions.size(conversation);
-    const chosen = sessions.modelOf(conversation);
+    const messages = sessions.size(session);
+    const chosen = sessions.modelOf(session);
     const lines = [
       `steward ${VERSION}`,
       `Model: ${chosen ?? config.models.primary}${chosen === undefined ? "" : " (chosen for this chat)"}`,

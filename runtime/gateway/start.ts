@@ -128,7 +128,7 @@ export async function startGateway({
     clock,
     log,
   });
-  const inTurn: InTurn = (conversation, work) => inbox.inTurn(conversation, work);
+  const inTurn: InTurn = (session, work) => inbox.inTurn(session, work);
   const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });
   const schedules = new Schedules({
     store: stores.schedules,

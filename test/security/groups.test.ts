@@ -38,7 +38,7 @@ function house(agent: object = {}) {
       : { by: "group", sendElsewhere: [] };
     const rights = rightsOf(config, [admission]);
     const context: ToolContext = {
-      conversation: chat,
+      session: chat,
       delivery: "1",
       platform: "slack",
       target: { chat },

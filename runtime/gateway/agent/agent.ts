@@ -76,17 +76,17 @@ export class Agent {
 
   async #answer(question: Question, { signal, onText }: AnswerOptions): Promise<AgentAnswer> {
     const { config, sessions, limits, clock, log } = this.#options;
-    const { conversation, messages, direct } = question;
+    const { session, messages, direct } = question;
     const deliveries = messages.map(({ delivery }) => delivery);
     const delivery = deliveries.at(-1) ?? messages[0].delivery;
-    const earlier = sessions.answerTo(conversation, delivery);
+    const earlier = sessions.answerTo(session, delivery);
     const refused = earlier === undefined ? limits.refusal(question) : undefined;
     if (refused !== undefined) return this.#refused(refused, question, delivery);
-    const isNew = !deliveries.some((one) => sessions.knows(conversation, one));
-    if (isNew && isResetDue(config.sessions.reset, sessions.updatedAt(conversation), clock())) {
-      sessions.reset(conversation, clock());
+    const isNew = !deliveries.some((one) => sessions.knows(session, one));
+    if (isNew && isResetDue(config.sessions.reset, sessions.updatedAt(session), clock())) {
+      sessions.reset(session, clock());
     }
-    sessions.ask({ conversation, messages, group: !direct, at: clock() });
+    sessions.ask({ session, messages, group: !direct, at: clock() });
     if (earlier !== undefined) return earlier;
     const { timeout } = config.agent;
     const ms = parseDuration(timeout);
@@ -95,7 +95,7 @@ export class Agent {
     try {
       const text = await this.#run(question, AbortSignal.any([signal, late.signal]), onText);
       // The transcript holds text only: the model would imitate a note about the tools.
-      sessions.keepAnswer(conversation, deliveries, text, clock());
+      sessions.keepAnswer(session, deliveries, text, clock());
       return { text, delivery };
     } catch (error) {
       if (late.signal.aborted && !signal.aborted) {

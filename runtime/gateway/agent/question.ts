@@ -32,7 +32,7 @@ export interface QuestionMessage {
 
 /** Question that wants an answer: a message, or several that came while the answer before was made. */
 export interface Question extends Place {
-  conversation: string;
+  session: string;
   target: ReplyTarget;
   /** At least one, in order. */
   messages: readonly [QuestionMessage, ...QuestionMessage[]];

@@ -8,7 +8,7 @@ import {
   type ModelMessage,
   type ModelRequest,
 } from "../models/model.ts";
-import { conversation, INTERRUPTED } from "../prompt/conversation.ts";
+import { session, INTERRUPTED } from "../prompt/conversation.ts";
 import type { Prompt } from "../prompt/text.ts";
 import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
@@ -59,7 +59,7 @@ export class Run {
     this.#deliveries = question.messages.map(({ delivery }) => delivery);
     this.#limit = config.sessions.historyLimit;
     for (const delivery of this.#deliveries) {
-      this.#steps.set(delivery, sessions.steps.of(question.conversation, delivery));
+      this.#steps.set(delivery, sessions.steps.of(question.session, delivery));
     }
   }
 
@@ -73,7 +73,7 @@ export class Run {
       // The question may have another text by now.
       if (this.#options.signal.aborted) throw stopped();
       const last = this.#deliveries.at(-1) ?? question.messages[0].delivery;
-      const step = sessions.steps.add(question.conversation, last, text, toolCalls, clock());
+      const step = sessions.steps.add(question.session, last, text, toolCalls, clock());
       this.#steps.get(last)?.push(step);
       await this.#finish(step);
     }
@@ -88,7 +88,7 @@ export class Run {
   /** Runs what of a step was not begun. What was begun and has no result was cut off by a crash. */
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
-    const { conversation, platform, target, direct } = question;
+    const { session: conversation, platform, target, direct } = question;
     const [first, ...others] = question.messages;
     const { sender, delivery } = others.at(-1) ?? first;
     for (const call of step.calls) {
@@ -97,7 +97,16 @@ export class Run {
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, delivery, platform, target, direct, asker: sender.id, ...rights, signal })
+        .run(call, {
+          session: conversation,
+          delivery,
+          platform,
+          target,
+          direct,
+          asker: sender.id,
+          ...rights,
+          signal,
+        })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });
@@ -110,11 +119,11 @@ export class Run {
   async #ask(tools: ModelRequest["tools"]): Promise<ModelAnswer> {
     const { question, model, sessions, config, instructions, circumstances, signal, onText, log } =
       this.#options;
-    const { conversation } = question;
+    const { session } = question;
     for (;;) {
       const { history, messages } = await this.#messages(tools);
       let soFar = "";
-      const preferred = sessions.modelOf(conversation);
+      const preferred = sessions.modelOf(session);
       // What an attempt before this one has shown no longer counts.
       if (this.#shown) onText?.("");
       this.#shown = false;
@@ -137,7 +146,7 @@ export class Run {
           requestTokens({ instructions, circumstances, messages, tools }),
           answer.tokens.input,
         );
-        if (ratio !== undefined) sessions.setTokenRatio(conversation, ratio);
+        if (ratio !== undefined) sessions.setTokenRatio(session, ratio);
         return answer;
       } catch (error) {
         if (!(error instanceof ModelRefusal)) throw error;
@@ -181,7 +190,7 @@ export class Run {
 
   async #messages(tools: ModelRequest["tools"]): Promise<{ history: History; messages: ModelMessage[] }> {
     const { config, question, sessions, instructions, circumstances } = this.#options;
-    const ratio = sessions.tokenRatio(question.conversation) ?? 1;
+    const ratio = sessions.tokenRatio(question.session) ?? 1;
     const most = config.models.contextTokens;
     let history = this.#history();
     let messages = this.#compose(history, tools);
@@ -197,7 +206,7 @@ export class Run {
 
   #history(): History {
     const { question, sessions } = this.#options;
-    const { summary, ...history } = sessions.history(question.conversation, this.#deliveries, this.#limit);
+    const { summary, ...history } = sessions.history(question.session, this.#deliveries, this.#limit);
     const turns = history.turns.filter(({ seq }) => seq > this.#skipBefore);
     return {
       ...history,
@@ -209,17 +218,17 @@ export class Run {
   /** Puts a summary in the place of the older turns; where none can be had they are left out. */
   async #summarise(history: History, tokens: number): Promise<History> {
     const { question, sessions, model, signal, log } = this.#options;
-    const { conversation } = question;
+    const { session } = question;
     const { older } = divide(history.turns, tokens);
     const last = older.at(-1);
     if (last === undefined) return history;
-    const preferred = sessions.modelOf(conversation);
+    const preferred = sessions.modelOf(session);
     try {
       const request = { signal, ...(preferred !== undefined && { preferred }) };
       const answer = await summarise(model, { summary: history.summary, older }, tokens, request);
       if (answer.text.trim() === "") throw new ModelRefusal("model_failed", "The summary was empty.");
-      sessions.summarise(conversation, answer.text, last.seq);
-      log.info("older messages are summarised", { conversation, messages: older.length });
+      sessions.summarise(session, answer.text, last.seq);
+      log.info("older messages are summarised", { conversation: session, messages: older.length });
     } catch (error) {
       if (signal.aborted) throw error;
       const detail = error instanceof Error ? error.message : "unknown error";
@@ -233,7 +242,7 @@ export class Run {
     const images = new Map(
       this.#options.question.messages.map((message) => [message.delivery, message.images]),
     );
-    return conversation({
+    return session({
       summary: history.summary,
       turns: history.turns,
       question: history.question.map(({ said, delivery }) => ({

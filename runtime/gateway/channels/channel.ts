@@ -108,6 +108,6 @@ export interface Channel {
 }
 
 /** The name of a chat's transcript: one a direct message and one a group, across its threads. */
-export function conversationOf(platform: string, { chat }: Pick<ReplyTarget, "chat">): string {
+export function sessionOf(platform: string, { chat }: Pick<ReplyTarget, "chat">): string {
   return `${platform}:${chat}`;
 }

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { chatAddress, textUpTo } from "../../contract/config/values.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import type { InTurn } from "../inbox/chat-queues.ts";
 import type { Replies } from "../inbox/replies.ts";
 import { RefusedError } from "../failure.ts";
@@ -49,7 +49,7 @@ export function hooks(options: HooksOptions): Hono {
   const ask = async (hook: Hook, key: string | undefined): Promise<Response> => {
     const id = `hook-${key ?? crypto.randomUUID()}`;
     const work = (): Promise<HookAnswer> => answer(options, id, hook);
-    return Response.json({ id, ...(await inTurn(conversationOfHook(hook), work)) });
+    return Response.json({ id, ...(await inTurn(sessionOfHook(hook), work)) });
   };
 
   app.use(
@@ -77,8 +77,8 @@ export function hooks(options: HooksOptions): Hono {
   return app;
 }
 
-function conversationOfHook({ to, name }: Hook): string {
-  return to === undefined ? conversationOf("hook", { chat: name }) : conversationOf(to.platform, to);
+function sessionOfHook({ to, name }: Hook): string {
+  return to === undefined ? sessionOf("hook", { chat: name }) : sessionOf(to.platform, to);
 }
 
 async function answer(
@@ -99,7 +99,7 @@ async function answer(
     to === undefined ? { chat: name } : { chat: to.chat, ...(to.thread && { thread: to.thread }) };
   const { text, failure } = await agent.answer(
     {
-      conversation: conversationOfHook(hook),
+      session: sessionOfHook(hook),
       platform: to?.platform ?? "hook",
       target,
       direct: true,

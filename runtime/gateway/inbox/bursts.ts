@@ -1,6 +1,6 @@
 import type { InboundMessage } from "../../contract/message.ts";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { OpenMessages } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
@@ -44,7 +44,7 @@ export class Bursts {
   belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;
     const answerOf = ({ id, platform, target }: Waiting): string | undefined =>
-      sessions.answerTo(conversationOf(platform, target), id)?.delivery;
+      sessions.answerTo(sessionOf(platform, target), id)?.delivery;
     if (!isOnePlace(first, second)) return false;
     return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
   }
@@ -102,12 +102,12 @@ export class Bursts {
     const together = running.includes(message) ? running : [message];
     const { owner = id, answered } = records.of(message);
     const { draft, sent } = records.of({ platform, id: owner });
-    const conversation = conversationOf(platform, target);
-    const isMade = answered || sessions.answerTo(conversation, id) !== undefined;
+    const session = sessionOf(platform, target);
+    const isMade = answered || sessions.answerTo(session, id) !== undefined;
     if (isMade || draft !== undefined || sent > 0 || together.some((one) => this.#begun.has(one)))
       return "out";
     const owners = new Set([owner, ...together.map((one) => one.id)]);
-    return [...owners].some((one) => sessions.steps.of(conversation, one).length > 0) ? "worked" : "none";
+    return [...owners].some((one) => sessions.steps.of(session, one).length > 0) ? "worked" : "none";
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Inbound, InboundMessage } from "../../contract/message.ts";
 import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import { readCommand } from "../commands.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { contextText } from "./attachments.ts";
@@ -50,26 +50,26 @@ export class Changes {
     const { queues, bursts, sessions } = this.#options;
     const { kind, message: name = "", sender, target, text } = inbound;
     if (readCommand(text) !== undefined) return ignored("edit: no command is run from an edit");
-    const conversation = conversationOf(platform, target);
-    const { running, waiting } = queues.open(conversation);
+    const session = sessionOf(platform, target);
+    const { running, waiting } = queues.open(session);
     const open = [...running, ...waiting].findLast(
       (one) => one.message === name && one.sender.id === sender.id,
     );
     if (open !== undefined && bursts.progress(open, running) === "none")
-      return this.#replace(conversation, open, inbound, running.includes(open));
+      return this.#replace(session, open, inbound, running.includes(open));
 
-    const former = sessions.versionOf(conversation, name, id);
+    const former = sessions.versionOf(session, name, id);
     const was = former?.words ?? open?.text;
-    const isAgain = sessions.knows(conversation, id);
+    const isAgain = sessions.knows(session, id);
     if (was === undefined || isAgain) {
       const context = kind === "message" ? undefined : contextText(inbound);
-      const wasContext = sessions.changeContext(conversation, name, context);
+      const wasContext = sessions.changeContext(session, name, context);
       if (kind === "message") return ask(inbound);
       return ignored(wasContext ? "not for the bot, kept as context" : "edit: not for the bot");
     }
     if (isSame(was, text)) {
       // It may still come again with its former text.
-      if (open !== undefined) await queues.ending(conversation, open);
+      if (open !== undefined) await queues.ending(session, open);
       return ignored("edit: the text is the same");
     }
     if (former?.forgotten === true) return ignored("edit: of a conversation that has started over");
@@ -78,15 +78,15 @@ export class Changes {
       const reference = { kind: "edit", author: sender, text: was, attachments: [] } as const;
       return ask({ ...inbound, references: [reference, ...(inbound.references ?? [])] });
     }
-    this.#note(conversation, platform, id, inbound, was);
+    this.#note(session, platform, id, inbound, was);
     return ignored("edit: of an earlier message, noted for the next answer");
   }
 
   /** Takes up a deletion. What is out stays. */
   delete(platform: Platform, { target, message: name }: Extract<Inbound, { kind: "deleted" }>): Deleted {
     const { queues, bursts, records, sessions, clock } = this.#options;
-    const conversation = conversationOf(platform, target);
-    const { running, waiting } = queues.open(conversation);
+    const session = sessionOf(platform, target);
+    const { running, waiting } = queues.open(session);
     const gone = [...running, ...waiting].filter((one) => {
       if (one.message !== name) return false;
       const progress = bursts.progress(one, running);
@@ -101,21 +101,21 @@ export class Changes {
       [...running, ...gone].map(({ id }) => id),
     );
     for (const one of gone) {
-      sessions.retract(conversation, one.id, clock());
-      queues.remove(conversation, one, DELETED);
+      sessions.retract(session, one.id, clock());
+      queues.remove(session, one, DELETED);
     }
     return { ...ignored("deletion: the message is not answered"), gone };
   }
 
   /** Answers what has just come together with the question under way, if it belongs to that. */
-  join(conversation: string, message: Waiting): void {
+  join(session: string, message: Waiting): void {
     const { queues, bursts } = this.#options;
-    const open = queues.open(conversation);
-    if (bursts.isFollowUp(message, open)) this.#restart(conversation, open.running);
+    const open = queues.open(session);
+    if (bursts.isFollowUp(message, open)) this.#restart(session, open.running);
   }
 
   async #replace(
-    conversation: string,
+    session: string,
     former: Waiting,
     { text, attachments, references: about = [] }: Content,
     isRunning: boolean,
@@ -125,28 +125,28 @@ export class Changes {
     const edits = (former.references ?? []).filter(({ kind }) => kind === "edit");
     const message = { ...former, text, attachments, references: [...edits, ...about] };
     const isChange = contentOf(former) !== contentOf(message);
-    if (isChange) queues.replace(conversation, former, message);
-    const end = queues.ending(conversation, isChange ? message : former);
-    if (isChange && isRunning) this.#restart(conversation, queues.open(conversation).running);
+    if (isChange) queues.replace(session, former, message);
+    const end = queues.ending(session, isChange ? message : former);
+    if (isChange && isRunning) this.#restart(session, queues.open(session).running);
     await end;
     return ignored(`edit: ${isChange ? "took the place of the text" : "the text is the same"}`);
   }
 
-  #restart(conversation: string, running: readonly Waiting[]): void {
+  #restart(session: string, running: readonly Waiting[]): void {
     const [first] = running;
     if (first === undefined) return;
     const ids = running.map(({ id }) => id);
     this.#options.records.release(first.platform, ids);
-    this.#options.queues.restart(conversation);
+    this.#options.queues.restart(session);
   }
 
-  #note(conversation: string, platform: Platform, id: string, inbound: Content, was: string): void {
+  #note(session: string, platform: Platform, id: string, inbound: Content, was: string): void {
     const { sessions, historyLimit, clock } = this.#options;
     const text = contextText(inbound);
     const { message, sender } = inbound;
-    if (message !== undefined && sessions.changeContext(conversation, message, text)) return;
+    if (message !== undefined && sessions.changeContext(session, message, text)) return;
     const note = { delivery: id, message, sender, text, was, at: clock() };
-    sessions.noteContext(conversation, note, Math.max(historyLimit(platform), MOST_EDITS));
+    sessions.noteContext(session, note, Math.max(historyLimit(platform), MOST_EDITS));
   }
 }
 

@@ -2,7 +2,7 @@ import type { DeliveryOutcome } from "../../contract/delivery.ts";
 import { RetryableError } from "../failure.ts";
 
 /** Does something when all before it in a conversation has ended, and before all behind it. */
-export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promise<T>;
+export type InTurn = <T>(session: string, work: () => Promise<T>) => Promise<T>;
 
 /** Dependencies of answering a conversation's messages. */
 export interface ChatQueuesOptions<Message> {
@@ -53,14 +53,14 @@ export class ChatQueues<Message> {
   }
 
   /** Answers a message: at once in an idle conversation. */
-  ask(conversation: string, message: Message): Promise<DeliveryOutcome> {
-    return this.#add(conversation, { message });
+  ask(session: string, message: Message): Promise<DeliveryOutcome> {
+    return this.#add(session, { message });
   }
 
   /** Does something when all before it has ended, and before all behind it. */
-  async inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
+  async inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
     const result: T[] = [];
-    await this.#add(conversation, {
+    await this.#add(session, {
       work: async () => {
         result.push(await work());
         return DONE;
@@ -74,8 +74,8 @@ export class ChatQueues<Message> {
    * Ends the run under way and every message that waits, as answered. `settle` keeps that for good,
    * before anything ends. Gives how many messages it were. What waits beside messages stays.
    */
-  stop(conversation: string, settle: (messages: readonly Message[]) => void): number {
-    const state = this.#queues.get(conversation);
+  stop(session: string, settle: (messages: readonly Message[]) => void): number {
+    const state = this.#queues.get(session);
     if (state === undefined) return 0;
     const running = state.run?.abort.signal.aborted === false ? state.run.entries : [];
     const stopped = [...running, ...state.waiting].filter(({ what }) => "message" in what);
@@ -87,14 +87,14 @@ export class ChatQueues<Message> {
   }
 
   /** Returns the message that waits last, `undefined` where that is none. */
-  last(conversation: string): Message | undefined {
-    const what = this.#queues.get(conversation)?.waiting.at(-1)?.what;
+  last(session: string): Message | undefined {
+    const what = this.#queues.get(session)?.waiting.at(-1)?.what;
     return what !== undefined && "message" in what ? what.message : undefined;
   }
 
   /** Returns the messages of a conversation that have not ended. */
-  open(conversation: string): OpenMessages<Message> {
-    const { run, waiting = [] } = this.#queues.get(conversation) ?? {};
+  open(session: string): OpenMessages<Message> {
+    const { run, waiting = [] } = this.#queues.get(session) ?? {};
     const messages = (entries: Waiting<Message>[] = []): Message[] =>
       entries.flatMap(({ what }) => ("message" in what ? [what.message] : []));
     const interrupted = waiting.some(({ what }) => "work" in what);
@@ -102,39 +102,39 @@ export class ChatQueues<Message> {
   }
 
   /** Puts `instead` in the place of a message that has not ended. A run that has begun does not see it. */
-  replace(conversation: string, message: Message, instead: Message): void {
-    const entry = this.#entry(conversation, message);
+  replace(session: string, message: Message, instead: Message): void {
+    const entry = this.#entry(session, message);
     if (entry !== undefined) entry.what = { message: instead };
   }
 
   /** Resolves with the end of a message that has not ended, or rejects with its failure. */
-  async ending(conversation: string, message: Message): Promise<DeliveryOutcome | undefined> {
-    return this.#entry(conversation, message)?.settled.promise;
+  async ending(session: string, message: Message): Promise<DeliveryOutcome | undefined> {
+    return this.#entry(session, message)?.settled.promise;
   }
 
   /** Ends a message that has not ended. A run that answers it starts over with the others, if there are any. */
-  remove(conversation: string, message: Message, outcome: DeliveryOutcome): void {
-    const state = this.#queues.get(conversation);
-    const entry = this.#entry(conversation, message);
+  remove(session: string, message: Message, outcome: DeliveryOutcome): void {
+    const state = this.#queues.get(session);
+    const entry = this.#entry(session, message);
     if (state === undefined || entry === undefined) return;
     entry.settled.resolve(outcome);
     state.waiting = state.waiting.filter((one) => one !== entry);
     if (state.run?.entries.includes(entry) !== true) return;
     state.run.entries = state.run.entries.filter((one) => one !== entry);
-    this.restart(conversation);
+    this.restart(session);
   }
 
   /** Ends the run under way and answers its messages again, together with what waits by now. */
-  restart(conversation: string): void {
-    const state = this.#queues.get(conversation);
+  restart(session: string): void {
+    const state = this.#queues.get(session);
     if (state?.run === undefined) return;
     state.waiting.unshift(...state.run.entries);
     state.run.entries = [];
     state.run.abort.abort();
   }
 
-  #entry(conversation: string, message: Message): Waiting<Message> | undefined {
-    const { run, waiting = [] } = this.#queues.get(conversation) ?? {};
+  #entry(session: string, message: Message): Waiting<Message> | undefined {
+    const { run, waiting = [] } = this.#queues.get(session) ?? {};
     return [...(run?.entries ?? []), ...waiting].find(
       ({ what }) => "message" in what && what.message === message,
     );
@@ -145,20 +145,20 @@ export class ChatQueues<Message> {
     for (const state of this.#queues.values()) rejectAll(state.waiting.splice(0), reason);
   }
 
-  #add(conversation: string, what: Waiting<Message>["what"]): Promise<DeliveryOutcome> {
+  #add(session: string, what: Waiting<Message>["what"]): Promise<DeliveryOutcome> {
     const settled = Promise.withResolvers<DeliveryOutcome>();
-    const known = this.#queues.get(conversation);
+    const known = this.#queues.get(session);
     const state = known ?? { waiting: [], run: undefined };
     state.waiting.push({ what, settled });
     if (known === undefined) {
-      this.#queues.set(conversation, state);
-      void this.#work(conversation, state);
+      this.#queues.set(session, state);
+      void this.#work(session, state);
     }
     return settled.promise;
   }
 
   /** Never rejects: a failure belongs to the messages that it failed. */
-  async #work(conversation: string, state: ChatQueue<Message>): Promise<void> {
+  async #work(session: string, state: ChatQueue<Message>): Promise<void> {
     // What was handed over together takes its places first.
     await Promise.resolve();
     for (;;) {
@@ -182,7 +182,7 @@ export class ChatQueues<Message> {
       state.run = undefined;
     }
     // Without a pause behind the last look: who comes now finds either the work going on or none.
-    this.#queues.delete(conversation);
+    this.#queues.delete(session);
   }
 
   async #carryOut(entries: Waiting<Message>[], signal: AbortSignal): Promise<DeliveryOutcome[]> {

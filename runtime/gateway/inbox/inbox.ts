@@ -5,7 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Actions, Pressed } from "../actions.ts";
 import { rightsOf } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
-import { type Channel, conversationOf } from "../channels/channel.ts";
+import { type Channel, sessionOf } from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import type { Report } from "../contract-report.ts";
 import { RetryableError } from "../failure.ts";
@@ -136,8 +136,8 @@ export class Inbox {
   }
 
   /** Does something when all before it in a conversation has ended, and before all behind it. */
-  inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
-    return this.#queues.inTurn(conversation, work);
+  inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
+    return this.#queues.inTurn(session, work);
   }
 
   /**
@@ -242,7 +242,7 @@ export class Inbox {
   }
 
   #isRest(delivery: Delivery, inbound: InboundMessage): boolean {
-    const first = this.#queues.last(conversationOf(delivery.platform, inbound.target));
+    const first = this.#queues.last(sessionOf(delivery.platform, inbound.target));
     return this.#bursts.isRest(first, delivery, inbound);
   }
 
@@ -250,18 +250,18 @@ export class Inbox {
   #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
     const command = readCommand(inbound.text);
     if (command === undefined) return this.#ask(delivery, channel, inbound);
-    const conversation = conversationOf(delivery.platform, inbound.target);
+    const session = sessionOf(delivery.platform, inbound.target);
     const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
-    return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
+    return keepsItsPlace(command) ? this.#queues.inTurn(session, work) : work();
   }
 
   /** A message takes its place in its conversation. */
   #ask(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
     const { id, platform, last, receivedAt } = delivery;
-    const conversation = conversationOf(platform, inbound.target);
+    const session = sessionOf(platform, inbound.target);
     const message: Waiting = { ...inbound, id, platform, last, receivedAt };
-    const answered = this.#queues.ask(conversation, message);
-    this.#changes.join(conversation, message);
+    const answered = this.#queues.ask(session, message);
+    this.#changes.join(session, message);
     return this.#noticed(delivery, channel, inbound, answered);
   }
 
@@ -289,8 +289,8 @@ export class Inbox {
       return this.#message(delivery, channel, { direct, admission, sender, target, text, attachments: [] });
     }
     if (action.does === "file") {
-      const isHere = action.conversation === conversationOf(platform, target);
-      const answer = isHere ? sessions.answerTo(action.conversation, action.delivery) : undefined;
+      const isHere = action.session === sessionOf(platform, target);
+      const answer = isHere ? sessions.answerTo(action.session, action.delivery) : undefined;
       return answer === undefined
         ? this.#say(delivery, channel, target, GONE_TEXT)
         : sendWhole(this.#options, { key: delivery, channel, target, text: answer.text });
@@ -341,8 +341,8 @@ export class Inbox {
     text: string,
     by?: string,
   ): Promise<void> {
-    const conversation = conversationOf(delivery.platform, target);
-    if (!this.#isTold(conversation, delivery.receivedAt))
+    const session = sessionOf(delivery.platform, target);
+    if (!this.#isTold(session, delivery.receivedAt))
       await this.#options.replies.tellDelay(delivery, channel, target, text, by);
   }
 
@@ -368,7 +368,7 @@ export class Inbox {
     }
     const { target } = inbound;
     if (givenUp) {
-      const isTold = this.#isTold(`given up ${conversationOf(platform, target)}`, receivedAt);
+      const isTold = this.#isTold(`given up ${sessionOf(platform, target)}`, receivedAt);
       const told = isTold || (await replies.tell(delivery, channel, target, givenUpText(code)));
       return { outcome: told ? "answered" : "ignored", note: "given up" };
     }
@@ -400,7 +400,7 @@ export class Inbox {
     if (keep > 0 && text !== "") {
       const { message, sender, target } = inbound;
       const note = { delivery: id, message, sender, text, at: clock() };
-      sessions.noteContext(conversationOf(platform, target), note, keep);
+      sessions.noteContext(sessionOf(platform, target), note, keep);
     }
     return { outcome: "ignored", note: "not for the bot, kept as context" };
   }
@@ -417,19 +417,19 @@ export class Inbox {
   ): Promise<DeliveryOutcome> {
     const { commands, records, clock } = this.#options;
     const { platform } = delivery;
-    const conversation = conversationOf(platform, target);
+    const session = sessionOf(platform, target);
     let text = records.of(delivery).said;
     if (text === undefined) {
-      const stop = (): number => this.#stop(platform, channel, conversation);
-      text = commands.run(command, { conversation, platform, sender, admission, stop });
+      const stop = (): number => this.#stop(platform, channel, session);
+      text = commands.run(command, { session, platform, sender, admission, stop });
       records.say(delivery, text, clock());
     }
     return this.#say(delivery, channel, target, text);
   }
 
-  #stop(platform: Platform, channel: Channel, conversation: string): number {
+  #stop(platform: Platform, channel: Channel, session: string): number {
     const { records, clock } = this.#options;
-    return this.#queues.stop(conversation, (messages) => {
+    return this.#queues.stop(session, (messages) => {
       const ids = messages.map(({ id }) => id);
       if (ids.length > 0) records.answer(platform, ids, clock());
       for (const { target } of messages) void dismiss(channel, target);

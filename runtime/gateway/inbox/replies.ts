@@ -4,7 +4,7 @@ import type { ErrorCode, Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions, Button } from "../actions.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
-import { type Channel, conversationOf } from "../channels/channel.ts";
+import { type Channel, sessionOf } from "../channels/channel.ts";
 import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import { readMessages, type ReadOptions } from "./attachments.ts";
@@ -161,7 +161,7 @@ export class Replies {
         quoted: read[index]?.quoted ?? [],
       });
       const question: Question = {
-        conversation: conversationOf(platform, last.target),
+        session: sessionOf(platform, last.target),
         platform,
         target: last.target,
         direct: last.direct,

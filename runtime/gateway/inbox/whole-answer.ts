@@ -2,7 +2,7 @@ import type { Delivery, DeliveryOutcome } from "../../contract/delivery.ts";
 import type { ReplyTarget } from "../../contract/message.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions } from "../actions.ts";
-import { type Channel, conversationOf, type OutgoingFile } from "../channels/channel.ts";
+import { type Channel, sessionOf, type OutgoingFile } from "../channels/channel.ts";
 import { RefusedError } from "../failure.ts";
 import type { DeliveryRecords } from "./records.ts";
 
@@ -35,11 +35,11 @@ export async function offerWhole(
   if (channel.files === undefined || channel.split(text).length <= MOST_MESSAGES) return;
   try {
     if (channel.answerPress === undefined) return await channel.files.send(target, wholeAnswer(text));
-    const conversation = conversationOf(platform, target);
+    const session = sessionOf(platform, target);
     const buttons = actions.offer({
       platform,
       by,
-      choices: [{ label: "As a file", action: { does: "file", conversation, delivery: id } }],
+      choices: [{ label: "As a file", action: { does: "file", session, delivery: id } }],
       expiresAt: clock() + OFFER_MS,
     });
     await channel.send(target, OFFER_TEXT, 0, buttons);

@@ -59,7 +59,7 @@ export interface ConversationParts {
 }
 
 /** Builds the messages of a question to the model. */
-export function conversation({
+export function session({
   summary,
   turns,
   question,

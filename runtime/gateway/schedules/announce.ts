@@ -1,6 +1,6 @@
 import type { Admission, ReplyTarget } from "../../contract/message.ts";
 import type { Platform } from "../../contract/delivery.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import type { InTurn } from "../inbox/chat-queues.ts";
 import type { DeliveryRecords } from "../inbox/records.ts";
 import type { Replies } from "../inbox/replies.ts";
@@ -56,7 +56,7 @@ export function createAnnounce({ parts, records, replies, inTurn, clock }: Annou
     if (text !== undefined) return text;
     const answer = await parts().agent.answer(
       {
-        conversation: conversationOf(platform, target),
+        session: sessionOf(platform, target),
         platform,
         target,
         direct: false,
@@ -84,7 +84,7 @@ export function createAnnounce({ parts, records, replies, inTurn, clock }: Annou
       const detail = `The config file has no channel that is served here for ${platform}.`;
       throw new RetryableError("channel_not_configured", detail);
     }
-    return inTurn(conversationOf(platform, target), async () => {
+    return inTurn(sessionOf(platform, target), async () => {
       if (signal.aborted) throw new RetryableError("gateway_unavailable", "The gateway is stopping.");
       if (records.of(request).answered) return "said";
       const words = await text(request, signal);

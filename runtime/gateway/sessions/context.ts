@@ -51,21 +51,17 @@ export class ContextNotes {
   }
 
   /** Keeps a message, and the last `keep` of its conversation in all. */
-  note(
-    conversation: string,
-    { delivery, message, sender, text, was, at }: ContextMessage,
-    keep: number,
-  ): void {
+  note(session: string, { delivery, message, sender, text, was, at }: ContextMessage, keep: number): void {
     if (keep <= 0) return;
     const { name, username } = storedNames(sender);
     const former = was === undefined ? null : shortened(was);
     const columns = [sender.id, name, username, shortened(text), at, message ?? null, former] as const;
-    this.#insert.run(conversation, delivery, ...columns);
-    this.#trim.run({ conversation, keep });
+    this.#insert.run(session, delivery, ...columns);
+    this.#trim.run({ conversation: session, keep });
   }
 
   /** Keeps again what {@link take} returned for a delivery. */
-  giveBack(conversation: string, delivery: string, stored: string, at: number): void {
+  giveBack(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };
       const message = {
@@ -75,22 +71,22 @@ export class ContextNotes {
         ...(was !== undefined && { was }),
         at,
       };
-      this.note(conversation, message, Number.MAX_SAFE_INTEGER);
+      this.note(session, message, Number.MAX_SAFE_INTEGER);
     }
   }
 
   /** Gives a message a new text; `undefined` removes it. False: it is not kept. */
-  change(conversation: string, message: string, text: string | undefined): boolean {
+  change(session: string, message: string, text: string | undefined): boolean {
     const { changes } =
       text === undefined
-        ? this.#remove.run(conversation, message)
-        : this.#change.run(shortened(text), conversation, message);
+        ? this.#remove.run(session, message)
+        : this.#change.run(shortened(text), session, message);
     return Number(changes) > 0;
   }
 
   /** Returns what is kept of a conversation, as it is stored with a message; `null` if there is nothing. Removes it. */
-  take(conversation: string): string | null {
-    const rows = this.#take.all(conversation).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
+  take(session: string): string | null {
+    const rows = this.#take.all(session).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;
     const asides = rows.map((row) => {
       const { text, was } = row;

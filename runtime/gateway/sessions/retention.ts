@@ -118,8 +118,8 @@ export class Retention {
          SELECT seq FROM messages WHERE conversation = ? ORDER BY seq LIMIT ?)`,
     );
     let messages = await this.#inBatches(Number.POSITIVE_INFINITY, (most) => byAge.run(before, most).changes);
-    for (const { conversation, excess } of this.#tooLong(rules, before)) {
-      messages += await this.#inBatches(excess, (most) => byCount.run(conversation, most).changes);
+    for (const { session, excess } of this.#tooLong(rules, before)) {
+      messages += await this.#inBatches(excess, (most) => byCount.run(session, most).changes);
     }
     return { messages, sessions: this.#removeEmpty(rules) };
   }
@@ -163,7 +163,7 @@ export class Retention {
   }
 
   /** Conversations with more messages than they may have, not counting those that go by their age. */
-  #tooLong({ messages }: Rules, before: number): { conversation: string; excess: number }[] {
+  #tooLong({ messages }: Rules, before: number): { session: string; excess: number }[] {
     if (messages === undefined) return [];
     return this.#options.database
       .prepare(
@@ -171,7 +171,7 @@ export class Retention {
          GROUP BY conversation HAVING excess > 0`,
       )
       .all({ most: messages, before })
-      .map(({ conversation, excess }) => ({ conversation: String(conversation), excess: Number(excess) }));
+      .map(({ conversation: session, excess }) => ({ session: String(session), excess: Number(excess) }));
   }
 }
 
@@ -209,17 +209,15 @@ function overwriting(database: DatabaseSync, counted: "messages" | "sessions", r
  *
  * @returns the number of its messages; `undefined` if there is no such conversation.
  */
-export function deleteConversation(database: DatabaseSync, conversation: string): number | undefined {
+export function deleteConversation(database: DatabaseSync, session: string): number | undefined {
   countRemovals(database);
   let messages: number | undefined;
   overwriting(database, "sessions", () => {
-    const known = database.prepare("DELETE FROM sessions WHERE conversation = ?").run(conversation).changes;
+    const known = database.prepare("DELETE FROM sessions WHERE conversation = ?").run(session).changes;
     if (known === 0) return 0;
     for (const table of ["session_context", "steps"])
-      database.prepare(`DELETE FROM ${table} WHERE conversation = ?`).run(conversation);
-    messages = Number(
-      database.prepare("DELETE FROM messages WHERE conversation = ?").run(conversation).changes,
-    );
+      database.prepare(`DELETE FROM ${table} WHERE conversation = ?`).run(session);
+    messages = Number(database.prepare("DELETE FROM messages WHERE conversation = ?").run(session).changes);
     database.prepare("UPDATE retention SET messages = messages + ?").run(messages);
     return 1;
   });

@@ -59,8 +59,8 @@ export class Steps {
   }
 
   /** Keeps a step whose calls are still to be run. */
-  add(conversation: string, delivery: string, text: string, calls: readonly ToolCall[], at: number): Step {
-    const seq = Number(this.#insert.get(conversation, delivery, text, at)?.["seq"]);
+  add(session: string, delivery: string, text: string, calls: readonly ToolCall[], at: number): Step {
+    const seq = Number(this.#insert.get(session, delivery, text, at)?.["seq"]);
     // A call without an input gets an empty one: JSON has no other word for it.
     const known = calls.map(({ id, name, input }): StepCall => ({
       id,
@@ -80,9 +80,9 @@ export class Steps {
   }
 
   /** The steps that were kept for a delivery, in order. A step whose calls were never kept did not happen. */
-  of(conversation: string, delivery: string): Step[] {
+  of(session: string, delivery: string): Step[] {
     return this.#read
-      .all(conversation, delivery)
+      .all(session, delivery)
       .map((row) => ({
         seq: Number(row["seq"]),
         text: String(row["text"]),
@@ -92,8 +92,8 @@ export class Steps {
   }
 
   /** Forgets the steps of a complete answer, and those that will not be continued. */
-  drop(conversation: string, deliveries: readonly string[], now: number): void {
-    for (const delivery of deliveries) this.#drop.run(conversation, delivery);
+  drop(session: string, deliveries: readonly string[], now: number): void {
+    for (const delivery of deliveries) this.#drop.run(session, delivery);
     this.#prune.run(now - KEEP_MS);
   }
 

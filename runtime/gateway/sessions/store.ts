@@ -13,7 +13,7 @@ import { Steps } from "./steps.ts";
 interface Entry {
   role: "user" | "assistant";
   text: string;
-  conversation: string;
+  session: string;
   delivery: string;
   sender?: string;
   /** Milliseconds since the epoch. */
@@ -22,7 +22,7 @@ interface Entry {
 
 /** A question as it is put into a transcript: several messages where they came in a burst. */
 interface QuestionEntry {
-  conversation: string;
+  session: string;
   messages: readonly {
     delivery: string;
     sender: Sender;
@@ -63,7 +63,7 @@ export interface Version {
 
 /** One session, for a list. */
 interface SessionSummary {
-  conversation: string;
+  session: string;
   /** Since it began. */
   messages: number;
   /** ISO 8601: when the last message came; not there before the first. */
@@ -96,30 +96,30 @@ export class Sessions {
   }
 
   /** Adds a message, once: the same delivery and role again changes nothing. */
-  append({ conversation, delivery, role, sender, text, at }: Entry): void {
+  append({ session, delivery, role, sender, text, at }: Entry): void {
     const unused = [null, null, null, null] as const;
-    this.#sql.append.run(conversation, delivery, role, sender ?? null, ...unused, text, at, null, null);
+    this.#sql.append.run(session, delivery, role, sender ?? null, ...unused, text, at, null, null);
   }
 
   /**
    * Adds a question's messages, each once; one that was edited before it had an answer gets its new text. The first new
    * one takes along what was said there meanwhile that was not for the bot. After a power cut the person asks again.
    */
-  ask({ conversation, messages, group, at }: QuestionEntry): void {
+  ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
       for (const { delivery, sender, text, quoted = [], message = null, words = null } of messages) {
         const about = quoted.length === 0 ? null : JSON.stringify(quoted);
-        const known = this.#sql.question.get(conversation, delivery);
+        const known = this.#sql.question.get(session, delivery);
         if (known !== undefined) {
           const isEdited = words !== null && text.slice(0, words) !== wordsOf(known);
-          if (isEdited && this.answerTo(conversation, delivery) === undefined)
-            this.#sql.revise.run(text, about, words, conversation, delivery);
+          if (isEdited && this.answerTo(session, delivery) === undefined)
+            this.#sql.revise.run(text, about, words, session, delivery);
           continue;
         }
         const { name, username } = group ? storedNames(sender) : { name: null, username: null };
-        const context = this.#context.take(conversation);
+        const context = this.#context.take(session);
         const columns = [sender.id, name, username, context, about, text, at, message, words] as const;
-        this.#sql.append.run(conversation, delivery, "user", ...columns);
+        this.#sql.append.run(session, delivery, "user", ...columns);
       }
     });
   }
@@ -128,8 +128,8 @@ export class Sessions {
    * Returns the newest version of a platform's message in a transcript, but for the one that came with `delivery`;
    * `undefined` if the message was not put to the model.
    */
-  versionOf(conversation: string, message: string, delivery: string): Version | undefined {
-    const row = this.#sql.version.get({ conversation, message, delivery });
+  versionOf(session: string, message: string, delivery: string): Version | undefined {
+    const row = this.#sql.version.get({ conversation: session, message, delivery });
     if (row === undefined) return undefined;
     return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
   }
@@ -138,11 +138,11 @@ export class Sessions {
    * Takes a question that will have no answer out of the transcript, and what was done for it. What was said before it
    * goes to the next question.
    */
-  retract(conversation: string, delivery: string, at: number): void {
+  retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
-      const context = this.#sql.retract.get(conversation, delivery)?.["context"];
-      if (typeof context === "string") this.#context.giveBack(conversation, delivery, context, at);
-      this.steps.drop(conversation, [delivery], at);
+      const context = this.#sql.retract.get(session, delivery)?.["context"];
+      if (typeof context === "string") this.#context.giveBack(session, delivery, context, at);
+      this.steps.drop(session, [delivery], at);
     });
   }
 
@@ -150,44 +150,46 @@ export class Sessions {
    * Keeps the answer to a question under its last delivery, for those of its deliveries alone: one that an
    * attempt before asked along with them is still without an answer. The steps that led to it go.
    */
-  keepAnswer(conversation: string, deliveries: readonly string[], text: string, at: number): void {
+  keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
     if (delivery === undefined) return;
     transaction(this.#database, () => {
-      this.append({ conversation, delivery, role: "assistant", text, at });
-      for (const one of deliveries) this.#sql.join.run(delivery, conversation, one);
-      this.steps.drop(conversation, deliveries, at);
+      this.append({ session, delivery, role: "assistant", text, at });
+      for (const one of deliveries) this.#sql.join.run(delivery, session, one);
+      this.steps.drop(session, deliveries, at);
     });
   }
 
   /** The answer that was made for a delivery, perhaps before a send that failed, and where it is kept. */
-  answerTo(conversation: string, delivery: string): { text: string; delivery: string } | undefined {
-    const row = this.#sql.answer.get({ conversation, delivery });
+  answerTo(session: string, delivery: string): { text: string; delivery: string } | undefined {
+    const row = this.#sql.answer.get({ conversation: session, delivery });
     return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
   }
 
   /** Tells whether a delivery's message is in the transcript, from an attempt before this one. */
-  knows(conversation: string, delivery: string): boolean {
-    return this.#sql.question.get(conversation, delivery) !== undefined;
+  knows(session: string, delivery: string): boolean {
+    return this.#sql.question.get(session, delivery) !== undefined;
   }
 
   /**
    * Returns what is put before the model for a question that was added: its messages, and before them as many as
    * `limit` leaves. What stands before starts with a user's message, as the model's interface demands.
    */
-  history(conversation: string, deliveries: readonly string[], limit: number): History {
+  history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {
-      const row = this.#sql.question.get(conversation, delivery);
+      const row = this.#sql.question.get(session, delivery);
       return row === undefined ? [] : [{ said: readSaid(row), seq: Number(row["seq"]), delivery }];
     });
     const before = Math.min(...question.map(({ seq }) => seq));
     const left = Math.max(0, limit - question.length);
-    const rows = Number.isFinite(before) ? this.#sql.before.all({ conversation, before, limit: left }) : [];
+    const rows = Number.isFinite(before)
+      ? this.#sql.before.all({ conversation: session, before, limit: left })
+      : [];
     const turns = rows.toReversed().map(readTurn);
     const first = turns.findIndex(({ role }) => role === "user");
-    const session = this.#sql.session.get(conversation);
-    const summary = session?.["summary"];
-    const counts = before > Number(session?.["begins_after"] ?? 0);
+    const kept = this.#sql.session.get(session);
+    const summary = kept?.["summary"];
+    const counts = before > Number(kept?.["begins_after"] ?? 0);
     return {
       ...(typeof summary === "string" && counts && { summary: modelText(summary) }),
       turns: first === -1 ? [] : turns.slice(first),
@@ -196,59 +198,59 @@ export class Sessions {
   }
 
   /** Stores the summary of a session's messages up to `seq`. */
-  summarise(conversation: string, summary: string, seq: number): void {
-    this.#sql.summarise.run(summary, seq, conversation);
+  summarise(session: string, summary: string, seq: number): void {
+    this.#sql.summarise.run(summary, seq, session);
   }
 
   /** Starts a session over: its messages are kept, but not put before the model any more. */
-  reset(conversation: string, at: number): void {
+  reset(session: string, at: number): void {
     transaction(this.#database, () => {
-      this.#context.take(conversation);
-      this.#sql.reset.run({ conversation, at });
+      this.#context.take(session);
+      this.#sql.reset.run({ conversation: session, at });
     });
   }
 
   /** Returns when a session's last message came or it started over, in milliseconds since the epoch. */
-  updatedAt(conversation: string): number | undefined {
-    const at = this.#sql.session.get(conversation)?.["updated_at"];
+  updatedAt(session: string): number | undefined {
+    const at = this.#sql.session.get(session)?.["updated_at"];
     return typeof at === "number" ? at : undefined;
   }
 
   /** Messages of a session since it began. */
-  size(conversation: string): number {
-    return Number(this.#sql.session.get(conversation)?.["messages"] ?? 0);
+  size(session: string): number {
+    return Number(this.#sql.session.get(session)?.["messages"] ?? 0);
   }
 
   /** The model that a conversation chose, `<provider>/<model id>`. It stays when the session starts over. */
-  modelOf(conversation: string): string | undefined {
-    const model = this.#sql.session.get(conversation)?.["model"];
+  modelOf(session: string): string | undefined {
+    const model = this.#sql.session.get(session)?.["model"];
     return typeof model === "string" ? model : undefined;
   }
 
   /** Chooses a conversation's model; `undefined` goes back to the config's. */
-  setModel(conversation: string, model: string | undefined): void {
-    this.#sql.setModel.run(conversation, model ?? null);
+  setModel(session: string, model: string | undefined): void {
+    this.#sql.setModel.run(session, model ?? null);
   }
 
   /** Returns how many tokens the provider counted for each that was estimated, where it was ever asked here. */
-  tokenRatio(conversation: string): number | undefined {
-    const ratio = this.#sql.session.get(conversation)?.["token_ratio"];
+  tokenRatio(session: string): number | undefined {
+    const ratio = this.#sql.session.get(session)?.["token_ratio"];
     return typeof ratio === "number" ? ratio : undefined;
   }
 
   /** See {@link tokenRatio}. */
-  setTokenRatio(conversation: string, ratio: number): void {
-    lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, conversation));
+  setTokenRatio(session: string, ratio: number): void {
+    lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, session));
   }
 
   /** Keeps a message that is not answered, the last `keep` of them, for the next answer there. */
-  noteContext(conversation: string, message: ContextMessage, keep: number): void {
-    this.#context.note(conversation, message, keep);
+  noteContext(session: string, message: ContextMessage, keep: number): void {
+    this.#context.note(session, message, keep);
   }
 
   /** Gives a message that is kept as context a new text; `undefined` removes it. False: there is none. */
-  changeContext(conversation: string, message: string, text: string | undefined): boolean {
-    return this.#context.change(conversation, message, text);
+  changeContext(session: string, message: string, text: string | undefined): boolean {
+    return this.#context.change(session, message, text);
   }
 
   /** Every session, the last used first. */
@@ -302,7 +304,7 @@ function readSaid(row: Record<string, SQLOutputValue>): Said {
 function readSession(row: Record<string, SQLOutputValue>): SessionSummary {
   const { updated_at: updatedAt, model } = row;
   return {
-    conversation: String(row["conversation"]),
+    session: String(row["conversation"]),
     messages: Number(row["messages"]),
     ...(updatedAt !== null && { updatedAt: new Date(Number(updatedAt)).toISOString() }),
     ...(model !== null && { model: String(model) }),

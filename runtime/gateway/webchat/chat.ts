@@ -7,7 +7,7 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions } from "../actions.ts";
 import type { Agent } from "../agent/agent.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { ChatQueues } from "../inbox/chat-queues.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";
@@ -90,7 +90,7 @@ export class WebChat {
     const stopListening = outbox.listen(deviceId, listener);
     const ticket = randomBytes(32).toString("base64url");
     this.#tickets.set(ticket, deviceId);
-    const history = messages.recent(conversationOf(WEB, { chat: deviceId }));
+    const history = messages.recent(sessionOf(WEB, { chat: deviceId }));
     const running = [...(this.#running.get(deviceId)?.keys() ?? [])];
     const known = new Set([...history.map(({ id }) => id), ...running]);
     const items = outbox.recent(deviceId).filter(({ id }) => id === "" || known.has(id));
@@ -133,17 +133,17 @@ export class WebChat {
   /** Accepts a message. A repeated one gets its answer again. */
   say(said: Said): void {
     const { sender, id } = said;
-    const conversation = conversationOf(WEB, { chat: sender.id });
+    const session = sessionOf(WEB, { chat: sender.id });
     this.#tell(sender.id, { type: "accepted", id, text: shownText(said) });
     if (this.#running.get(sender.id)?.has(id)) return;
-    const answer = this.#options.sessions.answerTo(conversation, id);
+    const answer = this.#options.sessions.answerTo(session, id);
     const known = this.#settled.get(keyOf(said));
     if (answer !== undefined)
       return this.#tell(sender.id, { type: "answer", id, ...asMarkdown(answer.text) });
     if (known !== undefined) return this.#tell(sender.id, known);
     const running = this.#running.get(sender.id) ?? new Map<string, Said>();
     this.#running.set(sender.id, running.set(id, said));
-    void this.#carryOut(conversation, said)
+    void this.#carryOut(session, said)
       .catch((error: unknown) => this.#fail(said, error))
       .finally(() => {
         running.delete(id);
@@ -162,17 +162,17 @@ export class WebChat {
     this.#stop.abort();
   }
 
-  async #carryOut(conversation: string, said: Said): Promise<void> {
+  async #carryOut(session: string, said: Said): Promise<void> {
     const command = readCommand(said.text);
-    if (command === undefined) return void (await this.#conversations.ask(conversation, said));
+    if (command === undefined) return void (await this.#conversations.ask(session, said));
     const work = async () => {
       const text = this.#options.commands.run(command, {
-        conversation,
+        session,
         platform: WEB,
         sender: said.sender,
         admission: this.#admission(said),
         stop: () =>
-          this.#conversations.stop(conversation, (stopped) => {
+          this.#conversations.stop(session, (stopped) => {
             for (const one of stopped)
               this.#settle(one, { type: "answer", id: one.id, ...asMarkdown("Stopped.") });
           }),
@@ -180,7 +180,7 @@ export class WebChat {
       this.#settle(said, { type: "answer", id: said.id, ...asMarkdown(text) });
       return { outcome: "answered" as const };
     };
-    await (keepsItsPlace(command) ? this.#conversations.inTurn(conversation, work) : work());
+    await (keepsItsPlace(command) ? this.#conversations.inTurn(session, work) : work());
   }
 
   #admission({ sender, grants }: From): Extract<Admission, { by: "browser" }> {
@@ -193,7 +193,7 @@ export class WebChat {
     const { agent, reading, clock, log } = this.#options;
     const started = clock();
     const target = { chat: sender.id };
-    const conversation = conversationOf(WEB, target);
+    const session = sessionOf(WEB, target);
     this.#tell(sender.id, { type: "typing", id });
     const growing = throttle(TEXT_EVERY_MS, (soFar) => {
       if (!signal.aborted) this.#tell(sender.id, { type: "text", id, soFar, blocks: parseMarkdown(soFar) });
@@ -202,7 +202,7 @@ export class WebChat {
       const read = await readWebMessage(said, { ...reading(), signal });
       const answer = await agent().answer(
         {
-          conversation,
+          session,
           platform: WEB,
           target,
           direct: true,
@@ -292,9 +292,9 @@ export class ChatHistory {
   }
 
   /** The last messages, oldest first. */
-  recent(conversation: string): ChatTurn[] {
+  recent(session: string): ChatTurn[] {
     return this.#recent
-      .all(conversation)
+      .all(session)
       .map(({ delivery, role, text, at }): ChatTurn => ({
         id: String(delivery),
         role: role === "user" ? "user" : "assistant",

@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ChatItem, ToPage } from "../../contract/chat.ts";
 import { randomBytes } from "../../process/random.ts";
 import type { Actions, Button } from "../actions.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import { PRESS_WORDS } from "../inbox/notices.ts";
 import { imageFacts } from "../media/image.ts";
 import { digestOf } from "../workspace/root.ts";
@@ -139,13 +139,13 @@ export class WebOutbox {
 
   /** Sends a question again, whose buttons have changed, by one of them. */
   refresh(device: string, press: string): void {
-    for (const row of this.#withPress.all(conversationOf(WEB, { chat: device }), JSON.stringify(press)))
+    for (const row of this.#withPress.all(sessionOf(WEB, { chat: device }), JSON.stringify(press)))
       this.tell(device, this.#item(row));
   }
 
   /** Returns the last files and questions of a device, oldest first. */
   recent(device: string): ChatItem[] {
-    const rows = this.#recent.all(conversationOf(WEB, { chat: device })).toReversed();
+    const rows = this.#recent.all(sessionOf(WEB, { chat: device })).toReversed();
     return rows.map((row) => this.#item(row));
   }
 
@@ -154,7 +154,7 @@ export class WebOutbox {
    * gone from the workspace and from its versions.
    */
   file(workspace: Workspace, device: string, id: string): { data: Uint8Array; picture?: string } | undefined {
-    const row = this.#one.get(id, conversationOf(WEB, { chat: device }));
+    const row = this.#one.get(id, sessionOf(WEB, { chat: device }));
     if (row?.["kind"] !== "file") return undefined;
     const { path, digest, picture } = JSON.parse(String(row["content"])) as KeptFile;
     const { root, name } = workspace.find(path);
@@ -169,9 +169,9 @@ export class WebOutbox {
 
   #add(device: string, delivery: string, kind: ChatItem["type"], content: KeptFile | Question): void {
     const id = randomBytes(16).toString("base64url");
-    const conversation = conversationOf(WEB, { chat: device });
+    const session = sessionOf(WEB, { chat: device });
     const row = { id, delivery, kind, content: JSON.stringify(content) };
-    this.#insert.run(id, conversation, delivery, kind, row.content, this.#options.clock());
+    this.#insert.run(id, session, delivery, kind, row.content, this.#options.clock());
     this.tell(device, this.#item(row));
   }
 

@@ -38,8 +38,13 @@ async function bench(text: string, { plain = false, fails = 0, error = NOT_NOW }
   };
   const all = await deliveriesOver(async (question) => {
     const [{ delivery, sender, text: asked }] = question.messages;
-    const { conversation } = question;
-    all.sessions.ask({ conversation, messages: [{ delivery, sender, text: asked }], group: false, at: 1 });
+    const { session: conversation } = question;
+    all.sessions.ask({
+      session: conversation,
+      messages: [{ delivery, sender, text: asked }],
+      group: false,
+      at: 1,
+    });
     all.sessions.keepAnswer(conversation, [delivery], text, 2);
     return { text, delivery };
   }, channel);

@@ -23,7 +23,7 @@ async function transcripts(rules: Config["sessions"]["retention"] = {}) {
   const { sessions, database } = stores;
   const say = (conversation: string, day: number, text: string) =>
     sessions.append({
-      conversation,
+      session: conversation,
       delivery: `${conversation}-${day}`,
       role: "user",
       text,
@@ -88,7 +88,7 @@ test("what is too old goes a day after it was told, is overwritten, and a conver
   expect(texts()).toEqual(Array.from({ length: 30 }, (_, index) => `day ${29 - index}`));
   expect(retention.notice).toEqual({ beginsAt, messages: 0 });
   expect(logged.at(-1)).toBe('messages were removed by sessions.retention {"messages":71,"sessions":1}');
-  expect(sessions.list().map(({ conversation }) => conversation)).toEqual(["slack:long"]);
+  expect(sessions.list().map(({ session: conversation }) => conversation)).toEqual(["slack:long"]);
   expect(isKept()).toBe(false);
 });
 

@@ -50,7 +50,7 @@ export const PERSON: Admission = { by: "config", grants: "person" };
 /** A question of one person; several texts make a burst. */
 export function question(id: string, text = "hello", others: Partial<Question> = {}): Question {
   return {
-    conversation: "slack:C1",
+    session: "slack:C1",
     platform: "slack",
     target: { chat: "C1" },
     direct: true,

@@ -17,11 +17,11 @@ interface Turn {
 export async function turnStage() {
   const turns: Turn[] = [];
   const answer = async (question: Question, { signal, onText }: AnswerOptions) => {
-    const { conversation, messages, direct } = question;
+    const { session: conversation, messages, direct } = question;
     const deliveries = messages.map(({ delivery }) => delivery);
     const { sessions } = current;
     const earlier = sessions.answerTo(conversation, deliveries.at(-1) ?? "");
-    sessions.ask({ conversation, messages, group: !direct, at: Date.now() });
+    sessions.ask({ session: conversation, messages, group: !direct, at: Date.now() });
     if (earlier !== undefined) return earlier;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const turn: Turn = {

@@ -25,7 +25,7 @@ import {
 import { readableText } from "../../../runtime/gateway/agent/tools/readable-text.ts";
 import { channelAccess, unknownSenderText } from "../../../runtime/gateway/channels/access.ts";
 import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
-import { conversationOf } from "../../../runtime/gateway/channels/channel.ts";
+import { sessionOf } from "../../../runtime/gateway/channels/channel.ts";
 import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
 import {
   readFile as readDiscordFile,
@@ -277,7 +277,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
       textOfBlocks(nested(text, 190));
     },
   },
-  "gateway/channels/channel.ts": { conversationOf: (text) => conversationOf("slack", { chat: text }) },
+  "gateway/channels/channel.ts": { sessionOf: (text) => sessionOf("slack", { chat: text }) },
   "gateway/channels/discord/inbound.ts": { readDiscordEvent: discord },
   "gateway/channels/discord/message.ts": {
     readFile: (text) => discordMessage(text).attachments.map(readDiscordFile),

@@ -11,7 +11,7 @@ const LONGEST_DESCRIPTION = 2_000;
 
 /** The conversation that a tool is used in: the part it may know. */
 export interface ToolContext extends Place, Rights {
-  conversation: string;
+  session: string;
   /** The platform's event id of the message that is answered. */
   delivery: string;
   /** Id of the person who asks; absent if nobody does, as for a schedule. */

@@ -94,7 +94,7 @@ test("a call that was begun before a crash is told as interrupted; one behind it
   const bench = await agentBench();
   const { answer, sessions } = bench.start();
   sessions.ask({
-    conversation: "slack:C1",
+    session: "slack:C1",
     messages: question("Ev1").messages,
     group: false,
     at: bench.time.now,
@@ -228,9 +228,7 @@ test("a new session forgets; its model stays", async () => {
   bench.time.now += 3_600_000;
   await answer(question("Ev3", "three"));
   expect(bench.asked[2]?.messages).toHaveLength(1);
-  expect(sessions.list()).toMatchObject([
-    { conversation: "slack:C1", messages: 2, model: "anthropic/other" },
-  ]);
+  expect(sessions.list()).toMatchObject([{ session: "slack:C1", messages: 2, model: "anthropic/other" }]);
 });
 
 test("a long conversation is summarised; a summary that fails leaves the older part out", async () => {
