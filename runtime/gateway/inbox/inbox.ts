@@ -1,6 +1,5 @@
 import type { Inbound, InboundMessage, ReplyTarget } from "../../contract/message.ts";
-import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
-import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
+import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions, Pressed } from "../actions.ts";
 import { rightsOf } from "../admission.ts";
@@ -17,17 +16,14 @@ import { contextText } from "./attachments.ts";
 import { Bursts, type Waiting } from "./bursts.ts";
 import { Changes } from "./changes.ts";
 import { ChatQueues } from "./chat-queues.ts";
-import { givenUpText, GONE_TEXT, PRESS_WORDS, SLOW_TEXT, waitText } from "./notices.ts";
+import { Delays } from "./delays.ts";
+import { GONE_TEXT, PRESS_WORDS } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
 import { sendWhole } from "./whole-answer.ts";
 import { dismiss, type Replies } from "./replies.ts";
 
-/** Time for the first word of a message whose own time is over when it comes. */
-const LATE_MS = 10_000;
 /** Events that ended well and are remembered. The edge names one only while it is under way, so few are enough. */
 const MOST_ENDED = 1_000;
-/** Chats that were told of a delay and are remembered. */
-const MOST_TOLD = 1_000;
 
 /** Dependencies of the inbox. */
 export interface InboxOptions {
@@ -62,14 +58,14 @@ export class Inbox {
   /** Those that ended well, the oldest first. */
   readonly #ended = new Set<string>();
   readonly #last = new Map<Platform, number>();
-  /** Times at which conversations were last told of a delay. */
-  readonly #told = new Map<string, number>();
+  readonly #delays: Delays;
   readonly #end = new AbortController();
   #draining = false;
 
   constructor(options: InboxOptions) {
     this.#options = options;
     this.#bursts = new Bursts(options);
+    this.#delays = new Delays({ ...options, isStopping: () => this.#draining });
     this.#queues = new ChatQueues({
       answer: (messages, signal) => this.#answer(messages, signal),
       together: (first, second) => this.#bursts.belong(first, second),
@@ -130,7 +126,7 @@ export class Inbox {
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
     this.#refuseWhileStopping();
-    if (notice !== undefined) return this.#tellOfWaiting(delivery, notice);
+    if (notice !== undefined) return this.#delays.tellOfWaiting(delivery, notice);
     const [end] = this.take([delivery], after);
     return end ?? { outcome: "repeated" };
   }
@@ -262,7 +258,7 @@ export class Inbox {
     const message: Waiting = { ...inbound, id, platform, last, receivedAt };
     const answered = this.#queues.ask(session, message);
     this.#changes.join(session, message);
-    return this.#noticed(delivery, channel, inbound, answered);
+    return this.#delays.noticed(delivery, channel, inbound, answered);
   }
 
   /** Does what a button stands for, if the one who pressed it may. */
@@ -298,83 +294,6 @@ export class Inbox {
     const isOperator = rightsOf(parts().config, [admission]).roles.includes("operator");
     const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
     return this.#say(delivery, channel, target, text);
-  }
-
-  /**
-   * Tells the chat that its answer takes longer, where no word of it is out in time. One that comes late already, as
-   * after an outage, has a little time to be answered first.
-   */
-  async #noticed<T>(
-    delivery: Delivery,
-    channel: Channel,
-    { target, sender }: Pick<InboundMessage, "target" | "sender">,
-    answered: Promise<T>,
-  ): Promise<T> {
-    const { parts, replies, clock } = this.#options;
-    const stopWaiting = replies.expect(delivery, delivery.receivedAt);
-    const afterMs = parseDuration(parts().config.agent.noticeAfter) ?? 0;
-    const left = delivery.receivedAt + afterMs - clock();
-    const tell = (): void => {
-      // A gateway that stops has closed its store perhaps, and the edge keeps the message.
-      if (this.#draining) return;
-      void this.#tellDelay(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
-        this.#options.log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
-      );
-    };
-    const timer = setTimeout(
-      tell,
-      Math.min(Math.max(left, Math.min(afterMs, LATE_MS)), LONGEST_TIMER_MS),
-    ).unref();
-    try {
-      return await answered;
-    } finally {
-      clearTimeout(timer);
-      stopWaiting();
-    }
-  }
-
-  /** Tells a chat of a delay. */
-  async #tellDelay(
-    delivery: Delivery,
-    channel: Channel,
-    target: ReplyTarget,
-    text: string,
-    by?: string,
-  ): Promise<void> {
-    const session = sessionOf(delivery.platform, target);
-    if (!this.#isTold(session, delivery.receivedAt))
-      await this.#options.replies.tellDelay(delivery, channel, target, text, by);
-  }
-
-  /** One notice is for all messages that were written before it. Notes that there is one now. */
-  #isTold(what: string, receivedAt: number): boolean {
-    if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
-    if (this.#told.size >= MOST_TOLD) this.#told.clear();
-    this.#told.set(what, this.#options.clock());
-    return false;
-  }
-
-  /**
-   * Tells of a message that the edge still holds, or gives up. What is not for the bot gets no word, as it gets no answer.
-   */
-  async #tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
-    const { parts, replies, clock } = this.#options;
-    const { code, nextAt, givenUp } = notice;
-    const { platform, payload, receivedAt } = delivery;
-    const channel = parts().channels.get(platform);
-    const inbound = channel?.receive(payload);
-    if (channel === undefined || inbound?.kind !== "message" || readCommand(inbound.text) !== undefined) {
-      return { outcome: "ignored", note: "nobody is to be told" };
-    }
-    const { target } = inbound;
-    if (givenUp) {
-      const isTold = this.#isTold(`given up ${sessionOf(platform, target)}`, receivedAt);
-      const told = isTold || (await replies.tell(delivery, channel, target, givenUpText(code)));
-      return { outcome: told ? "answered" : "ignored", note: "given up" };
-    }
-    const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
-    await this.#tellDelay(delivery, channel, target, code === undefined ? SLOW_TEXT : waitText(code, waitMs));
-    return { outcome: "answered", note: "it waits" };
   }
 
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {

@@ -1,0 +1,106 @@
+import type { InboundMessage, ReplyTarget } from "../../contract/message.ts";
+import type { Delivery, DeliveryNotice, DeliveryOutcome } from "../../contract/delivery.ts";
+import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
+import type { Log } from "../../shared/log.ts";
+import { type Channel, sessionOf } from "../channels/channel.ts";
+import { readCommand } from "../commands.ts";
+import type { Components } from "../components.ts";
+import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
+import type { Replies } from "./replies.ts";
+
+/** Time for the first word of a message whose own time is over when it comes. */
+const LATE_MS = 10_000;
+/** Chats that were told of a delay and are remembered. */
+const MOST_TOLD = 1_000;
+
+/** Dependencies of {@link Delays}. */
+interface DelaysOptions {
+  parts(): Pick<Components, "config" | "channels">;
+  replies: Pick<Replies, "tell" | "tellDelay" | "expect">;
+  /** True for a gateway that stops: its store may be closed, and the edge keeps the message. */
+  isStopping(): boolean;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** Tells chats that an answer takes longer, or that there will be none: one notice for all that was written before it. */
+export class Delays {
+  readonly #options: DelaysOptions;
+  /** Times at which sessions were last told. */
+  readonly #told = new Map<string, number>();
+
+  constructor(options: DelaysOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Waits for an answer, and tells its chat of the delay if no word of it is out within `agent.noticeAfter`. A message
+   * that comes late already, as after an outage, has a little time to be answered first.
+   */
+  async noticed<T>(
+    delivery: Delivery,
+    channel: Channel,
+    { target, sender }: Pick<InboundMessage, "target" | "sender">,
+    answered: Promise<T>,
+  ): Promise<T> {
+    const { parts, replies, isStopping, clock, log } = this.#options;
+    const stopWaiting = replies.expect(delivery, delivery.receivedAt);
+    const afterMs = parseDuration(parts().config.agent.noticeAfter) ?? 0;
+    const left = delivery.receivedAt + afterMs - clock();
+    const tell = (): void => {
+      if (isStopping()) return;
+      void this.#tell(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
+        log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
+      );
+    };
+    const waitMs = Math.min(Math.max(left, Math.min(afterMs, LATE_MS)), LONGEST_TIMER_MS);
+    const timer = setTimeout(tell, waitMs).unref();
+    try {
+      return await answered;
+    } finally {
+      clearTimeout(timer);
+      stopWaiting();
+    }
+  }
+
+  /** Tells of a message that the edge still holds, or gives up. A message that is not for the bot gets no word. */
+  async tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
+    const { parts, replies, clock } = this.#options;
+    const { code, nextAt, givenUp } = notice;
+    const { platform, payload, receivedAt } = delivery;
+    const channel = parts().channels.get(platform);
+    const inbound = channel?.receive(payload);
+    if (channel === undefined || inbound?.kind !== "message" || readCommand(inbound.text) !== undefined) {
+      return { outcome: "ignored", note: "nobody is to be told" };
+    }
+    const { target } = inbound;
+    if (givenUp) {
+      const isTold = this.#isTold(`given up ${sessionOf(platform, target)}`, receivedAt);
+      const told = isTold || (await replies.tell(delivery, channel, target, givenUpText(code)));
+      return { outcome: told ? "answered" : "ignored", note: "given up" };
+    }
+    const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
+    await this.#tell(delivery, channel, target, code === undefined ? SLOW_TEXT : waitText(code, waitMs));
+    return { outcome: "answered", note: "it waits" };
+  }
+
+  async #tell(
+    delivery: Delivery,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+    by?: string,
+  ): Promise<void> {
+    const session = sessionOf(delivery.platform, target);
+    if (!this.#isTold(session, delivery.receivedAt))
+      await this.#options.replies.tellDelay(delivery, channel, target, text, by);
+  }
+
+  #isTold(what: string, receivedAt: number): boolean {
+    if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
+    if (this.#told.size >= MOST_TOLD) this.#told.clear();
+    this.#told.set(what, this.#options.clock());
+    return false;
+  }
+}
