@@ -62,8 +62,8 @@ export interface ChatTurn extends Read {
 }
 
 /**
- * A file or question that the assistant sends beside its answers. `item` names it, and one that comes again replaces the former; `id` is the
- * message that it belongs to, if any.
+ * A file or question that the assistant sends beside its answers. `item` names it, and one that comes again replaces the
+ * former; `id` is the message that it belongs to, if any.
  */
 export type ChatItem =
   /** A file, of `size` bytes. `picture`: pages show it. */
