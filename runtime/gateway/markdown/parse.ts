@@ -174,13 +174,25 @@ function readBlock(token: Tokens.Generic): Block | undefined {
     case "table": {
       const { header, rows } = token as Tokens.Table;
       const cells = (row: Tokens.TableCell[]) => row.map(({ tokens }) => readInline(tokens));
-      return { kind: "table", head: cells(header), rows: rows.map(cells), source };
+      const lines = source.split("\n").slice(2);
+      const whole = rows.map((row, at) => [...cells(row), ...excess(lines[at] ?? "", header.length)]);
+      return { kind: "table", head: cells(header), rows: whole, source };
     }
     default:
       return token.tokens === undefined
         ? paragraph(source)
         : { kind: "paragraph", inside: readInline(token.tokens), source };
   }
+}
+
+/** Returns the cells that a row has beyond the table's columns, which GitHub and `marked` drop, as plain text. */
+function excess(row: string, columns: number): Inline[][] {
+  const cells = row.trim().split(/(?<!\\)\|/);
+  if (cells[0] === "") cells.shift();
+  if (cells.at(-1)?.trim() === "") cells.pop();
+  return cells
+    .slice(columns)
+    .map((cell) => [{ kind: "text", text: cell.trim().replaceAll("\\|", "|"), source: cell }]);
 }
 
 function paragraph(source: string): Block {

@@ -161,11 +161,13 @@ function beginsWithWord(piece?: Inline): boolean {
 /** Returns a table with its columns below each other, or a wide one as a list of its rows. */
 function writeTable({ head, rows }: Extract<Block, { kind: "table" }>, forms: Forms): string {
   const [names = [], ...others] = [head, ...rows].map((row) => row.map(visibleText));
-  const widths = names.map((name, column) =>
-    others.reduce((widest, row) => Math.max(widest, lengthOf(row[column])), lengthOf(name)),
+  const columns = others.reduce((most, row) => Math.max(most, row.length), names.length);
+  const widths = Array.from({ length: columns }, (_, column) =>
+    others.reduce((widest, row) => Math.max(widest, lengthOf(row[column])), lengthOf(names[column])),
   );
   if (widths.reduce((sum, width) => sum + width + 3, -3) > WIDEST_TABLE) {
-    const cell = (text: string, column: number) => `${names[column] ?? ""}: ${text}`;
+    const cell = (text: string, column: number) =>
+      names[column] === undefined ? text : `${names[column]}: ${text}`;
     return others.map((row) => `${forms.bullet} ${forms.text(row.map(cell).join(" · "))}`).join("\n");
   }
   const line = (row: readonly string[]) =>
