@@ -30,6 +30,8 @@ const LIST_WINDOW = 1_500;
 const LONGEST_PIECE = 8_000;
 const MOST_WORK = 180_000;
 const SIGNS = "\\`*_~![]<>/:@";
+const LONGEST_MAIL_NAME = 64;
+const MAIL_NAME = /[\w.+-]/;
 const WORD = /[\p{L}\p{N}_]/u;
 /** Any form begins with one of these: most lines have none, and need no parser. */
 const BEGINNING = /[\\`*_~![<]|https?:/i;
@@ -55,11 +57,32 @@ class BoundedTokenizer extends Tokenizer {
     return end === 0 ? undefined : super.blockquote(src.slice(0, end));
   }
 
+  /** In place of a pattern that looks for an address of mail at each character, to the end of its word. */
+  override inlineText(src: string): Tokens.Text {
+    const raw = src.slice(0, textEnd(src));
+    return { type: "text", raw, text: raw, escaped: false };
+  }
+
   override emStrong(src: string, masked: string, before = ""): Tokens.Em | Tokens.Strong | undefined {
     const found = super.emStrong(src, masked, before);
     const isInside = WORD.test(before) || WORD.test(src[found?.raw.length ?? 0] ?? "");
     return found?.type === "em" && isInside ? undefined : found;
   }
+}
+
+/** Returns the end of the plain text that a piece begins with: before the next sign, address or break of a line. */
+function textEnd(src: string): number {
+  const first = /^[`~]+/.exec(src)?.[0].length ?? 1;
+  const sign = /[\\<![`*~_]|https?:\/\/|ftp:\/\/|www\./gi;
+  sign.lastIndex = first;
+  const found = sign.exec(src)?.index ?? src.length;
+  const broken = src.indexOf("  \n", first);
+  const end = broken === -1 ? found : Math.min(found, broken);
+  const at = src.indexOf("@", first);
+  if (at === -1 || at >= end) return end;
+  let start = at;
+  while (start > first && at - start < LONGEST_MAIL_NAME && MAIL_NAME.test(src[start - 1] ?? "")) start -= 1;
+  return start === at ? end : start;
 }
 
 class BoundedLexer extends Lexer {
@@ -109,7 +132,7 @@ function pieceEnd(text: string, from: number): number {
     if (sign === " " || sign === "\n") blank = at + 1;
     if (signs * (at - from) > MOST_WORK) return blank > from ? blank : at + 1;
   }
-  return last === text.length ? last : Math.max(blank, from + 1);
+  return last === text.length || blank === 0 ? last : blank;
 }
 
 /** Returns the blocks of a Markdown text, which may be torn anywhere. */
@@ -175,7 +198,7 @@ function readBlock(token: Tokens.Generic): Block | undefined {
       const { header, rows } = token as Tokens.Table;
       const cells = (row: Tokens.TableCell[]) => row.map(({ tokens }) => readInline(tokens));
       const lines = source.split("\n").slice(2);
-      const whole = rows.map((row, at) => [...cells(row), ...excess(lines[at] ?? "", header.length)]);
+      const whole = rows.map((row, at) => cells(row).concat(excess(lines[at] ?? "", header.length)));
       return { kind: "table", head: cells(header), rows: whole, source };
     }
     default:
