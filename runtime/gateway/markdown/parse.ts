@@ -28,7 +28,7 @@ const DEEPEST = 8;
 const LIST_WINDOW = 1_500;
 /** A text is read in pieces of at most so many characters, or of so many characters times signs of markup. */
 const LONGEST_PIECE = 8_000;
-const MOST_WORK = 180_000;
+const MOST_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";
 const LONGEST_MAIL_NAME = 64;
 const MAIL_NAME = /[\w.+-]/;

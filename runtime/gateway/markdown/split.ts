@@ -26,25 +26,26 @@ interface Piece {
 }
 
 /**
- * Splits Markdown into parts of at most `limit` characters (UTF-16 units) that also pass `fits`: between blocks, else
+ * Splits Markdown into parts of at most `limit` characters (UTF-16 units): between blocks, else
  * between items, lines, sentences or words, else anywhere but inside a character.
  *
  * A code block or table is never cut while it fits into a part of its own. One that does not is cut between lines, and
  * each part gets the fences with the language, or the table's head. No form inside a line is cut while it fits.
+ *
+ * `share` returns how much of a message's room a part takes once it is written for the platform: above 1 it does not fit.
  */
 export function splitMarkdown(
   markdown: string,
   limit: number,
-  fits: (part: string) => boolean = () => true,
+  share: (part: string) => number = () => 1,
 ): string[] {
   const whole = markdown.trimEnd();
   if (whole.trim() === "") return [];
   const parts = whole.length <= limit ? [whole] : pack(parseMarkdown(whole).map(pieceOf), limit);
-  return parts.flatMap((part) =>
-    part.length <= ALWAYS_FITS || fits(part)
-      ? [part]
-      : splitMarkdown(part, Math.ceil(Math.min(part.length, limit) / 2), fits),
-  );
+  return parts.flatMap((part) => {
+    const used = part.length <= ALWAYS_FITS ? 0 : share(part);
+    return used <= 1 ? [part] : splitMarkdown(part, Math.floor(Math.min(part.length, limit) / used), share);
+  });
 }
 
 /** Puts pieces into as few parts as their order allows. */

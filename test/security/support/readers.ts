@@ -312,7 +312,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/channels/slack/mrkdwn.ts": {
     mentionsUser: (text) => mentionsUser(text, "U1"),
     readSlackText,
-    splitForSlack: (text) => splitForSlack(text, 4_000, true),
+    splitForSlack: (text) => splitForSlack(text.slice(0, 30_000), 4_000, true),
     withoutMention: (text) => [withoutMention(text, "U1"), withoutMention(text, undefined)],
     writeMrkdwn,
   },

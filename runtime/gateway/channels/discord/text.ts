@@ -32,7 +32,7 @@ export function writeDiscordText(markdown: string): string {
 
 /** Splits a reply before it is rendered; each part fits as it is rendered, too. */
 export function splitForDiscord(text: string, limit: number): string[] {
-  return splitMarkdown(text, limit, (part) => writeDiscordText(part).length <= LONGEST);
+  return splitMarkdown(text, limit, (part) => writeDiscordText(part).length / LONGEST);
 }
 
 function escape(text: string): string {

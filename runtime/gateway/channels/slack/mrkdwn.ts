@@ -125,6 +125,6 @@ function escapeSlackText(text: string): string {
 export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
   return splitMarkdown(text, limit, (part) => {
     const rendered = writeMrkdwn(part);
-    return edited ? Buffer.byteLength(rendered) <= LONGEST_EDIT_BYTES : rendered.length <= LONGEST_CHARACTERS;
+    return edited ? Buffer.byteLength(rendered) / LONGEST_EDIT_BYTES : rendered.length / LONGEST_CHARACTERS;
   });
 }

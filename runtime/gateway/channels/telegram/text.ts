@@ -35,7 +35,7 @@ export function writeTelegramHtml(markdown: string): string {
 
 /** Splits a reply before it is rendered; each part fits as it is shown, too. */
 export function splitForTelegram(text: string, limit: number): string[] {
-  return splitMarkdown(text, limit, (part) => shownLength(writeTelegramHtml(part)) <= LONGEST_SHOWN);
+  return splitMarkdown(text, limit, (part) => shownLength(writeTelegramHtml(part)) / LONGEST_SHOWN);
 }
 
 function shownLength(html: string): number {
