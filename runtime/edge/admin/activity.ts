@@ -11,10 +11,10 @@ import type { ActivityEntry } from "../ports.ts";
 import { dataTable } from "../pages/table.ts";
 import type { AdminOptions } from "./options.ts";
 
-/** As many as are kept. */
+/** Equals the number of entries stored. */
 const ENTRIES = 1_000;
 
-/** An action in the words of the page. */
+/** Labels of the actions on the page. */
 const ACTIONS: Readonly<Record<string, string>> = {
   approve: "Approved",
   grant: "Granted a role",
@@ -36,7 +36,10 @@ const ACTIONS: Readonly<Record<string, string>> = {
   move: "Gave a group another id",
 };
 
-/** `GET /_admin/activity`: what operators, the stack and the platforms changed, newest first; wakes nothing. */
+/**
+ * `GET /_admin/activity`: changes made by operators, the stack and the platforms, newest first. Does not wake the
+ * container.
+ */
 export function showActivity({ activity, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleActivity(context) {
     const query = readQuery(context, listingQuery());
