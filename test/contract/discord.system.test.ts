@@ -75,7 +75,7 @@ test("without an endpoint, commands and presses come over the connection too", a
     token: "a-press",
   };
   gateway.interact(button);
-  await answered("I do not know this button");
+  await answered("This button no longer works");
   expect(discord.messages.at(-1)).toMatchObject({ place: "a-press", flags: 68 });
 });
 
