@@ -10,11 +10,11 @@ import type { Sessions } from "./sessions/store.ts";
 
 /** Help texts of the commands, in display order. */
 const COMMANDS = {
-  help: "what I understand",
-  status: "how I am",
+  help: "the commands I understand",
+  status: "my status",
   new: "start over: I forget this conversation",
   reset: "the same as /new",
-  model: "which models there are; /model <name> chooses one for this chat, /model default undoes that",
+  model: "the available models; /model <name> chooses one for this chat, /model default resets it",
   stop: "stop what I am doing here",
   usage: "tokens used today and in seven days, for operators",
   whoami: "your id",
@@ -105,13 +105,12 @@ const USAGE_DAYS = 7;
 
 function helpText(): string {
   const lines = Object.entries(COMMANDS).map(([name, what]) => `/${name} - ${what}`);
-  return ["Write to me and I answer. Besides that I understand:", ...lines].join("\n");
+  return ["Write to me and I will answer. I also understand these commands:", ...lines].join("\n");
 }
 
 function operatorsOnly({ platform, sender, admission }: CommandContext): string {
-  if (admission.by === "group")
-    return "In a group nobody sees what all chats have used. Ask in a direct chat.";
-  return `Only an operator sees what all chats have used. To be one, "${platform}:${sender.id}" has to be in agent.operators of the config file, or approved as an operator.`;
+  if (admission.by === "group") return "Total usage is not shown in groups. Ask in a direct chat.";
+  return `Only operators can see total usage. To become one, "${platform}:${sender.id}" has to be in agent.operators of the config file, or approved as an operator.`;
 }
 
 /** Description of each role's rights. */
@@ -119,7 +118,7 @@ const RIGHTS: Readonly<Record<Role, string>> = {
   operator: "an operator's",
   person: "a person's",
   group: "this group's",
-  guest: "a guest's: everyone is let in here",
+  guest: "a guest's: this bot is open to everyone",
 };
 
 function whoamiText(config: Config, { platform, sender, admission }: CommandContext): string {
@@ -175,11 +174,11 @@ function modelText(models: Models, chosen: string | undefined): string {
   const lines = known.map((reference) => {
     const notes = [
       ...(reference === models.primary ? ["default"] : []),
-      ...(reference === current ? ["asked first here"] : []),
+      ...(reference === current ? ["tried first here"] : []),
     ];
     return `- ${reference}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
   });
-  return ["Models:", ...lines, "/model <name> chooses one for this chat, /model default undoes that."].join(
+  return ["Models:", ...lines, "/model <name> chooses one for this chat, /model default resets it."].join(
     "\n",
   );
 }
@@ -191,7 +190,7 @@ type ModelChange = { ok: true; reference: string | undefined; text: string } | {
 function changeModel(models: Models, argument: string): ModelChange {
   const wanted = argument.toLowerCase();
   if (wanted === "default") {
-    return { ok: true, reference: undefined, text: `The default is asked again: ${models.primary}.` };
+    return { ok: true, reference: undefined, text: `This chat uses the default again: ${models.primary}.` };
   }
   const known = configured(models);
   const short = known.filter(

@@ -26,14 +26,17 @@ flushCompileCache();
 // 2. The services, under their starting flags. Node writes the cache when a process exits normally.
 for (const service of ["supervisor/main.js", "host/main.js"]) {
   // The previous service's gateway must exit first, since it could answer in place of this one's.
-  await eventually(async () => !(await isReady()), "the former gateway did not end");
+  await eventually(async () => !(await isReady()), "the previous gateway did not exit");
   const child = program(process.execArgv, service);
   const ended = once(child, "exit");
   // Fail the build of an image whose programs do not start.
-  await eventually(async () => child.exitCode !== null || (await isReady()), `${service} did not get ready`);
+  await eventually(
+    async () => child.exitCode !== null || (await isReady()),
+    `${service} did not become ready`,
+  );
   child.kill("SIGTERM");
   const [code, signal] = await ended;
-  if (code !== 0) throw new Error(`${service} did not end by itself: ${signal ?? code}`);
+  if (code !== 0) throw new Error(`${service} did not exit cleanly: ${signal ?? code}`);
 }
 
 // 3. The command line.

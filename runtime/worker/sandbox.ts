@@ -349,7 +349,7 @@ export class Sandbox
       this.#start();
     }
     if (this.#isDown && this.#restart.at <= this.#clock()) {
-      this.#log.info("the container is to run always: it is started");
+      this.#log.info("the always-on container is started");
       this.#restart.failed(this.#clock());
       this.#start();
     }

@@ -33,7 +33,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   workspace: "Changed the workspace",
   command: "Ran a command",
   deploy: "Rolled out a version",
-  move: "Gave a group another id",
+  move: "Changed the id of a group",
 };
 
 /**

@@ -94,7 +94,7 @@ function findingsPart(findings: readonly ContractFinding[], now: number): Markup
     <p class="soft">
       Parts of messages, tools and answers that this version does not know.
       <code>steward contract --json</code>
-      has the form of a sample of each, without text, for a bug report.
+      shows the structure of a sample of each, without text, for a bug report.
     </p>
     ${dataTable({
       label: "Not understood",
@@ -117,8 +117,7 @@ function operationsPart(broker: BrokerCounts | undefined): Markup | string {
   if (broker === undefined || rows.length === 0) return "";
   return html`<h2>Requests to services</h2>
     <p class="soft">
-      Since the start. Requests that name no operation or have no pass of the gateway: ${unnamed(broker)}
-      refused.
+      Since the start. Requests without an operation or without a valid pass: ${unnamed(broker)} refused.
     </p>
     ${dataTable({
       label: "Requests by operation",
@@ -141,8 +140,8 @@ function unnamed({ refused, operations }: BrokerCounts): number {
 
 /** Labels of the time at which a platform last responded to the process that fetches its events. */
 const FETCHED: Partial<Record<Platform, string>> = {
-  telegram: "Last poll that was answered",
-  discord: "Last heartbeat that was answered",
+  telegram: "Last successful poll",
+  discord: "Last acknowledged heartbeat",
 };
 
 function channelCard({ platform, state, reason, lastEventAt, polledAt }: ChannelHealth, now: number): Markup {

@@ -234,11 +234,14 @@ export class Run {
       const answer = await summarise(model, { summary: history.summary, older }, tokens, request);
       if (answer.text.trim() === "") throw new ModelRefusal("model_failed", "The summary was empty.");
       sessions.summarise(session, answer.text, last.seq);
-      log.info("older messages are summarised", { conversation: session, messages: older.length });
+      log.info("older messages were summarised", { conversation: session, messages: older.length });
     } catch (error) {
       if (signal.aborted) throw error;
       const detail = error instanceof Error ? error.message : "unknown error";
-      log.warn("no summary could be made, older messages are left out", { messages: older.length, detail });
+      log.warn("no summary could be generated, so older messages are left out", {
+        messages: older.length,
+        detail,
+      });
       this.#skipBefore = last.seq;
     }
     return this.#history();

@@ -49,7 +49,7 @@ export class Changes {
   ): Promise<DeliveryOutcome> {
     const { queues, bursts, sessions } = this.#options;
     const { kind, message: name = "", sender, target, text } = inbound;
-    if (readCommand(text) !== undefined) return ignored("edit: no command is run from an edit");
+    if (readCommand(text) !== undefined) return ignored("edit: edits run no commands");
     const session = sessionOf(platform, target);
     const { running, waiting } = queues.open(session);
     const open = [...running, ...waiting].findLast(
@@ -72,7 +72,7 @@ export class Changes {
       if (open !== undefined) await queues.ending(session, open);
       return ignored("edit: the text is the same");
     }
-    if (former?.forgotten === true) return ignored("edit: of a conversation that has started over");
+    if (former?.forgotten === true) return ignored("edit: the conversation has been reset since");
     const isOpen = open !== undefined || waiting.some((one) => one.sender.id === sender.id);
     if (kind === "message" && (isOpen || former?.latest === true)) {
       const reference = { kind: "edit", author: sender, text: was, attachments: [] } as const;
@@ -93,7 +93,7 @@ export class Changes {
       // Tool calls made for several messages cannot be undone for one of them.
       return progress === "none" || (progress === "worked" && !(running.includes(one) && running.length > 1));
     });
-    if (gone.length === 0) return { ...ignored("deletion: no answer waits for it"), gone };
+    if (gone.length === 0) return { ...ignored("deletion: no answer was pending"), gone };
     const ids = gone.map(({ id }) => id);
     records.answer(platform, ids, clock());
     records.release(
@@ -129,7 +129,7 @@ export class Changes {
     const end = queues.ending(session, isChange ? message : former);
     if (isChange && isRunning) this.#restart(session, queues.open(session).running);
     await end;
-    return ignored(`edit: ${isChange ? "took the place of the text" : "the text is the same"}`);
+    return ignored(`edit: ${isChange ? "the text was replaced" : "the text is the same"}`);
   }
 
   #restart(session: string, running: readonly Waiting[]): void {

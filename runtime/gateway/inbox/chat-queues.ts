@@ -222,7 +222,7 @@ function pause(ms: number): Promise<void> {
 /** Rejects if a run does not end within HEED_MS of its abort. */
 function abandoned(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = (): void => reject(new Error("a stopped run does not end"));
+    const giveUp = (): void => reject(new Error("a stopped run did not end in time"));
     signal.addEventListener("abort", () => void setTimeout(giveUp, HEED_MS).unref(), { once: true });
   });
 }
@@ -230,7 +230,7 @@ function abandoned(signal: AbortSignal): Promise<never> {
 /** Returns a retryable error for entries that fail only because an earlier one did. */
 function asRetryable(error: unknown): RetryableError {
   if (error instanceof RetryableError) return error;
-  return new RetryableError("internal", "What was before it in the conversation failed.", { cause: error });
+  return new RetryableError("internal", "An earlier message of the conversation failed.", { cause: error });
 }
 
 function rejectAll<Message>(entries: readonly Waiting<Message>[], reason: unknown): void {

@@ -51,7 +51,7 @@ export class Delays {
     const tell = (): void => {
       if (isStopping()) return;
       void this.#tell(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
-        log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
+        log.debug("a delay notice could not be sent", { id: delivery.id, error: String(error) }),
       );
     };
     const waitMs = Math.min(Math.max(left, Math.min(afterMs, LATE_MS)), LONGEST_TIMER_MS);
@@ -74,7 +74,7 @@ export class Delays {
     const channel = parts().channels.get(platform);
     const inbound = channel?.receive(payload);
     if (channel === undefined || inbound?.kind !== "message" || readCommand(inbound.text) !== undefined) {
-      return { outcome: "ignored", note: "nobody is to be told" };
+      return { outcome: "ignored", note: "no notice needed" };
     }
     const { target } = inbound;
     if (givenUp) {
@@ -84,7 +84,7 @@ export class Delays {
     }
     const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
     await this.#tell(delivery, channel, target, code === undefined ? SLOW_TEXT : waitText(code, waitMs));
-    return { outcome: "answered", note: "it waits" };
+    return { outcome: "answered", note: "delay notice sent" };
   }
 
   async #tell(

@@ -173,7 +173,7 @@ export class Inbox {
     if (records.of(delivery).answered) return Promise.resolve({ outcome: "repeated" });
     const channel = parts().channels.get(platform);
     if (channel === undefined) {
-      const detail = `The config file has no channel that is served here for ${platform}.`;
+      const detail = `The config file has no enabled channel for ${platform}.`;
       throw new RetryableError("channel_not_configured", detail);
     }
     this.#last.set(platform, clock());
@@ -377,5 +377,5 @@ function stopping(): RetryableError {
 }
 
 function overtaking(): RetryableError {
-  return new RetryableError("internal", "What is before it in its chat is not under way here any more.");
+  return new RetryableError("internal", "The previous event of the chat is no longer in progress here.");
 }

@@ -121,7 +121,7 @@ export class Replies {
     }
     const told = { id: owner, platform, kind: "message", messages: asked.length, ms: clock() - started };
     if (sent.note === undefined) log.info("event answered", told);
-    else log.warn("a reply cannot go out", { ...told, note: sent.note });
+    else log.warn("a reply could not be sent", { ...told, note: sent.note });
     const together = `answered together with ${owner}`;
     return asked.map(({ id }) =>
       id === owner || sent.outcome !== "answered" ? sent : { ...sent, note: together },
@@ -206,7 +206,7 @@ export class Replies {
         target,
         said ?? waitText(error.code, error.retryAfterMs),
       ).catch((problem: unknown) =>
-        this.#options.log.debug("a delay was not told", { id, error: String(problem) }),
+        this.#options.log.debug("a delay notice could not be sent", { id, error: String(problem) }),
       );
     }
     throw error;
@@ -225,7 +225,7 @@ export class Replies {
       isLimit || !isPlain(asked) ? undefined : { label: "Try again", by: last.sender.id, text: last.text };
     const told = await this.tell({ platform, id: last.id }, channel, last.target, text, again);
     for (const { id, target } of asked) if (id !== last.id) await dismiss(channel, target);
-    const note = `${failure.code}: ${failure.detail} ${told ? "The person was told." : "The chat takes no message."}`;
+    const note = `${failure.code}: ${failure.detail} ${told ? "The person was told." : "The chat accepts no messages."}`;
     const outcome = isLimit ? "ignored" : "failed";
     this.#options.log.warn(`event ${outcome}`, { id: last.id, platform, messages: asked.length, note });
     return asked.map(() => ({ outcome, note }));
@@ -240,7 +240,7 @@ export class Replies {
     if (said !== undefined || draft !== undefined || sent > 0 || answered) return;
     const stop = by === undefined ? undefined : { label: "Stop", by, text: "/stop" };
     await this.tell(key, channel, target, text, stop).catch((error: unknown) =>
-      this.#options.log.debug("a delay was not told", { id: key.id, error: String(error) }),
+      this.#options.log.debug("a delay notice could not be sent", { id: key.id, error: String(error) }),
     );
   }
 

@@ -9,8 +9,8 @@ import type { DeliveryRecords } from "./records.ts";
 /** Longer answers are also offered as a file, to save people from assembling the messages. */
 const MOST_MESSAGES = 3;
 const OFFER_MS = 7 * 24 * 3_600_000;
-const OFFER_TEXT = "The whole answer in one piece:";
-const REFUSED_TEXT = "I could not send the file: this chat does not take it.";
+const OFFER_TEXT = "The complete answer as a file:";
+const REFUSED_TEXT = "I could not send the file: this chat does not accept it.";
 
 type Key = Pick<Delivery, "platform" | "id">;
 

@@ -88,12 +88,12 @@ export class Retention {
     const beginsAt = new Date(since + NOTICE_MS).toISOString();
     if (clock() < since + NOTICE_MS) {
       this.#notice = { beginsAt, messages: this.#due(current) };
-      if (isNew) log.warn("messages are going to be removed by sessions.retention", { ...this.#notice });
+      if (isNew) log.warn("sessions.retention will remove messages", { ...this.#notice });
       return;
     }
     const removed = await this.#remove(current);
     this.#notice = { beginsAt, messages: 0 };
-    if (removed.messages > 0) log.info("messages were removed by sessions.retention", removed);
+    if (removed.messages > 0) log.info("sessions.retention removed messages", removed);
   }
 
   /** Returns the number of messages that match the rules now. */

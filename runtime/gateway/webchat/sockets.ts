@@ -103,7 +103,7 @@ export class ChatSockets {
     if (ofNetwork.length < MOST_STRANGERS_OF_NETWORK && strangers.length < MOST_STRANGERS) return;
     if (oldest === undefined) return;
     this.#sockets.delete(oldest);
-    oldest.session.close(CHAT_CLOSE.full, "others took its place");
+    oldest.session.close(CHAT_CLOSE.full, "replaced by a newer connection");
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 

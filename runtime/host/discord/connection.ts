@@ -47,7 +47,7 @@ export interface ConnectionOptions {
 const UNREADABLE: ConnectionEnd = {
   next: "resume",
   code: "discord_unreachable",
-  detail: "Discord sent something that cannot be read.",
+  detail: "Discord sent an unreadable payload.",
 };
 
 /**
@@ -104,7 +104,7 @@ export class Connection {
       next: "resume",
       expected: true,
       code: "discord_unreachable",
-      detail: "It was ended here.",
+      detail: "This process closed the connection.",
     });
   }
 
@@ -170,7 +170,7 @@ export class Connection {
       this.#options.record.answered(this.#session.sequence);
     } catch (error) {
       // Harmless: the channels page only shows an older time.
-      this.#options.log.error("the state of the connection cannot be written", { error: String(error) });
+      this.#options.log.error("the state of the connection could not be stored", { error: String(error) });
     }
   }
 

@@ -157,12 +157,14 @@ async function askAddress(
     return failed(`Discord answered ${response.status}.`, afterMs);
   }
   const { data } = gatewaySchema.safeParse(parseJson(text));
-  if (data === undefined) return failed("Discord's answer names no gateway.");
+  if (data === undefined) return failed("Discord's response contains no gateway address.");
   const { remaining, reset_after: afterMs } = data.session_start_limit;
   if (begins && remaining <= RESERVED_SESSIONS) {
-    const detail = `No session may be begun for ${Math.ceil(afterMs / 60_000)} minutes.`;
+    const detail = `No new session is allowed for ${Math.ceil(afterMs / 60_000)} minutes.`;
     return { next: "resume", code: "discord_session_limit", detail, afterMs };
   }
   const url = check(data.url);
-  return url === undefined ? failed("Discord's answer names a gateway that is not its own.") : { url };
+  return url === undefined
+    ? failed("Discord's response contains a gateway address outside Discord.")
+    : { url };
 }

@@ -114,7 +114,7 @@ export class GatewayListener implements Source {
     return end;
   }
 
-  /** Waits before the next connection, or forever if reconnecting is pointless. */
+  /** Waits before the next connection, or until {@link stop} if reconnecting is pointless. */
   async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
     const { record, sleep, random } = this.#options;
     if (this.#stop.signal.aborted) return;

@@ -95,8 +95,8 @@ const FINAL: Readonly<Record<number, { code: ErrorCode; detail: string }>> = {
     code: "discord_connection_refused",
     detail: "Discord does not offer this version of its API (4012).",
   },
-  4013: { code: "discord_connection_refused", detail: "Discord does not know an intent (4013)." },
-  4014: { code: "discord_intent_refused", detail: "The application may not have an intent (4014)." },
+  4013: { code: "discord_connection_refused", detail: "Discord does not recognise an intent (4013)." },
+  4014: { code: "discord_intent_refused", detail: "The application may not use a requested intent (4014)." },
 };
 /** Close codes after which the session cannot be resumed: invalid sequence, and session timeout. */
 const SESSION_OVER: ReadonlySet<number> = new Set([4007, 4009]);

@@ -176,7 +176,7 @@ test("a long answer is there as a file, by a button behind it", async () => {
   const answer = Array.from({ length: 4_000 }, (_, at) => `w${at}`).join(" ");
   model.next(modelStream(answer));
   await say("explain");
-  expect(last()).toMatchObject({ text: "The whole answer in one piece:" });
+  expect(last()).toMatchObject({ text: "The complete answer as a file:" });
   expect(await hand(telegram.press(last(), "As a file"))).toMatchObject({ outcome: "answered" });
   expect(last()).toMatchObject({ text: "[document: answer.md]" });
 });

@@ -70,7 +70,7 @@ test("behind an answer of more than three messages a button offers it as a file,
     Array.from({ length: 7 }, (_, at) => `Part ${at}`),
   );
   expect(offered.at(-1)).toMatchObject({
-    text: "The whole answer in one piece:",
+    text: "The complete answer as a file:",
     buttons: [{ label: "As a file" }],
   });
   expect(files).toEqual([]);

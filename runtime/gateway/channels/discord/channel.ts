@@ -19,14 +19,14 @@ import { splitForDiscord } from "./text.ts";
  * https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
  */
 const CHAT_REFUSES: Record<number, string> = {
-  10003: "the channel does not exist any more",
-  10004: "the server does not exist any more",
+  10003: "the channel no longer exists",
+  10004: "the server no longer exists",
   40005: "the file is too large",
   30033: "the thread is full",
   40333: "the request was blocked",
   50001: "the bot may not see the channel",
-  50007: "the person takes no messages from the bot",
-  50008: "the channel takes no messages",
+  50007: "the person accepts no messages from the bot",
+  50008: "the channel accepts no messages",
   50013: "the bot may not write in the channel",
   50035: "the message is not valid",
   50083: "the thread is archived",
@@ -123,13 +123,13 @@ function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   }
   const refused = CHAT_REFUSES[code];
   if (refused !== undefined) {
-    return new RefusedError("reply_refused", `Discord does not take the reply: ${refused} (${code}).`, {
+    return new RefusedError("reply_refused", `Discord rejects the reply: ${refused} (${code}).`, {
       ...options,
       gone: GONE.has(code),
     });
   }
   if (EDIT_REFUSED.has(code)) {
-    return new RefusedError("edit_refused", `Discord does not take the edit: ${message} (${code}).`, options);
+    return new RefusedError("edit_refused", `Discord rejects the edit: ${message} (${code}).`, options);
   }
-  return new RetryableError("channel_failed", `Discord did not take the request: ${message}.`, options);
+  return new RetryableError("channel_failed", `Discord rejected the request: ${message}.`, options);
 }

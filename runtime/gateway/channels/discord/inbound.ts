@@ -87,7 +87,7 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
     kind: "refused",
     target,
     text: MENTION_NEEDED,
-    note: "Discord shows words to the bot only with a mention",
+    note: "Discord sends the bot no text without a mention",
   };
 }
 
@@ -198,7 +198,7 @@ function unknownGuildText(guild: string): string {
   return [
     "This server is not on my list, so I have not read your command.",
     `The server's id: ${guild}`,
-    `To let it in, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for it beside this command.`,
+    `To allow it, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for this next to the command.`,
   ].join("\n");
 }
 

@@ -179,7 +179,7 @@ export class DiscordSender {
 }
 
 function tooLate(): RefusedError {
-  return new RefusedError("reply_refused", "Discord takes an answer to one person for 15 minutes only.");
+  return new RefusedError("reply_refused", "Discord accepts a private answer for 15 minutes only.");
 }
 
 /** Returns true if the token has expired, or if somebody deleted the deferred answer, which invalidates it. */

@@ -136,19 +136,19 @@ function readTelegramError(error: TelegramError): RetryableError | RefusedError 
   // The chat refuses the bot or this text: repeating the request would not help.
   if (status === 403 || status === 400) {
     const gone = status === 403 || /chat not found/i.test(message);
-    return new RefusedError("reply_refused", `Telegram does not take the reply: ${message}.`, {
+    return new RefusedError("reply_refused", `Telegram rejects the reply: ${message}.`, {
       ...options,
       gone,
     });
   }
   const code = status === 0 || status >= 500 ? "telegram_unreachable" : "channel_failed";
-  return new RetryableError(code, `Telegram did not take the request: ${message}.`, options);
+  return new RetryableError(code, `Telegram rejected the request: ${message}.`, options);
 }
 
 /** Maps the error of a failed edit. If Telegram refuses the edit, the text may still be sent as a new message. */
 function readEditError(error: unknown): unknown {
   if (!(error instanceof TelegramError) || error.status !== 400) return error;
-  return new RefusedError("edit_refused", `Telegram does not take the edit: ${error.message}.`, {
+  return new RefusedError("edit_refused", `Telegram rejects the edit: ${error.message}.`, {
     cause: error,
   });
 }
@@ -161,7 +161,7 @@ function readFileError(error: unknown, maxBytes: number): unknown {
   if (!(error instanceof TelegramError)) return error;
   // For example "file is too big": Telegram lets bots download at most 20 MB.
   if (error.status !== 400) return readTelegramError(error);
-  return new StewardError("channel_failed", `Telegram does not give the file: ${error.message}.`, {
+  return new StewardError("channel_failed", `Telegram does not provide the file: ${error.message}.`, {
     cause: error,
   });
 }

@@ -69,7 +69,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   // A forwarded text was written by somebody else: it addresses nobody and is not a command.
   const read = origin === undefined ? readText(message, bot) : { ...UNADDRESSED, text: writtenOut(message) };
   if (read.nameNeeded && !direct) {
-    throw new RetryableError("channel_failed", "Telegram was not asked for the bot's name yet.", {
+    throw new RetryableError("channel_failed", "The bot's name has not been requested from Telegram yet.", {
       retryAfterMs: NAME_WAIT_MS,
     });
   }
