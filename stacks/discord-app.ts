@@ -5,8 +5,8 @@ import { askPlatform, fieldsOf } from "../infra/channels/platform-call.ts";
 import type { StackConfig } from "./config.ts";
 
 /**
- * Warns, in a preview too, of a Discord app that anyone may add to a server of their own. Says nothing where Discord
- * does not answer: the bot's token is tried elsewhere.
+ * Warns, also in a preview, about a Discord app that anyone may add to their own server. Silent if Discord does not
+ * respond: the bot's token is checked elsewhere.
  * https://docs.discord.com/developers/resources/application#application-object (`bot_public`)
  */
 export function warnOfPublicDiscordApp({ runtime, endpoints }: StackConfig): void {
@@ -25,13 +25,13 @@ export function warnOfPublicDiscordApp({ runtime, endpoints }: StackConfig): voi
 }
 
 /**
- * Says, in a preview too, what Discord cannot have on Cloudflare. Messages come over a connection that stays open
- * (https://docs.discord.com/developers/events/gateway), for which nothing may sleep.
+ * Reports, also in a preview, that Discord on Cloudflare is limited to commands and buttons. Messages need a permanent
+ * connection (https://docs.discord.com/developers/events/gateway), which a sleeping container cannot keep.
  */
 export function tellOfDiscordCommands({ runtime }: StackConfig): void {
   if (runtime.secrets.DISCORD_BOT_TOKEN === undefined) return;
   void pulumi.log.info(
-    "Discord on Cloudflare has slash commands and buttons alone. Direct messages and mentions come over a connection that a " +
-      "container which sleeps cannot keep: a host stack reads them.",
+    "On Cloudflare, Discord is limited to slash commands and buttons. Direct messages and mentions need a permanent " +
+      "connection, which a sleeping container cannot keep; a host stack receives them.",
   );
 }

@@ -36,7 +36,7 @@ const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
 /** The stack on Cloudflare: identity gateway, bucket, Worker, container application, and the probe. */
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
-  // Makes nothing in the account, but starts the process of the dynamic resources while the bundle is built.
+  // Creates nothing in the account. Starts the dynamic resources' process while the bundle is built.
   const attestation = new AttestationKey("attestation-key");
   const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
   warnOfPublicDiscordApp(config);
@@ -118,12 +118,12 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     readiness: readiness.report,
     cost: estimate.line,
     ...(registrations && { registrations: registrations.report }),
-    // The manifest itself would be forty lines of every update.
+    // Output the command: the manifest itself would add forty lines to every update.
     slackManifest: commandsFor(operatorStack()).script("slack-manifest"),
   };
 }
 
-/** Checks the API token before anything is made, also in a preview. */
+/** Checks the API token before anything is created, also in a preview. */
 function checkToken({ accountId, operators }: ServerlessConfig): Promise<void> {
   const permissions = permissionsOf({ gate: operators !== undefined });
   const warn = (line: string) => void pulumi.log.warn(line);
@@ -131,8 +131,8 @@ function checkToken({ accountId, operators }: ServerlessConfig): Promise<void> {
 }
 
 /**
- * Pushes the image. By default a rehearsal pushes none, since its containers run on this machine's engine. Nor does a
- * stack with a custom image, which is in a registry already.
+ * Pushes the image. By default, a rehearsal pushes none, since its containers run on the local engine. Neither does a
+ * stack with a custom image, which is already in a registry.
  */
 function pushImage(
   { accountId, instanceType, image, registry, origin, api }: ServerlessConfig,
@@ -151,14 +151,14 @@ function pushImage(
   return new PushedImage("image", args, { dependsOn: secrets });
 }
 
-/** No identity gateway configured: the admin pages stay closed, and say what is missing. */
+/** Without a configured identity gateway, the admin pages stay closed and say what is missing. */
 function createGate(config: ServerlessConfig): AccessGate | undefined {
   const { accountId, workerName: label, host, operators, publicWebhooks } = config;
   if (operators === undefined) return undefined;
   return new AccessGate("access", { accountId, label, host, operators, publicWebhooks });
 }
 
-/** Depends on the readiness check: a platform sends as soon as it is registered. */
+/** Waits for the readiness check, since a platform sends as soon as it is registered. */
 function register(config: ServerlessConfig, url: string, readiness: Readiness): Registrations | undefined {
   const telegram = telegramBot(config);
   const discord = discordApp(config);
@@ -188,7 +188,7 @@ function discordApp(config: ServerlessConfig): RegistrationsArgs["discord"] {
   return { botToken, applicationId, publicKey };
 }
 
-/** A bucket of that name which is not this stack's stops the preview. */
+/** Creates the bucket. An existing bucket with this name that belongs to another stack stops the preview. */
 function createBucket(config: ServerlessConfig): StateBucket {
   const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
   return new StateBucket("state", {
@@ -213,7 +213,7 @@ function estimateCost(config: ServerlessConfig, bucket: StateBucket): CostEstima
   return new CostEstimate("cost", { ...inputs, duty });
 }
 
-/** Warns only, unlike the check of the expected cost: people's use of a bot must not block its updates. */
+/** Only warns, unlike the check of the expected cost: a bot's use must not block its updates. */
 function warnOverBudget(
   { monthlyBudget }: ServerlessConfig,
   inputs: CostInputs,

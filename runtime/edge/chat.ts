@@ -8,7 +8,7 @@ import { hashSource, type Markup } from "./pages/layout.ts";
 import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
-/** The chat page's style: light and dark, from phone width on. */
+/** Stylesheet of the chat page: light and dark, for phones and wider screens. */
 const CHAT_STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d9dce1, #3a3f47); --soft: light-dark(#5b6470, #a3acb8);
   --ok: light-dark(#1a7f4b, #4cc38a); --bad: light-dark(#b3261e, #ff8a80); --page: light-dark(#fbfbfc, #16181c);
@@ -56,11 +56,11 @@ button { font: inherit; border: 1px solid var(--line); border-radius: 8px; paddi
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 `;
 
-// One piece each, since the policy's hashes count every space between the tags.
+// No whitespace between tags and content: the hashes in the policy would have to include it.
 const STYLE_ELEMENT = `<style>${CHAT_STYLE}</style>`;
 const SCRIPT_ELEMENT = `<script type="module">${CHAT_SCRIPT}</script>`;
 
-/** `GET /chat`: the page, the same for everyone; it wakes a sleeping container as a visit to `/` does. */
+/** `GET /chat`: the page, identical for everyone. Like a visit to `/`, it wakes a sleeping container. */
 export function chat(sandbox: Sandbox): Handler {
   return async function handleChat(context) {
     await sandbox.wake("visitor");
@@ -70,8 +70,8 @@ export function chat(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /chat/socket` as a plain request. What asks for a WebSocket never comes here: each platform takes it on
- * before the app, which knows requests and answers only.
+ * `GET /chat/socket` without an upgrade: refused with 426. WebSocket requests are handled by each platform before they
+ * reach this app.
  */
 export function chatSocket(): Handler {
   return function handleChatSocket() {
@@ -79,15 +79,18 @@ export function chatSocket(): Handler {
   };
 }
 
-/** Forms of a page's ticket and of an item's name: 32 and 16 random bytes. */
+/** Formats of a page's ticket and of an item's id: 32 and 16 random bytes. */
 const TICKET = /^[\w-]{43}$/;
 const ITEM = /^[\w-]{22}$/;
-/** The pictures that pages show. All else is bytes: a page of HTML or SVG would run at this address. */
+/**
+ * Pictures that pages display. Other files are sent as plain bytes: an HTML or SVG file would run scripts on this
+ * origin.
+ */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 /**
- * `GET /chat/files/<item>`: a file that the assistant sent, for a page that is connected. The gateway knows the
- * tickets of these. No request wakes it.
+ * `GET /chat/files/<item>`: a file that the assistant sent, for a connected page. The gateway checks the page's ticket.
+ * Does not wake the container.
  */
 export function chatFile(sandbox: Pick<Sandbox, "status" | "request">): Handler {
   return async function handleChatFile(context) {
@@ -113,15 +116,15 @@ export function chatFile(sandbox: Pick<Sandbox, "status" | "request">): Handler 
 }
 
 /**
- * The policy that fits the page: its own script and style, and its own host's socket. The socket's
- * address is named beside 'self', which in older browsers means http only.
+ * Returns the page's content security policy: its own script and style, and a socket to its own host. The socket's URL
+ * is listed in addition to 'self', which older browsers apply to http only.
  */
 async function chatContentSecurityPolicy(host: string): Promise<string> {
   const [script, style] = await Promise.all([hashSource(CHAT_SCRIPT), hashSource(CHAT_STYLE)]);
   return `default-src 'none'; script-src ${script}; style-src ${style}; connect-src 'self' ws://${host} wss://${host}; img-src data: blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
-/** The page of the web chat. It holds nothing: what it may see is settled on its socket. */
+/** Renders the page of the web chat. It contains no data: the socket decides what it may see. */
 function chatPage(): Markup {
   return html`<!doctype html>
     <html lang="en">

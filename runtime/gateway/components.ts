@@ -20,8 +20,8 @@ import type { Stores } from "./stores.ts";
 import { Workspace } from "./workspace/workspace.ts";
 
 /**
- * Parts that follow from the config alone. Beside connections to tools none of it holds state, so a changed config is
- * applied by creating the components again; what is in progress ends with the old ones.
+ * Parts derived from the config alone. Except for connections to tools they hold no state, so a changed config is
+ * applied by creating them again; work in progress finishes with the old ones.
  */
 export interface Components {
   config: Config;
@@ -30,25 +30,25 @@ export interface Components {
   agent: Agent;
   mcp: Pick<McpServers, "health">;
   media: Media;
-  /** Ends what the parts hold open, once nothing uses them any more. */
+  /** Closes the connections once nothing uses the parts any more. */
   close(): Promise<void>;
 }
 
-/** Dependencies of the parts, and what outlives them. */
+/** Dependencies of the components, which outlive them. */
 export interface ComponentsOptions {
   environment: Environment;
   /** The data directory. */
   home: string;
   stores: Stores;
   redact: Redactor;
-  /** Time that a model may take; tests shorten it. */
+  /** Time limits of a model; tests shorten them. */
   modelTimeout?: ModelTimeout;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Makes the parts of a config. No request goes out. */
+/** Creates the components of a config. Sends no requests. */
 export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, pairing } = stores;

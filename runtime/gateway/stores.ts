@@ -16,7 +16,7 @@ import { Sessions } from "./sessions/store.ts";
 import { openStore } from "./store.ts";
 import { WebOutbox } from "./webchat/outbox.ts";
 
-/** Everything that outlives the process: one database, and the JSON stores that the command line shares. */
+/** Everything that outlives the process: one database, and JSON stores shared with the command line. */
 export interface Stores {
   database: DatabaseSync;
   sessions: Sessions;
@@ -34,7 +34,7 @@ export interface Stores {
   devices: DeviceStore;
 }
 
-/** Dependencies of the stores of a data directory. */
+/** Dependencies of {@link openStores}. */
 export interface StoresOptions {
   home: string;
   /** Milliseconds since the epoch. */
@@ -43,9 +43,9 @@ export interface StoresOptions {
 }
 
 /**
- * Opens the stores. An unreadable one is set aside with a report, and replaced by an empty one.
+ * Opens the stores. An unreadable one is set aside with a report and replaced by an empty one.
  *
- * @throws StewardError where the database cannot be opened.
+ * @throws StewardError if the database cannot be opened.
  */
 export function openStores({ home, clock, log }: StoresOptions): Stores {
   const onSetAside = (report: object): void =>

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Platform } from "../contract/delivery.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 
-/** A platform from which a host fetches events, besides what the platform delivers to it. */
+/** A platform whose events a host fetches itself. */
 export type FetchedPlatform = Extract<Platform, "telegram" | "discord">;
 
 /** Columns of every intake's table. Times are milliseconds since the epoch. */
@@ -16,7 +16,7 @@ const COLUMNS = `
   error_code TEXT,
   error_detail TEXT`;
 
-/** The tables by platform, one row a bot: written by the process that fetches, read by the gateway. */
+/** The tables by platform, with one row per bot, written by the fetching process and read by the gateway. */
 export const INTAKE_TABLES: Readonly<Record<FetchedPlatform, string>> = {
   telegram: `CREATE TABLE IF NOT EXISTS telegram_intake (${COLUMNS}, next_offset INTEGER, last_update_at INTEGER)`,
   discord: `CREATE TABLE IF NOT EXISTS discord_intake (
@@ -32,7 +32,7 @@ const rowSchema = z.object({
   error_detail: z.nullable(z.string()),
 });
 
-/** Returns the query for a bot's row; without a bot (NULL) it gives the row that was held last. */
+/** Returns the query for a bot's row; without a bot (NULL), it selects the row with the latest lease. */
 export function intakeQuery(platform: FetchedPlatform): string {
   return `SELECT mode, holder, started_at, polled_at, error_code, error_detail FROM ${platform}_intake
     WHERE bot = coalesce(?, bot) ORDER BY expires_at DESC LIMIT 1`;
@@ -41,16 +41,16 @@ export function intakeQuery(platform: FetchedPlatform): string {
 /** State of the intake of a bot's events. */
 export interface IntakeState {
   mode: "poll" | "webhook" | "connection";
-  /** Some process is responsible, or was when it died. */
+  /** A process holds the lease, or held it when it died. */
   held: boolean;
-  /** Time at which that process took it over. */
+  /** Time at which that process acquired the lease. */
   startedAt?: number;
-  /** Time at which the platform last answered. */
+  /** Time at which the platform last responded. */
   polledAt?: number;
   failure?: { code: ErrorCode; detail: string };
 }
 
-/** Returns what a row of {@link intakeQuery} says; `undefined` where there is none. */
+/** Parses a row of {@link intakeQuery}; `undefined` if there is none. */
 export function readIntakeRow(row: unknown): IntakeState | undefined {
   const { data } = rowSchema.safeParse(row);
   if (data === undefined) return undefined;

@@ -75,7 +75,7 @@ test("without an endpoint, commands and presses come over the connection too", a
     token: "a-press",
   };
   gateway.interact(button);
-  await answered("I do not know this button");
+  await answered("This button no longer works");
   expect(discord.messages.at(-1)).toMatchObject({ place: "a-press", flags: 68 });
 });
 
@@ -187,7 +187,7 @@ test("the last sessions of the day are left alone", async () => {
   gateway.remaining = 10;
   await start();
   await eventually(() => row()?.["error_code"] === "discord_session_limit");
-  expect(row()).toMatchObject({ error_detail: "No session may be begun for 240 minutes." });
+  expect(row()).toMatchObject({ error_detail: "No new session is allowed for 240 minutes." });
   expect(gateway.identified).toEqual([]);
 });
 

@@ -60,7 +60,7 @@ test("an edit and a deletion before the first word change what is answered; what
   await eventually(async () => (await rows()).every((row) => /^(?:answered|ignored)/.test(row)));
   expect(await rows()).toEqual([
     "answered: answered",
-    "ignored: edit: took the place of the text",
+    "ignored: edit: the text was replaced",
     "ignored: deleted before it was answered",
     "ignored: deletion: the message is not answered",
     "answered: answered",
@@ -78,6 +78,6 @@ test("a mention that is edited is no new question: it changes the one that waits
   await postSlack(edit(asked, "two plus three"));
   await slack.waitFor(({ text }) => text.includes("two plus three"), LONG_MS);
   await eventually(async () => (await rows()).every((row) => /^(?:answered|ignored)/.test(row)));
-  expect(await rows()).toEqual(["answered: answered", "ignored: edit: took the place of the text"]);
+  expect(await rows()).toEqual(["answered: answered", "ignored: edit: the text was replaced"]);
   expect(slack.messages()).toMatchObject([{ threadTs: asked.event.ts }]);
 });

@@ -166,7 +166,7 @@ describe("the shape of the serverless stack", () => {
     onTestFinished(() => info.mockRestore());
     await shape("dev", changes);
     expect(
-      info.mock.calls.filter(([text]) => text.includes("slash commands and buttons alone")),
+      info.mock.calls.filter(([text]) => text.includes("limited to slash commands and buttons")),
     ).toHaveLength(times);
   });
 

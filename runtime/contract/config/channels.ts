@@ -53,7 +53,7 @@ function groups(form: IdForm) {
   return z._default(z.record(idOrAll(form), group), {});
 }
 
-/** `open` is a decision that has to be written out twice. */
+/** Opening a channel to everyone must be stated twice: in `dmPolicy` and in `allowFrom`. */
 function openNamesEveryone(value: { dmPolicy: string; allowFrom: string[] }): boolean {
   return value.dmPolicy !== "open" || value.allowFrom.includes("*");
 }
@@ -64,7 +64,7 @@ const OPEN_RULE = {
   ...over("dmPolicy", "allowFrom"),
 };
 
-/** `channels.telegram`. Without `webhookUrl` a host polls. */
+/** `channels.telegram`. Without `webhookUrl`, a host polls for updates. */
 const telegram = z
   .strictObject({
     ...access(USER_IDS.telegram),

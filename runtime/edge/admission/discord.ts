@@ -8,7 +8,7 @@ import { sendProblem } from "../problems.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
 import type { WebhookOptions } from "./webhook.ts";
 
-/** Discord signs a time and sets no limit to it; a request that is older is a replay. */
+/** Discord signs the time but documents no limit; older requests are treated as replays. */
 const SKEW_SECONDS = 300;
 const HEX_SIGNATURE = /^[0-9a-f]{128}$/i;
 const encoder = new TextEncoder();
@@ -21,10 +21,10 @@ const AUTOCOMPLETE = 4;
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
-/** Members of every interaction, PING included. */
+/** Fields of every interaction, including PING. */
 const interaction = once(() => z.looseObject({ id: snowflake, type: z.int() }));
 
-/** Members of a command and of a press. Without `guild_id` they come from a direct message. */
+/** Fields of a command and of a button press. Without `guild_id` they come from a direct message. */
 const ASKED = {
   id: snowflake,
   application_id: snowflake,
@@ -56,7 +56,7 @@ const pressInteraction = once(() =>
   }),
 );
 
-// Importing a key costs more than using it, and a deployment has one.
+// Importing a key costs more than using it, and a deployment has only one.
 let cached: { publicKey: string; key: Promise<VerifyKey> } | undefined;
 
 /** Callback types: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
@@ -76,12 +76,10 @@ interface DiscordInteractionsOptions {
 }
 
 /**
- * Reads Discord's interactions. A command is on disk before its deferred answer goes out, also while the
- * gateway is down: Discord waits three seconds, never asks again, and takes the reply for 15 minutes.
- *
- * A wrong signature is answered with 401 in every state: Discord sends one on purpose when the endpoint
- * is set and from time to time after that, and removes an endpoint that answers otherwise.
- * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
+ * Handles Discord's interactions. A command is on disk before its deferred answer is sent, even while the gateway is
+ * down: Discord waits three seconds, never retries, and accepts the reply for 15 minutes. A wrong signature gets 401 in
+ * every state: Discord sends one deliberately when the endpoint is set and from time to time afterwards, and removes an
+ * endpoint that responds otherwise. https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
  */
 export function discordInteractions({
   publicKey,
@@ -113,16 +111,16 @@ export function discordInteractions({
   };
 }
 
-/** An interaction: Discord's form of the first answer to it, and the event that is on disk before that goes out. */
+/** The event of an interaction and the first response to it. The event is on disk before the response is sent. */
 interface TakenInteraction {
   response: object;
   delivery?: Delivery;
 }
 
 /**
- * Takes an interaction that Discord sent; `undefined` for anything else. An event's id is the interaction's, which is
- * repeated with nothing else; its conversation is the channel, be it a server's or a direct message's. A press waits for
- * no answer of its chat: it may be what ends one.
+ * Converts an interaction from Discord; returns `undefined` for anything else. The event's id is the interaction's id,
+ * which Discord never reuses; its conversation is the channel or direct message. A press has its own conversation,
+ * since it must not wait for the answer that it may stop.
  */
 export function takeInteraction(value: unknown, receivedAt: number): TakenInteraction | undefined {
   const kind = interaction().safeParse(value);
@@ -140,17 +138,17 @@ export function takeInteraction(value: unknown, receivedAt: number): TakenIntera
   return { delivery, response: { type: DEFERRED_MESSAGE, ...(isHidden && { data: { flags: EPHEMERAL } }) } };
 }
 
-/** Returns the answer to what is not offered: forms, menus, and commands of an earlier registration. */
+/** Returns the response to unsupported interactions: forms, menus, and commands of an earlier registration. */
 function unsupported(type: number): object {
   if (type === AUTOCOMPLETE) return { type: AUTOCOMPLETE_RESULT, data: { choices: [] } };
   const content = "I do not support this. Use /ask, or /help for what I understand.";
   return { type: MESSAGE, data: { content, flags: EPHEMERAL } };
 }
 
-/** Web Crypto's key, whose global name differs between the two runtimes' types. */
+/** Web Crypto's key; its global type has different names in the two runtimes. */
 type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** A raw request as it must be to check its signature. */
+/** A raw request, as needed to verify its signature. */
 interface SignedInteraction {
   body: string;
   timestamp: string | null;
@@ -158,8 +156,8 @@ interface SignedInteraction {
 }
 
 /**
- * Checks Discord's signature: Ed25519 over the timestamp and the body. `publicKey` is 64 hexadecimal
- * digits, `now` in milliseconds.
+ * Verifies Discord's signature: Ed25519 over the timestamp and the body. `publicKey` is 64 hexadecimal digits, `now` in
+ * milliseconds.
  * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers
  */
 async function verifyDiscord(publicKey: string, request: SignedInteraction, now: number): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** The chat page's script; contract/chat.ts is what it speaks. Every text is put in as text, never as markup. */
+/** Script of the chat page; contract/chat.ts defines its protocol. All text is inserted as text, never as markup. */
 import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
 import type { Block } from "../../contract/markdown.ts";
 import { displayName, openDevice } from "./device.ts";
@@ -18,7 +18,7 @@ const stop = element("stop", HTMLButtonElement);
 const copy = element("copy", HTMLButtonElement);
 const command = element("command", HTMLElement);
 
-/** Key of the messages that have no answer yet: after a reload they are sent again under their own ids. */
+/** Storage key of unanswered messages: after a reload they are resent under their own ids. */
 const UNANSWERED = "steward-chat-unanswered";
 const LONGEST_WAIT_MS = 30_000;
 const FIRST_WAIT_MS = 500;
@@ -39,23 +39,24 @@ const items = new Items({
 let socket: WebSocket | undefined;
 let attempts = 0;
 let welcome = false;
-/** A silent page must not keep waking the gateway: it connects when its person writes, which always works. */
+/** An idle page must not keep waking the gateway: it reconnects only when its user writes. */
 let asleep = false;
 let roused = false;
-/** Action of the button beside the present trouble. */
+/** Action of the button beside the current error message. */
 let askAgain = (): void => {};
 
 function keepUnanswered(): void {
   try {
     sessionStorage.setItem(UNANSWERED, JSON.stringify([...unanswered]));
   } catch {
-    // The storage takes about 5 MB: a reload then has the words, and says that the pictures are gone.
+    // Storage is limited to about 5 MB. After a reload, only the text is left, with a remark that the pictures are
+    // gone.
     const words = [...unanswered].map(([id, said]) => [id, withoutPictures(said)]);
     sessionStorage.setItem(UNANSWERED, JSON.stringify(words));
   }
 }
 
-/** Returns the element of a message or, by its `key`, of an item beside it. */
+/** Returns the element of a message or, by its `key`, of one of its items; creates it if it is missing. */
 function article(role: Role | "item", id: string, key = id): HTMLElement {
   const known = turns.get(`${role} ${key}`);
   if (known !== undefined) return known;
@@ -64,7 +65,7 @@ function article(role: Role | "item", id: string, key = id): HTMLElement {
   turns.set(`${role} ${key}`, made);
   if (welcome)
     made.dataset["time"] = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  // An answer stands right behind its question, and an item behind all that belongs to it.
+  // Insert an answer directly after its question, and an item after everything that belongs to the same message.
   const others = role === "item" && id !== "" ? [...log.children] : [];
   const last = others.findLast((one) => one instanceof HTMLElement && one.dataset["of"] === id);
   const before = last ?? (role === "user" ? undefined : turns.get(`user ${id}`));
@@ -74,7 +75,7 @@ function article(role: Role | "item", id: string, key = id): HTMLElement {
   return made;
 }
 
-/** A message as the page shows it: without blocks, as it was written. */
+/** A message as the page shows it; without blocks it is shown verbatim. */
 interface Shown {
   text: string;
   blocks?: readonly Block[] | undefined;
@@ -84,7 +85,7 @@ function show(role: Role, id: string, { text, blocks }: Shown, tone: Tone = ""):
   const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   const shown = article(role, id);
   shown.className = `${role === "user" ? "own" : ""} ${tone}`.trim();
-  // Read out once it is whole, not with every word.
+  // Screen readers announce it when it is complete, not at every word.
   shown.setAttribute("aria-busy", String(tone === "busy"));
   render(shown, text, blocks);
   if (pinned || role === "user") log.scrollTop = log.scrollHeight;
@@ -206,7 +207,7 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
     case "choices":
       return items.show(message);
     case "accepted":
-      // What a button says is kept as a message that was written, until it is answered.
+      // Store the button's text as an ordinary message until it is answered.
       if (items.isPressed(message.id)) unanswered.set(message.id, { text: message.text, pictures: [] });
       return show("user", message.id, message);
     case "typing":

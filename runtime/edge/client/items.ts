@@ -1,4 +1,4 @@
-/** Files and questions of the assistant, each behind the message that it belongs to. */
+/** Files and questions of the assistant, each shown after the message it belongs to. */
 import type { ChatItem, FromPage } from "../../contract/chat.ts";
 import { render } from "./markdown.ts";
 
@@ -6,49 +6,49 @@ type FileItem = Extract<ChatItem, { type: "file" }>;
 type ChoicesItem = Extract<ChatItem, { type: "choices" }>;
 
 const REVOKE_MS = 60_000;
-/** The end of the conversation is in sight. */
+/** Distance from the end of the conversation, in pixels, within which the page keeps scrolling. */
 const PINNED_PX = 120;
 
-/** Functions of the page that its items use. */
+/** Functions of the page that {@link Items} uses. */
 interface ItemsOptions {
   send(message: FromPage): void;
-  /** Connects a page that is asleep. */
+  /** Reconnects a page that is asleep. */
   rouse(): void;
-  /** Shows what went wrong. */
+  /** Shows an error message. */
   tell(text: string): void;
-  /** Returns the element of an item, made behind its message where it is new. */
+  /** Returns the element of an item; a new one is inserted after its message. */
   place(item: ChatItem): HTMLElement;
 }
 
 /** The items of the page. */
 export class Items {
   readonly #options: ItemsOptions;
-  /** Presses without an answer, by the item: a lost connection sends them again. */
+  /** Unanswered presses by item; resent after a lost connection. */
   readonly #presses = new Map<string, Extract<FromPage, { type: "press" }>>();
   readonly #pressed = new Set<string>();
   readonly #seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) this.#load(target);
   });
-  /** Lets the page fetch files while it is connected. */
+  /** Authorises file downloads while the page is connected. */
   #ticket = "";
 
   constructor(options: ItemsOptions) {
     this.#options = options;
   }
 
-  /** Shows the items of the conversation so far. The page is connected. */
+  /** Shows the items received on connecting. */
   greet(items: readonly ChatItem[], ticket: string): void {
     this.#ticket = ticket;
     for (const item of items) this.show(item);
     for (const press of this.#presses.values()) this.#options.send(press);
   }
 
-  /** Forgets the ticket: the connection is lost. */
+  /** Forgets the ticket when the connection is lost. */
   close(): void {
     this.#ticket = "";
   }
 
-  /** Returns true, once, for a message that a press on this page says. */
+  /** Returns true, once, if this message comes from a press on this page. */
   isPressed(id: string): boolean {
     return this.#pressed.delete(id);
   }
@@ -64,7 +64,7 @@ export class Items {
 
   #showFile(shown: HTMLElement, item: FileItem): void {
     const { name, size, picture, caption } = item;
-    // A file never changes, and each connection tells of it again.
+    // A file never changes, but is announced again on each connection.
     if (shown.childElementCount > 0) return this.#observe(shown.querySelector("img:not([src])"));
     if (caption !== undefined)
       shown.append(Object.assign(document.createElement("p"), { textContent: caption }));
@@ -79,7 +79,7 @@ export class Items {
     shown.append(link);
   }
 
-  /** Loads a picture when it comes into sight. */
+  /** Loads a picture when it scrolls into view. */
   #observe(image: Element | null): void {
     if (image === null) return;
     this.#seen.unobserve(image);
@@ -112,7 +112,7 @@ export class Items {
     setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS);
   }
 
-  /** Loads a picture that has come into sight. One that cannot be had stays its name. */
+  /** Loads a picture that scrolled into view. If that fails, its name stays. */
   #load(image: Element): void {
     if (!(image instanceof HTMLImageElement) || this.#ticket === "") return;
     this.#seen.unobserve(image);
@@ -123,7 +123,7 @@ export class Items {
     );
   }
 
-  /** @throws Error with a text for the person. */
+  /** @throws Error with a message for the user. */
   async #fetch(item: string): Promise<Blob> {
     if (this.#ticket === "") {
       this.#options.rouse();

@@ -2,34 +2,34 @@ import { parseJson, isRecord } from "../../shared/json.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import type { Sql } from "./sql.ts";
 
-/** The message that an event carries, or changes. */
+/** The message that an event carries or changes. */
 interface Carried {
-  /** The message's name across chats, such as `telegram:<chat>:<message id>`. */
+  /** Id of the message, unique across chats, such as `telegram:<chat>:<message id>`. */
   message: string;
   /** Absent for a new message. */
   change?: "edit" | "deletion";
-  /** True for a change that matters even if the ledger does not have the message. */
+  /** True if the change matters even if the ledger does not have the message. */
   always?: boolean;
 }
 
 type Fields = Record<string, unknown>;
 
-/** The parts of Telegram's messages that people see: https://core.telegram.org/bots/api#message */
+/** The visible parts of Telegram's messages: https://core.telegram.org/bots/api#message */
 const SEEN =
   "text caption entities caption_entities rich_message checklist photo document video animation audio".split(
     " ",
   );
 
-/** Returns the message of an event, `undefined` for an event of another kind. */
+/** Returns the message of an event; `undefined` for other kinds of events. */
 export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
   if (platform === "telegram") return carriedByTelegram(payload);
   return platform === "slack" ? carriedBySlack(payload) : undefined;
 }
 
 /**
- * Returns false for a change that no answer can depend on: of a message that the ledger does not have or that is
- * from a group on no list, an edit that changes nothing that people see, a deletion of a message that has its answer. Platforms send edits for previews of
- * links and for reactions, too. Recorded, these events would hide the others.
+ * Returns false for a change that cannot affect any answer: of a message that is not in the ledger or is from an
+ * unlisted group, an edit without visible changes, or the deletion of an answered message. Platforms also send edits
+ * for link previews and reactions; recording those would clutter the ledger.
  */
 export function matters(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
   if (change === undefined || always) return true;
@@ -61,18 +61,18 @@ function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
   const id = subtype === "message_deleted" ? deleted : subtype === "message_changed" ? changed : ts;
   if (typeof id !== "string") return undefined;
   const message = `slack:${String(team)}:${String(channel)}:${id}`;
-  // A message with replies stays as a tombstone when it is deleted.
+  // A deleted message with replies stays as a tombstone.
   if (subtype === "message_deleted" || kind === "tombstone") return { message, change: "deletion" };
   if (subtype === "message_changed") return { message, change: "edit" };
-  // A mention comes again when its message is edited, and for the first time where the edit has added it.
+  // Slack resends a mention when its message is edited, and sends a first one if the edit added it.
   return edited == null ? { message } : { message, change: "edit", always: true };
 }
 
-/** Returns what people see of an event's message, in a form that can be compared. */
+/** Returns the visible content of an event's message in a comparable form. */
 function seenOf({ message: said, edited_message: edited, event }: Fields): string {
   if (event === undefined) {
     const message = fieldsOf(said ?? edited);
-    // Ids of files may change from event to event; their unique ids do not.
+    // File ids may change from event to event; their unique ids do not.
     return JSON.stringify(
       SEEN.map((field) => message[field] ?? null),
       (name, value: unknown) => (name === "file_id" ? undefined : value),

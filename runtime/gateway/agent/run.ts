@@ -18,7 +18,7 @@ import { divide, requestTokens, summarise, tokenRatio } from "./summary.ts";
 import type { OpenTools } from "./toolbox.ts";
 
 const FULL_SHARE = 0.8;
-/** Sent if the model is silent after its tools, so that the person knows that it has ended. */
+/** Sent if the model says nothing after using tools, so that the person knows it has finished. */
 const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
 
@@ -40,8 +40,8 @@ export interface RunOptions {
 }
 
 /**
- * Makes one answer: asks the model, runs the tools that it asks for, hands it their results, until it
- * answers without one. Every step is stored before the next, so that a retry continues after it.
+ * Generates one answer: asks the model, runs the tools it calls and returns their results to it, until it answers
+ * without a tool call. Every step is stored before the next one starts, so that a retry continues there.
  */
 export class Run {
   readonly #options: RunOptions;
@@ -63,14 +63,14 @@ export class Run {
     }
   }
 
-  /** The answer's text. */
+  /** Returns the answer's text. */
   async answer(): Promise<string> {
     const { config, question, sessions, tools, clock } = this.#options;
     for (const step of this.#allSteps()) await this.#finish(step);
     while (this.#allSteps().length < config.agent.maxSteps) {
       const { text, toolCalls } = await this.#ask(tools.definitions);
       if (toolCalls.length === 0) return text.trim() === "" ? NOTHING_TO_ADD : text;
-      // The question may have another text by now.
+      // An edit may have changed the question meanwhile.
       if (this.#options.signal.aborted) throw stopped();
       const last = this.#deliveries.at(-1) ?? question.messages[0].delivery;
       const step = sessions.steps.add(question.session, last, text, toolCalls, clock());
@@ -85,7 +85,10 @@ export class Run {
     return [...this.#steps.values()].flat();
   }
 
-  /** Runs what of a step was not begun. What was begun and has no result was cut off by a crash. */
+  /**
+   * Runs the calls of a step that were not started. A call that was started but has no result was interrupted by a
+   * crash.
+   */
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
     const { session: conversation, platform, target, direct } = question;
@@ -115,7 +118,10 @@ export class Run {
     }
   }
 
-  /** One question to the model. Halves the history while the provider finds it too long, and leaves files out that it refuses. */
+  /**
+   * Sends one request to the model. If the provider finds it too long, retries with half of the history; if the
+   * provider rejects files, retries without them.
+   */
   async #ask(tools: ModelRequest["tools"]): Promise<ModelAnswer> {
     const { question, model, sessions, config, instructions, circumstances, signal, onText, log } =
       this.#options;
@@ -124,7 +130,7 @@ export class Run {
       const { history, messages } = await this.#messages(tools);
       let soFar = "";
       const preferred = sessions.modelOf(session);
-      // What an attempt before this one has shown no longer counts.
+      // Discard text shown by an earlier attempt.
       if (this.#shown) onText?.("");
       this.#shown = false;
       try {
@@ -164,8 +170,8 @@ export class Run {
   }
 
   /**
-   * Leaves pictures and documents out after a refusal that may be due to them: a decoder of the provider's may be
-   * stricter, and some models take none. False: that has been tried, or there are none.
+   * Leaves out pictures and documents after a refusal that they may have caused: the provider's decoder may be
+   * stricter, and some models accept none. Returns false if there are none or this was already tried.
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;
@@ -176,7 +182,7 @@ export class Run {
     return this.#withheld;
   }
 
-  /** False: there is nothing left to leave out. */
+  /** Shortens the request. Returns false if nothing more can be left out. */
   #shrink({ turns, question, summary }: History): boolean {
     if (turns.length > 0 || summary !== undefined) {
       this.#limit = Math.floor((turns.length + question.length) / 2);
@@ -215,7 +221,7 @@ export class Run {
     };
   }
 
-  /** Puts a summary in the place of the older turns; where none can be had they are left out. */
+  /** Replaces older turns with a summary, or drops them if no summary can be made. */
   async #summarise(history: History, tokens: number): Promise<History> {
     const { question, sessions, model, signal, log } = this.#options;
     const { session } = question;
@@ -228,11 +234,14 @@ export class Run {
       const answer = await summarise(model, { summary: history.summary, older }, tokens, request);
       if (answer.text.trim() === "") throw new ModelRefusal("model_failed", "The summary was empty.");
       sessions.summarise(session, answer.text, last.seq);
-      log.info("older messages are summarised", { conversation: session, messages: older.length });
+      log.info("older messages were summarised", { conversation: session, messages: older.length });
     } catch (error) {
       if (signal.aborted) throw error;
       const detail = error instanceof Error ? error.message : "unknown error";
-      log.warn("no summary could be made, older messages are left out", { messages: older.length, detail });
+      log.warn("no summary could be generated, so older messages are left out", {
+        messages: older.length,
+        detail,
+      });
       this.#skipBefore = last.seq;
     }
     return this.#history();

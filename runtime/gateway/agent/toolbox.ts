@@ -21,7 +21,7 @@ export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
   /** Reads the files that a tool returns. */
   media: Pick<Media, "read" | "unheard">;
-  /** Removes secrets from what a tool returns. */
+  /** Removes secrets from tool results. */
   redact: Redactor;
 }
 
@@ -32,15 +32,15 @@ interface CallOutcome {
   failed: boolean;
 }
 
-/** The tools of one question, and notes on those that are missing. */
+/** The tools for one question, and remarks on those that are unavailable. */
 export interface OpenTools {
   definitions: ToolDefinition[];
   notes: Prompt[];
-  /** Runs a call. Rejects only where the context's signal ended it. */
+  /** Runs a call. Rejects only if the context's signal aborted it. */
   run(call: ToolCall, context: ToolContext): Promise<CallOutcome>;
 }
 
-/** Tools of the agent: the tools that come with steward, loaded on first use, and those of MCP servers. */
+/** The agent's tools: the built-in ones, loaded on first use, and those of MCP servers. */
 export class Toolbox {
   readonly #options: ToolboxOptions;
   #builtin: Promise<Tool[]> | undefined;
@@ -49,7 +49,7 @@ export class Toolbox {
     this.#options = options;
   }
 
-  /** The tools that one may use, as they stand now. A server that is not there is left out, and noted. */
+  /** Returns the tools that a role may use now. An unavailable server is left out, with a remark. */
   async open(
     { may, platform }: Pick<Rights, "may"> & Pick<Place, "platform">,
     signal: AbortSignal,
@@ -81,7 +81,7 @@ export class Toolbox {
     };
   }
 
-  /** Reads the files of an outcome as those of a message are read, and keeps them in the chat's folder. */
+  /** Reads the files of a result like those of a message, and stores them in the chat's folder. */
   async #read(tool: string, { text, files }: ToolOutcome, context: ToolContext) {
     if (files.length === 0) return { text, images: [] };
     const { workspace, media, config } = this.#options;
@@ -112,7 +112,7 @@ export class Toolbox {
     return messages[0] ?? { text: words, images: [] };
   }
 
-  /** Ends what the tools hold open. */
+  /** Closes the tools' connections. */
   close(): Promise<void> {
     return this.#options.mcp.close();
   }
@@ -134,7 +134,7 @@ export class Toolbox {
   }
 }
 
-/** Returns the name under which a file of a tool is kept: the same content has the same name. */
+/** Returns the file name under which a tool's file is stored; the same content always gets the same name. */
 function nameOf(tool: string, { data, mediaType }: ToolFile): string {
   const { hash } = process.getBuiltinModule("node:crypto");
   const ending = endingOf(imageFacts(data)?.mediaType ?? mediaType);
@@ -146,7 +146,7 @@ function cut(output: string, most = LONGEST_OUTPUT): string {
   return `${output.slice(0, most).toWellFormed()}\n(The rest is left out.)`;
 }
 
-/** Returns the words for a failure. Errors of the file system name paths of this machine, so only their code is used. */
+/** Describes a failure. Errors of the file system contain local paths, so only their code is used. */
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return "The tool failed.";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;

@@ -3,24 +3,24 @@ import type { ChannelHealth } from "../../contract/control.ts";
 import { isErrorCode, reason } from "../../contract/errors.ts";
 import { type FetchedPlatform, intakeQuery, readIntakeRow, type IntakeState } from "../../process/intake.ts";
 
-/** More than three long polls, or four heartbeats, in a row that were not answered. */
+/** Longer than three long polls or four heartbeats in a row without a response. */
 const STALLED_MS = 180_000;
 
-/** Reason of a silence, by platform. */
+/** Reason shown when nothing was received for too long, by platform. */
 const STALLED = {
   telegram: reason("telegram_stalled", "polling has stalled"),
   discord: reason("discord_stalled", "the connection is silent"),
 };
 
 /**
- * Returns the intake of a bot's events, or of any bot's; `undefined` where no process of this data directory sees to
- * it.
+ * Returns the state of a bot's intake, or of the most recent intake of any bot; `undefined` if no process on this data
+ * directory is responsible.
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 
 /**
- * Reads what the fetching process wrote. Its table is there only where something fetches or has fetched, and may come
- * later than the gateway.
+ * Reads the state written by the fetching process. That process creates the table, perhaps after the gateway has
+ * started.
  */
 export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
   let query: StatementSync | undefined;
@@ -34,7 +34,7 @@ export function intakeReader(database: DatabaseSync, platform: FetchedPlatform):
   };
 }
 
-/** Returns what the intake's state says about the channel's health at `now`. */
+/** Returns the channel's health at `now` according to the intake's state. */
 export function intakeHealth(
   intake: IntakeState | undefined,
   platform: FetchedPlatform,

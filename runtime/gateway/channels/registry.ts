@@ -17,9 +17,9 @@ import type { ReadIntake } from "./intake.ts";
 /** The channels of a config. */
 export interface Channels {
   get(platform: Platform): Channel | undefined;
-  /** Asks the platforms of all channels that are on whether they take the credentials. Never rejects. */
+  /** Checks if the platforms of all enabled channels accept the credentials. Never rejects. */
   probe(): Promise<void>;
-  /** Every configured channel, also those that are switched off. */
+  /** The health of every configured channel, including disabled ones. */
   health(): ChannelHealth[];
 }
 
@@ -28,7 +28,7 @@ export interface ChannelsOptions {
   config: Config;
   environment: Environment;
   pairing: PairingStores;
-  /** The intakes of platforms that a host fetches from. */
+  /** State of the intakes of platforms that a host fetches from. */
   intakes: Readonly<Record<FetchedPlatform, ReadIntake>>;
   telegramMoves: Pick<ChatMoves, keyof ChatMoves>;
   /** Milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export interface ChannelsOptions {
   log: Log;
 }
 
-/** Makes the configured channels. No request goes out: a platform out of reach does not stop the start. */
+/** Creates the configured channels. Sends no requests: an unreachable platform does not delay the start. */
 export function createChannels(options: ChannelsOptions): Channels {
   const { config, environment, pairing, intakes, telegramMoves: moves, clock, log } = options;
   const { slack, telegram, discord } = config.channels;

@@ -6,14 +6,14 @@ import type { OpenMessages } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 import type { Asked } from "./replies.ts";
 
-/** Time in which the rest of what was cut comes: the pictures of an album, the end of a long text. */
+/** Time to wait for the rest of a message, in milliseconds: an album's pictures, the end of a long text. */
 const HOLD_MS = 800;
-/** Age of a question up to which what its sender adds belongs to it: people then still write. */
+/** Age of a question, in milliseconds, up to which its sender's next message is added to it. */
 const FOLLOW_UP_MS = 5_000;
-/** Messages of a question that follow-ups make: each is another request to the model. */
+/** Messages per question including follow-ups; each follow-up repeats the request to the model. */
 const MOST_JOINED = 5;
 
-/** A message in its conversation. */
+/** A message queued in its conversation. */
 export interface Waiting extends Asked {
   platform: Platform;
   receivedAt: number;
@@ -27,7 +27,7 @@ interface BurstsOptions {
   clock(): number;
 }
 
-/** Decides which messages are one question. */
+/** Decides which messages form one question. */
 export class Bursts {
   readonly #options: BurstsOptions;
   readonly #begun = new WeakSet<Waiting>();
@@ -37,9 +37,9 @@ export class Bursts {
   }
 
   /**
-   * Returns true if two messages may be answered together. A question of a thread is answered there, and not with others.
-   * Those of an earlier attempt are answered with the ones that they were with then: under the same owner, and by the
-   * same answer if one was made.
+   * Returns true if two messages may be answered together. A thread's messages are answered in that thread only. On a
+   * retry, messages are grouped as in the earlier attempt: they need the same owner and the same answer, if one was
+   * generated.
    */
   belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;
@@ -49,7 +49,9 @@ export class Bursts {
     return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
   }
 
-  /** Returns true if a message is the rest of the one that waits before it: of an album, or of a text that the app cut. */
+  /**
+   * Returns true if a message completes the previously queued one: both are in the same album, or the app split a text.
+   */
   isRest(
     first: Waiting | undefined,
     { receivedAt }: Delivery,
@@ -61,8 +63,7 @@ export class Bursts {
   }
 
   /**
-   * Milliseconds for which a message with more behind it waits for that: from when it came, so that one which is late
-   * waits for nothing.
+   * Returns the milliseconds to wait for the rest of a message, counted from its arrival: a late message does not wait.
    */
   holdMs({ continues, receivedAt }: Waiting): number {
     if (continues === undefined) return 0;
@@ -70,13 +71,13 @@ export class Bursts {
   }
 
   /**
-   * Returns true if a message that has just come belongs to the question that is being answered: its sender asked that a
-   * moment ago, and there is neither a word of the answer nor a tool's result. No message waits for such a follow-up.
+   * Returns true if a new message belongs to the question being answered: its sender asked that question moments ago,
+   * and no text of the answer and no tool call exists yet. Messages are never delayed to wait for follow-ups.
    */
   isFollowUp(message: Waiting, { running, waiting, interrupted }: OpenMessages<Waiting>): boolean {
     const [first] = running;
     if (first === undefined || waiting.length !== 1 || interrupted) return false;
-    // A ticket's request shows that it is being answered, and has an answer of its own.
+    // A message with a ticket is shown as pending, and needs an answer of its own.
     if (running.length >= MOST_JOINED || first.target.ticket !== undefined) return false;
     if (this.#options.clock() - first.receivedAt >= FOLLOW_UP_MS) return false;
     return running.every(
@@ -87,14 +88,14 @@ export class Bursts {
     );
   }
 
-  /** There is a first word of the answer to these messages. */
+  /** Records that the answer to these messages has begun. */
   begin(messages: readonly Waiting[]): void {
     for (const message of messages) this.#begun.add(message);
   }
 
   /**
-   * Returns how far the answer to a message has come, now or at an earlier attempt. `worked`: tools have run for it. `out`:
-   * there are words of it, which are out or about to be.
+   * Returns the progress of a message's answer, in this or an earlier attempt. `worked`: tools were called. `out`: some
+   * of its text was sent or is about to be.
    */
   progress(message: Waiting, running: readonly Waiting[]): "none" | "worked" | "out" {
     const { records, sessions } = this.#options;

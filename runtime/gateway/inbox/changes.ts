@@ -8,7 +8,7 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** Edits of earlier questions that are kept for the next answer, where nothing else is. */
+/** Number of edits to earlier questions stored for the next answer, even if `historyLimit` is lower. */
 const MOST_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 
@@ -18,18 +18,18 @@ interface ChangesOptions {
   bursts: Bursts;
   records: Pick<DeliveryRecords, "answer" | "release">;
   sessions: Pick<Sessions, "versionOf" | "knows" | "noteContext" | "changeContext" | "retract">;
-  /** Returns how many messages of a chat are kept as context. */
+  /** Returns the number of a chat's messages stored as context. */
   historyLimit(platform: Platform): number;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** A message or a group's context. */
+/** A message for the bot, or a group message stored as context. */
 type Content = Extract<Inbound, { kind: "message" | "context" }>;
 
 /**
- * Takes up edits and deletions of messages. Before the answer has begun, the question changes; after that, an edit is a
- * question of its own, or is told with the next one.
+ * Handles edits and deletions of messages. Before the answer has begun, the question changes. After that, an edit of
+ * the last question becomes a new question, and any other edit is added to the next one.
  */
 export class Changes {
   readonly #options: ChangesOptions;
@@ -39,8 +39,8 @@ export class Changes {
   }
 
   /**
-   * Takes up a new version of a message. `ask` answers it as a message of its own. An edit that changes a question ends
-   * with it, so that both come again after a crash.
+   * Handles a new version of a message. `ask` answers it as a new message. An edit that changes a question resolves
+   * together with that question, so that both are redelivered after a crash.
    */
   async edit(
     { id, platform }: Delivery,
@@ -49,7 +49,7 @@ export class Changes {
   ): Promise<DeliveryOutcome> {
     const { queues, bursts, sessions } = this.#options;
     const { kind, message: name = "", sender, target, text } = inbound;
-    if (readCommand(text) !== undefined) return ignored("edit: no command is run from an edit");
+    if (readCommand(text) !== undefined) return ignored("edit: edits run no commands");
     const session = sessionOf(platform, target);
     const { running, waiting } = queues.open(session);
     const open = [...running, ...waiting].findLast(
@@ -68,11 +68,11 @@ export class Changes {
       return ignored(wasContext ? "not for the bot, kept as context" : "edit: not for the bot");
     }
     if (isSame(was, text)) {
-      // It may still come again with its former text.
+      // A retry could still deliver the original text.
       if (open !== undefined) await queues.ending(session, open);
       return ignored("edit: the text is the same");
     }
-    if (former?.forgotten === true) return ignored("edit: of a conversation that has started over");
+    if (former?.forgotten === true) return ignored("edit: the conversation has been reset since");
     const isOpen = open !== undefined || waiting.some((one) => one.sender.id === sender.id);
     if (kind === "message" && (isOpen || former?.latest === true)) {
       const reference = { kind: "edit", author: sender, text: was, attachments: [] } as const;
@@ -82,7 +82,7 @@ export class Changes {
     return ignored("edit: of an earlier message, noted for the next answer");
   }
 
-  /** Takes up a deletion. What is out stays. */
+  /** Handles a deletion. Messages already sent stay. */
   delete(platform: Platform, { target, message: name }: Extract<Inbound, { kind: "deleted" }>): Deleted {
     const { queues, bursts, records, sessions, clock } = this.#options;
     const session = sessionOf(platform, target);
@@ -90,10 +90,10 @@ export class Changes {
     const gone = [...running, ...waiting].filter((one) => {
       if (one.message !== name) return false;
       const progress = bursts.progress(one, running);
-      // What tools have done for several messages is not undone for one.
+      // Tool calls made for several messages cannot be undone for one of them.
       return progress === "none" || (progress === "worked" && !(running.includes(one) && running.length > 1));
     });
-    if (gone.length === 0) return { ...ignored("deletion: no answer waits for it"), gone };
+    if (gone.length === 0) return { ...ignored("deletion: no answer was pending"), gone };
     const ids = gone.map(({ id }) => id);
     records.answer(platform, ids, clock());
     records.release(
@@ -107,7 +107,7 @@ export class Changes {
     return { ...ignored("deletion: the message is not answered"), gone };
   }
 
-  /** Answers what has just come together with the question under way, if it belongs to that. */
+  /** Adds a new message to the question in progress, if it belongs there. */
   join(session: string, message: Waiting): void {
     const { queues, bursts } = this.#options;
     const open = queues.open(session);
@@ -121,7 +121,7 @@ export class Changes {
     isRunning: boolean,
   ): Promise<DeliveryOutcome> {
     const { queues } = this.#options;
-    // The former text of a question that was answered stays, if this is an edit of its edit.
+    // If this edits an edit of an answered question, keep the reference to the original text.
     const edits = (former.references ?? []).filter(({ kind }) => kind === "edit");
     const message = { ...former, text, attachments, references: [...edits, ...about] };
     const isChange = contentOf(former) !== contentOf(message);
@@ -129,7 +129,7 @@ export class Changes {
     const end = queues.ending(session, isChange ? message : former);
     if (isChange && isRunning) this.#restart(session, queues.open(session).running);
     await end;
-    return ignored(`edit: ${isChange ? "took the place of the text" : "the text is the same"}`);
+    return ignored(`edit: ${isChange ? "the text was replaced" : "the text is the same"}`);
   }
 
   #restart(session: string, running: readonly Waiting[]): void {
@@ -150,12 +150,14 @@ export class Changes {
   }
 }
 
-/** The end of a deletion, and the messages that are not answered because of it. */
+/** Outcome of a deletion, and the messages that will not be answered because of it. */
 interface Deleted extends DeliveryOutcome {
   gone: readonly Waiting[];
 }
 
-/** Returns what people see of a message. The platforms' names of files change from event to event. */
+/**
+ * Returns a message's visible content. File references are left out, since platforms change them from event to event.
+ */
 function contentOf({ text, attachments, references = [] }: InboundMessage): string {
   return JSON.stringify([text, attachments, references], (key, value: unknown) =>
     key === "reference" ? undefined : value,

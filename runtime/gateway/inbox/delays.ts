@@ -8,26 +8,26 @@ import type { Components } from "../components.ts";
 import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
 import type { Replies } from "./replies.ts";
 
-/** Time for the first word of a message whose own time is over when it comes. */
+/** Time for the first word, in milliseconds, if a message is already overdue when it arrives. */
 const LATE_MS = 10_000;
-/** Chats that were told of a delay and are remembered. */
+/** Number of chats whose last notice is remembered. */
 const MOST_TOLD = 1_000;
 
 /** Dependencies of {@link Delays}. */
 interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
   replies: Pick<Replies, "tell" | "tellDelay" | "expect">;
-  /** True for a gateway that stops: its store may be closed, and the edge keeps the message. */
+  /** True while the gateway stops: its store may be closed, and the edge keeps the message. */
   isStopping(): boolean;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Tells chats that an answer takes longer, or that there will be none: one notice for all that was written before it. */
+/** Notifies chats of delayed or cancelled answers: one notice covers all earlier messages of the chat. */
 export class Delays {
   readonly #options: DelaysOptions;
-  /** Times at which sessions were last told. */
+  /** Time of each session's last notice. */
   readonly #told = new Map<string, number>();
 
   constructor(options: DelaysOptions) {
@@ -35,8 +35,8 @@ export class Delays {
   }
 
   /**
-   * Waits for an answer, and tells its chat of the delay if no word of it is out within `agent.noticeAfter`. A message
-   * that comes late already, as after an outage, has a little time to be answered first.
+   * Awaits an answer, and notifies the chat if none of it was sent within `agent.noticeAfter`. A message that arrives
+   * late, as after an outage, gets a short time to be answered first.
    */
   async noticed<T>(
     delivery: Delivery,
@@ -51,7 +51,7 @@ export class Delays {
     const tell = (): void => {
       if (isStopping()) return;
       void this.#tell(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
-        log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
+        log.debug("a delay notice could not be sent", { id: delivery.id, error: String(error) }),
       );
     };
     const waitMs = Math.min(Math.max(left, Math.min(afterMs, LATE_MS)), LONGEST_TIMER_MS);
@@ -64,7 +64,9 @@ export class Delays {
     }
   }
 
-  /** Tells of a message that the edge still holds, or gives up. A message that is not for the bot gets no word. */
+  /**
+   * Sends a notice for a message that the edge holds back or has given up. Messages not addressed to the bot get none.
+   */
   async tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
     const { parts, replies, clock } = this.#options;
     const { code, nextAt, givenUp } = notice;
@@ -72,7 +74,7 @@ export class Delays {
     const channel = parts().channels.get(platform);
     const inbound = channel?.receive(payload);
     if (channel === undefined || inbound?.kind !== "message" || readCommand(inbound.text) !== undefined) {
-      return { outcome: "ignored", note: "nobody is to be told" };
+      return { outcome: "ignored", note: "no notice needed" };
     }
     const { target } = inbound;
     if (givenUp) {
@@ -82,7 +84,7 @@ export class Delays {
     }
     const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
     await this.#tell(delivery, channel, target, code === undefined ? SLOW_TEXT : waitText(code, waitMs));
-    return { outcome: "answered", note: "it waits" };
+    return { outcome: "answered", note: "delay notice sent" };
   }
 
   async #tell(

@@ -22,12 +22,15 @@ import { type DeliveryRecords, nameOf } from "./records.ts";
 import { sendWhole } from "./whole-answer.ts";
 import { dismiss, type Replies } from "./replies.ts";
 
-/** Events that ended well and are remembered. The edge names one only while it is under way, so few are enough. */
+/**
+ * Number of successful events that are remembered. The edge refers to an event only while it is in progress, so a few
+ * suffice.
+ */
 const MOST_ENDED = 1_000;
 
 /** Dependencies of the inbox. */
 export interface InboxOptions {
-  /** Asked for each event and each run, which then stays with what it got. */
+  /** Read for each event and each run, which then keeps using the result. */
   parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
   admissions: Pick<AdmissionQuestions, "ask" | "settle">;
@@ -46,8 +49,8 @@ export interface InboxOptions {
 }
 
 /**
- * Takes deliveries from the edge, each once at a time and in order, until their replies are out. A message takes its
- * place in its conversation, a command only if it has to; notices to strangers wait for nothing.
+ * Accepts events from the edge and processes each one until its reply is sent. Messages are answered in order within
+ * their conversation; commands only wait if they have to, and notices to strangers never do.
  */
 export class Inbox {
   readonly #options: InboxOptions;
@@ -55,7 +58,7 @@ export class Inbox {
   readonly #queues: ChatQueues<Waiting>;
   readonly #changes: Changes;
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
-  /** Those that ended well, the oldest first. */
+  /** Events that succeeded, oldest first. */
   readonly #ended = new Set<string>();
   readonly #last = new Map<Platform, number>();
   readonly #delays: Delays;
@@ -79,23 +82,23 @@ export class Inbox {
     });
   }
 
-  /** Deliveries in progress. */
+  /** Number of deliveries in progress. */
   get active(): number {
     return this.#running.size;
   }
 
-  /** Returns when an event of a platform was last taken up, in milliseconds since the epoch. */
+  /** Returns when an event of a platform was last accepted, in milliseconds since the epoch. */
   lastEventAt(platform: Platform): number | undefined {
     return this.#last.get(platform);
   }
 
   /**
-   * Takes up events of one chat in their order: all have their places when this returns. Gives how each ends,
-   * which is when its reply is out. One that is in progress is waited for and counts as repeated; one that was
-   * answered before is not processed again. What cannot be taken up is rejected with all that is behind it, and so is
-   * everything where `after`, the id of the event before these, has failed.
+   * Accepts events of one chat, in order: all are queued when this returns. Each promise resolves once the event's
+   * reply is sent. An event that is already in progress is awaited and reported as repeated; one that was answered is
+   * not processed again. If an event is rejected, all later ones are too. All are rejected if `after`, the id of the
+   * previous event, is neither in progress nor successful.
    *
-   * A rejection is a RetryableError where the edge should retry.
+   * A rejection is a RetryableError if the edge should retry.
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;
@@ -114,7 +117,7 @@ export class Inbox {
     });
   }
 
-  /** True for an event that is under way here or has ended well. */
+  /** Returns true for an event that is in progress or has succeeded. */
   #isPlaced(platform: Platform, id: string): boolean {
     const key = nameOf({ platform, id });
     return (
@@ -122,7 +125,7 @@ export class Inbox {
     );
   }
 
-  /** Takes up one event, or tells its chat that it waits. See {@link take}. */
+  /** Accepts one event, or sends its delay notice. See {@link take}. */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
     this.#refuseWhileStopping();
@@ -131,14 +134,14 @@ export class Inbox {
     return end ?? { outcome: "repeated" };
   }
 
-  /** Does something when all before it in a conversation has ended, and before all behind it. */
+  /** Runs work between the earlier and the later messages of a conversation. */
   inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
     return this.#queues.inTurn(session, work);
   }
 
   /**
-   * Waits at most `graceMs` for deliveries in progress, then aborts them, and the edge retries them later. Deliveries
-   * that wait for a turn fail at once.
+   * Waits up to `graceMs` for deliveries in progress, then aborts them; the edge retries them later. Queued deliveries
+   * fail at once.
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
@@ -154,9 +157,9 @@ export class Inbox {
   }
 
   /**
-   * Returns when the event's reply is out. It has its place in its conversation as soon as this is called.
+   * Resolves once the event's reply is sent. The event is queued as soon as this returns.
    *
-   * @throws what it cannot be taken up for, before it returns a promise.
+   * @throws the reason, synchronously, if the event cannot be accepted.
    */
   #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
@@ -170,7 +173,7 @@ export class Inbox {
     if (records.of(delivery).answered) return Promise.resolve({ outcome: "repeated" });
     const channel = parts().channels.get(platform);
     if (channel === undefined) {
-      const detail = `The config file has no channel that is served here for ${platform}.`;
+      const detail = `The config file has no enabled channel for ${platform}.`;
       throw new RetryableError("channel_not_configured", detail);
     }
     this.#last.set(platform, clock());
@@ -230,7 +233,7 @@ export class Inbox {
       case "message":
         if (inbound.edited)
           return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
-        // Of an album one message alone has the words, and of a long text the first part.
+        // In an album only one message contains the text, and in a split text only the first part mentions the bot.
         if (inbound.kind === "context" && !this.#isRest(delivery, inbound))
           return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);
@@ -242,7 +245,7 @@ export class Inbox {
     return this.#bursts.isRest(first, delivery, inbound);
   }
 
-  /** A message takes its place in its conversation, a command only if it has to. */
+  /** Queues a message. A command is queued only if it has to wait, else it runs at once. */
   #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
     const command = readCommand(inbound.text);
     if (command === undefined) return this.#ask(delivery, channel, inbound);
@@ -251,7 +254,7 @@ export class Inbox {
     return keepsItsPlace(command) ? this.#queues.inTurn(session, work) : work();
   }
 
-  /** A message takes its place in its conversation. */
+  /** Queues a message for an answer. */
   #ask(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
     const { id, platform, last, receivedAt } = delivery;
     const session = sessionOf(platform, inbound.target);
@@ -261,7 +264,7 @@ export class Inbox {
     return this.#delays.noticed(delivery, channel, inbound, answered);
   }
 
-  /** Does what a button stands for, if the one who pressed it may. */
+  /** Performs a button's action, if this person may press it. */
   async #press(
     delivery: Delivery,
     channel: Channel,
@@ -299,7 +302,7 @@ export class Inbox {
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
     const { parts } = this.#options;
     const { channels } = parts();
-    // Asked for when the files are there: the agent of a config before is closed meanwhile.
+    // Read only after the files were loaded: a config change may have closed the previous agent meanwhile.
     const agent: Pick<Agent, "answer"> = {
       answer: (question, options) => parts().agent.answer(question, options),
     };
@@ -311,7 +314,7 @@ export class Inbox {
     return this.#options.replies.answer(messages, { platform, channel, agent, signal: either, onBegun });
   }
 
-  /** Kept for the bot's next answer in that group. */
+  /** Stores a message as context for the bot's next answer in that group. */
   #keepContext({ id, platform }: Delivery, inbound: InboundMessage): DeliveryOutcome {
     const { sessions, clock } = this.#options;
     const keep = this.#historyLimit(platform);
@@ -374,5 +377,5 @@ function stopping(): RetryableError {
 }
 
 function overtaking(): RetryableError {
-  return new RetryableError("internal", "What is before it in its chat is not under way here any more.");
+  return new RetryableError("internal", "The previous event of the chat is no longer in progress here.");
 }

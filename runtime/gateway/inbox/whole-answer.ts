@@ -6,15 +6,15 @@ import { type Channel, sessionOf, type OutgoingFile } from "../channels/channel.
 import { RefusedError } from "../failure.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** A longer answer is offered as a file, too: nobody likes to put so many messages together. */
+/** Longer answers are also offered as a file, to save people from assembling the messages. */
 const MOST_MESSAGES = 3;
 const OFFER_MS = 7 * 24 * 3_600_000;
-const OFFER_TEXT = "The whole answer in one piece:";
-const REFUSED_TEXT = "I could not send the file: this chat does not take it.";
+const OFFER_TEXT = "The complete answer as a file:";
+const REFUSED_TEXT = "I could not send the file: this chat does not accept it.";
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** An answer that is out, under the delivery that it is kept under. */
+/** A sent answer, and the delivery it is stored under. */
 interface SentAnswer {
   key: Key;
   channel: Channel;
@@ -26,7 +26,7 @@ interface SentAnswer {
 
 /**
  * Offers an answer of many messages as a file: by a button, or as the file itself if the platform has no buttons. Best
- * effort: the answer is out.
+ * effort: the answer has been sent already.
  */
 export async function offerWhole(
   { actions, clock, log }: { actions: Pick<Actions, "offer">; clock(): number; log: Log },
@@ -48,11 +48,7 @@ export async function offerWhole(
   }
 }
 
-/**
- * Sends an answer as a file, for the press of a button.
- *
- * @throws RetryableError where the platform does not take it now.
- */
+/** Sends an answer as a file after a button press. @throws RetryableError if the platform does not accept it now. */
 export async function sendWhole(
   { records, clock }: { records: DeliveryRecords; clock(): number },
   { key, channel, target, text }: Omit<SentAnswer, "by">,

@@ -9,11 +9,13 @@ type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
 >[number];
 
 /**
- * The conversation in the form that the providers' clients take. Providers refuse an empty text, so there is none.
+ * Converts a conversation to the format of the providers' clients. Empty texts are left out, since providers refuse
+ * them.
  *
- * `picturesInResults`: a tool's result may hold pictures, as at Anthropic
- * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). Chat completions take text there
- * (https://platform.openai.com/docs/api-reference/chat/create), so the pictures follow in a message of their own.
+ * `picturesInResults`: tool results may contain pictures, as with Anthropic
+ * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). The chat completions API accepts only
+ * text there (https://platform.openai.com/docs/api-reference/chat/create), so the pictures follow in a separate
+ * message.
  */
 export function toMessages(
   messages: readonly ModelMessage[],
@@ -54,7 +56,7 @@ function toFile({ mediaType, data }: Image) {
   return { type: "file", mediaType, data: { type: "data", data } } as const;
 }
 
-/** Both providers refuse a call whose input is no object, even one that the model itself made. */
+/** Both providers refuse a call whose input is not an object, even if the model generated it. */
 function toCall({ id, name, input }: ToolCall): Part<"assistant"> {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return { type: "tool-call", toolCallId: id, toolName: name, input: isObject ? input : { input } };
@@ -67,7 +69,7 @@ function toResult({ id, name, output, images = [], failed }: ToolResult): Part<"
   return { ...call, output: { type: "content", value: [...toText(output), ...images.map(toFile)] } };
 }
 
-/** The tools in the same form. */
+/** Converts tools to the format of the providers' clients. */
 export function toTools(tools: readonly ToolDefinition[]): Tool[] {
   return tools.map(({ name, description, inputSchema }) => ({
     type: "function",
@@ -78,9 +80,9 @@ export function toTools(tools: readonly ToolDefinition[]): Tool[] {
 }
 
 /**
- * The instructions, marked as what a provider with prompt caching may keep: they and the tools are the
- * same in every question (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). What differs
- * follows behind the mark; where no mark is understood all is one message, since some servers take only one.
+ * Converts the instructions and marks them for prompt caching: like the tools, they are the same in every request
+ * (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). The variable part follows after the mark. Without
+ * marks, everything is one message, since some servers accept only one.
  */
 export function toInstructions(
   { instructions, circumstances }: Pick<ModelRequest, "instructions" | "circumstances">,

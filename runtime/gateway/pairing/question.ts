@@ -9,7 +9,7 @@ import { WEB, type WebOutbox } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
 
-/** As long as a stranger's request is valid. */
+/** Equals the validity of a stranger's request, in milliseconds. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
 
@@ -25,7 +25,7 @@ interface AdmissionQuestionsOptions {
   log: Log;
 }
 
-/** Questions to operators whether somebody may write to the bot, answered by a button. */
+/** Asks operators with buttons if a stranger may write to the bot. */
 export class AdmissionQuestions {
   readonly #options: AdmissionQuestionsOptions;
 
@@ -33,7 +33,10 @@ export class AdmissionQuestions {
     this.#options = options;
   }
 
-  /** Asks each operator whom a platform with buttons or the web chat reaches, once a request. It never rejects: the operator also has the list. */
+  /**
+   * Asks each operator reachable on a platform with buttons or in the web chat, once per request. Never rejects:
+   * operators can also use the list of requests.
+   */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
     const { config, channels } = parts();
@@ -45,7 +48,7 @@ export class AdmissionQuestions {
       return;
     const who = { platform, sender, name: nameOf(sender, meta) };
     const about = `admit ${platform} ${sender}`;
-    const text = `${who.name} asks on ${PLATFORM_TITLES[platform]} to write to me. Let this person in?`;
+    const text = `${who.name} asks for access on ${PLATFORM_TITLES[platform]}. Let this person in?`;
     const choices = [
       { label: "Let in", action: { does: "admit" as const, ...who } },
       { label: "Refuse", action: { does: "refuse" as const, ...who } },
@@ -73,19 +76,19 @@ export class AdmissionQuestions {
     }
   }
 
-  /** Carries an operator's answer out, and returns what became of the request. */
+  /** Carries out an operator's decision and returns a text with the result. */
   settle({ does, platform, sender, name }: Extract<Action, { does: "admit" | "refuse" }>): string {
     const { stores, log } = this.#options;
     const store = stores(platform);
     const request = store.pending().find(({ id }) => id === sender);
     if (request === undefined) {
       const isIn = store.granted(sender) !== undefined;
-      return isIn ? `${name} may write to me already.` : `The request of ${name} is not there any more.`;
+      return isIn ? `${name} may already write to me.` : `The request of ${name} is no longer pending.`;
     }
     log.info("an operator answered a request by a button", { platform, sender, does });
     if (does === "admit") {
       store.approve(request.code);
-      return `${name} may write to me now, and is told so.`;
+      return `${name} may write to me now and will be notified.`;
     }
     store.reject(request.code);
     return `${name} may not write to me.`;
@@ -102,7 +105,7 @@ async function send(
   await channel.send({ chat }, text, 0, buttons);
 }
 
-/** Returns how people are called to operators: a name that anyone chooses, with the id, which is theirs alone. */
+/** Returns a person's display name for operators: the chosen name, which need not be unique, and the id, which is. */
 function nameOf(sender: string, { firstName = "", username = "" }: Readonly<Record<string, string>>): string {
   const shown = label(firstName, LONGEST_NAME);
   const account = label(username.replace(/[^\w.-]/g, ""), LONGEST_NAME);

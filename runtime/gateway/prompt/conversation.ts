@@ -17,13 +17,13 @@ import {
 } from "./text.ts";
 
 const LONGEST_TOOL_NAME = 64;
-/** Characters that a mark takes at most. */
+/** Longest mark, in characters. */
 const MARK_ROOM = 200;
-/** Characters of a tool's outcome where room is short. */
+/** Characters kept of a tool result if the context is nearly full. */
 const SHORT_OUTPUT = 2_000;
-/** Outcome of a call that a crash cut off. */
+/** Result of a call interrupted by a crash. */
 export const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
-/** Pictures of tools that a request shows, and bytes of these and of the question's: what its 32 MB take as base64. */
+/** Limits of a request's pictures: number from tools, and bytes of all, which fit into 32 MB as base64. */
 const MOST_TOOL_IMAGES = 8;
 const MOST_SHOWN_BYTES = 22_000_000;
 const NO_LONGER_SHOWN = "(The pictures of this result are no longer shown.)";
@@ -37,7 +37,7 @@ const SUMMARISE = prompt`Summarise this conversation for yourself, so that you c
 /** One message of a transcript. */
 export type Turn = { role: "user"; said: Said } | { role: "assistant"; text: ModelText };
 
-/** A message that is to be answered, with what was done about it so far. */
+/** A message to be answered, and the steps taken for it so far. */
 interface OpenMessage {
   said: Said;
   images: readonly Image[];
@@ -46,19 +46,19 @@ interface OpenMessage {
 
 /** Parts of a conversation. */
 export interface ConversationParts {
-  /** Stands for the messages before `turns`. */
+  /** Replaces the messages before `turns`. */
   summary?: ModelText | undefined;
   turns: readonly Turn[];
   question: readonly OpenMessage[];
-  /** No tool is offered any more. Providers then refuse past calls, too, so those are described in words. */
+  /** No more tools are offered. Providers then also refuse past calls, so these are described in text. */
   conclude: boolean;
-  /** The provider refuses the question's images: they are left out, and the model is told. */
+  /** The provider refused the images: they are left out, and the model is told so. */
   withheld: boolean;
-  /** Room is short: long outcomes of tools are cut. */
+  /** The context is nearly full: long tool results are cut. */
   short: boolean;
 }
 
-/** Builds the messages of a question to the model. */
+/** Builds the messages of a request to the model. */
 export function session({
   summary,
   turns,
@@ -80,7 +80,7 @@ export function session({
   ];
 }
 
-/** Returns the calls whose pictures a request has room for: the newest ones. */
+/** Returns the newest calls whose pictures fit into a request. */
 function newestPictures(question: readonly OpenMessage[]): Set<StepCall> {
   const size = (images: readonly Image[]): number =>
     images.reduce((sum, { data }) => sum + data.byteLength, 0);
@@ -113,8 +113,8 @@ export function turnMessage(turn: Turn): ModelMessage {
 }
 
 /**
- * Builds the request for a summary of turns, and of the summary before them, within `most` characters. Where they are
- * too long, the older part is left out.
+ * Builds a request to summarise turns and the previous summary, in at most `most` characters. Turns that do not fit are
+ * left out, oldest first.
  */
 export function summaryRequest(
   { summary, turns }: { summary: ModelText | undefined; turns: readonly Turn[] },
@@ -135,12 +135,15 @@ export function summaryRequest(
   };
 }
 
-/** Returns a turn as a block with a mark: of a longer one than `most` characters its end; `undefined` if that is too long. */
+/**
+ * Returns a turn as a marked block. Of a turn longer than `most` characters, returns the end, or `undefined` if even
+ * that does not fit.
+ */
 function turnBlock(turn: Turn, most: number): Prompt | undefined {
   const whole = turn.role === "assistant" ? answerBlock(turn.text) : saidBlock(turn.said);
   if (whole.length <= most) return whole;
   const text = turn.role === "assistant" ? turn.text : turn.said.text;
-  // Marks and indents take their share.
+  // Reserve space for the mark and the indentation.
   const end = Math.floor((text.length * (most - MARK_ROOM)) / whole.length);
   if (end <= 0) return undefined;
   const part =
@@ -154,7 +157,7 @@ function answerBlock(text: ModelText): Prompt {
   return prompt`[#you]: ${following(text)}`;
 }
 
-/** In a direct chat messages have no mark, which they need among others. */
+/** Adds the mark that messages of a direct chat lack. */
 function saidBlock(said: Said): Prompt {
   const isMarked =
     said.speaker !== undefined || (said.quoted ?? []).length > 0 || (said.asides ?? []).length > 0;

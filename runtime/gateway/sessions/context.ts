@@ -3,13 +3,13 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Aside, Speaker } from "../prompt/speaker.ts";
 import { oneLine, speakerText } from "../prompt/text.ts";
 
-/** Characters of one message that are kept: it is an aside, not a question. */
+/** Characters kept of one message, which is only context. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_NAME = 200;
-/** A line of what was kept before it was stored as JSON, which began with a head in round brackets. */
+/** A line of the storage format before JSON, whose first line was in parentheses. */
 const FORMER_LINE = /^\[([^\]]*)\]: (.*)$/;
 
-/** A group's message that was not for the bot, or an edit of an earlier question. */
+/** A group message that was not addressed to the bot, or an edit of an earlier question. */
 export interface ContextMessage {
   /** The platform's event id. */
   delivery: string;
@@ -17,13 +17,13 @@ export interface ContextMessage {
   message?: string | undefined;
   sender: Sender;
   text: string;
-  /** The former text of a question. */
+  /** The previous text of an edited question. */
   was?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** Store of what was said and not answered, until the next answer in that conversation. */
+/** Stores messages that were not answered, until the next answer in their conversation. */
 export class ContextNotes {
   readonly #insert: StatementSync;
   readonly #trim: StatementSync;
@@ -50,7 +50,7 @@ export class ContextNotes {
     this.#remove = database.prepare("DELETE FROM session_context WHERE conversation = ? AND message = ?");
   }
 
-  /** Keeps a message, and the last `keep` of its conversation in all. */
+  /** Stores a message and removes all but the last `keep` of its conversation. */
   note(session: string, { delivery, message, sender, text, was, at }: ContextMessage, keep: number): void {
     if (keep <= 0) return;
     const { name, username } = storedNames(sender);
@@ -60,7 +60,7 @@ export class ContextNotes {
     this.#trim.run({ conversation: session, keep });
   }
 
-  /** Keeps again what {@link take} returned for a delivery. */
+  /** Stores again what {@link take} returned for a delivery. */
   giveBack(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };
@@ -75,7 +75,7 @@ export class ContextNotes {
     }
   }
 
-  /** Gives a message a new text; `undefined` removes it. False: it is not kept. */
+  /** Replaces a message's text; `undefined` removes the message. Returns false if the message is not stored. */
   change(session: string, message: string, text: string | undefined): boolean {
     const { changes } =
       text === undefined
@@ -84,7 +84,7 @@ export class ContextNotes {
     return Number(changes) > 0;
   }
 
-  /** Returns what is kept of a conversation, as it is stored with a message; `null` if there is nothing. Removes it. */
+  /** Removes and returns a conversation's messages in the form stored with a question; `null` if there are none. */
   take(session: string): string | null {
     const rows = this.#take.all(session).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;
@@ -100,13 +100,13 @@ function shortened(text: string): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
 }
 
-/** Returns the columns of a sender's names, on one line each. A sender without a name is called by its id. */
+/** Returns a sender's names as columns, without line breaks. The id replaces a missing name. */
 export function storedNames({ id, name = "", username }: Sender): { name: string; username: string | null } {
   const shown = oneLine(name, LONGEST_NAME);
   return { name: shown === "" ? id : shown, username: username ? oneLine(username, LONGEST_NAME) : null };
 }
 
-/** Reads the columns of a sender. Rows of before they were kept have no id, or no user name. */
+/** Reads a sender's columns. Rows written before these columns existed lack the id or the user name. */
 export function readSpeaker({ sender, name, username }: Record<string, unknown>): Speaker {
   return {
     ...(typeof sender === "string" && { id: sender }),
@@ -115,7 +115,7 @@ export function readSpeaker({ sender, name, username }: Record<string, unknown>)
   };
 }
 
-/** Reads what was stored with a message of what was said before it. */
+/** Parses the context stored with a message. */
 export function readAsides(stored: string): Aside[] {
   if (!stored.startsWith("[{")) return readFormer(stored);
   const asides = JSON.parse(stored) as { speaker: Speaker; text: string; was?: string }[];
@@ -125,7 +125,7 @@ export function readAsides(stored: string): Aside[] {
   });
 }
 
-/** Reads what was stored as lines: each message begins with its speaker's name, its further lines are indented. */
+/** Parses the former storage format: each message begins with its speaker's name, and its other lines are indented. */
 function readFormer(stored: string): Aside[] {
   const asides: { name: string; lines: string[] }[] = [];
   for (const line of stored.split("\n").slice(1)) {

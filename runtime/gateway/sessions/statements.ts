@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 /** The statements of the sessions, prepared once. */
 export type SessionStatements = ReturnType<typeof sessionStatements>;
 
-/** Prepares the statements of the sessions. Every one of them reads a few rows by an index. */
+/** Prepares the statements of the sessions. Each one reads only a few rows, by an index. */
 export function sessionStatements(database: DatabaseSync) {
   return {
     append: database.prepare(
@@ -22,7 +22,7 @@ export function sessionStatements(database: DatabaseSync) {
     retract: database.prepare(
       "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user' RETURNING context",
     ),
-    /** The newest version of a platform's message, but for the one of a delivery. */
+    /** Selects the newest version of a platform's message, except that of the given delivery. */
     version: database.prepare(
       `SELECT text, words, seq <= coalesce(begins_after, 0) AS forgotten, NOT EXISTS (
          SELECT 1 FROM messages AS later WHERE later.conversation = :conversation AND later.seq > messages.seq
@@ -31,7 +31,7 @@ export function sessionStatements(database: DatabaseSync) {
        WHERE conversation = :conversation AND message = :message AND role = 'user' AND delivery <> :delivery
        ORDER BY seq DESC LIMIT 1`,
     ),
-    /** Delivery that the answer to this one is kept under. */
+    /** Sets the delivery under which this one's answer is stored. */
     join: database.prepare(
       "UPDATE messages SET question = ? WHERE conversation = ? AND delivery = ? AND role = 'user'",
     ),
@@ -65,12 +65,12 @@ export function sessionStatements(database: DatabaseSync) {
       `SELECT conversation, messages, updated_at, model, summary IS NOT NULL AS summarised FROM sessions
        ORDER BY updated_at DESC`,
     ),
-    // A page has a conversation of its own, so that these are few.
+    // Each browser has one conversation, so these are few.
     webChat: database.prepare(
       "SELECT coalesce(sum(messages), 0) AS messages FROM sessions WHERE conversation >= 'web:' AND conversation < 'web;'",
     ),
     totals: database.prepare("SELECT conversations, messages FROM session_totals"),
-    // One row for each day; rows are never removed.
+    // One row per day; rows are never removed.
     answered: database.prepare("SELECT coalesce(sum(answered), 0) AS answered FROM message_days"),
     days: database.prepare("SELECT day, received, answered FROM message_days WHERE day >= ? ORDER BY day"),
   };

@@ -9,7 +9,7 @@ import { type ContextMessage, ContextNotes, readAsides, readSpeaker, storedNames
 import { sessionStatements, type SessionStatements } from "./statements.ts";
 import { Steps } from "./steps.ts";
 
-/** Entry of a transcript. `delivery` is the platform's id of the event that it belongs to. */
+/** Entry of a transcript. `delivery` is the platform's id of its event. */
 interface Entry {
   role: "user" | "assistant";
   text: string;
@@ -20,7 +20,7 @@ interface Entry {
   at: number;
 }
 
-/** A question as it is put into a transcript: several messages where they came in a burst. */
+/** A question for a transcript: several messages if they arrived in a burst. */
 interface QuestionEntry {
   session: string;
   messages: readonly {
@@ -30,30 +30,30 @@ interface QuestionEntry {
     quoted?: readonly Quoted[];
     /** The platform's id of the message. */
     message?: string;
-    /** Characters at the beginning of `text` that the sender wrote; lines on files follow. */
+    /** Length of the part of `text` that the sender wrote; remarks on files follow it. */
     words?: number;
   }[];
-  /** The model sees who speaks, and messages that were not for the bot. */
+  /** Show the model who wrote each message, and the messages that were not for the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** A message of a transcript in its place: `seq` grows along the transcript. */
+/** A transcript message with its position: `seq` increases along the transcript. */
 export type PlacedTurn = Turn & { seq: number };
 
-/** History that is put before the model: what was said before, and the question. */
+/** Input for the model: the earlier messages and the question. */
 export interface History {
   /** Summary of the messages before `turns`. */
   summary?: ModelText;
   turns: PlacedTurn[];
-  /** The question's messages, in its order. */
+  /** The question's messages, in order. */
   question: { said: Said; seq: number; delivery: string }[];
 }
 
-/** A message as it was last put into a transcript. */
+/** The last version of a message in a transcript. */
 export interface Version {
-  /** Text of its sender. */
+  /** The text that its sender wrote. */
   words: string;
   /** Its sender has asked nothing there since. */
   latest: boolean;
@@ -61,28 +61,28 @@ export interface Version {
   forgotten: boolean;
 }
 
-/** One session, for a list. */
+/** Overview of one session. */
 interface SessionSummary {
   session: string;
-  /** Since it began. */
+  /** Number of messages since the session began. */
   messages: number;
-  /** ISO 8601: when the last message came; not there before the first. */
+  /** ISO 8601: time of the last message; absent before the first. */
   updatedAt?: string;
   /** `<provider>/<model id>` that the conversation chose. */
   model?: string;
-  /** Older messages are put before the model as a summary. */
+  /** Older messages are replaced by a summary in requests to the model. */
   summarised: boolean;
 }
 
 /**
- * The sessions, one a conversation, with their transcripts. They survive restarts. A delivery that is
- * tried again finds its own message, and its answer where one was made, instead of adding them twice.
+ * The sessions, one per conversation, with their transcripts. They survive restarts. A retried delivery finds its own
+ * message and, if one was generated, its answer, instead of adding them twice.
  *
- * A session that starts over keeps its messages, but does not put them before the model. Counters
- * are kept by triggers, so that no count reads the messages.
+ * A session that starts over keeps its earlier messages but hides them from the model. Triggers maintain the counters,
+ * so that counting reads no messages.
  */
 export class Sessions {
-  /** Outcomes of tools while an answer is being made. */
+  /** Steps of answers in progress. */
   readonly steps: Steps;
   readonly #database: DatabaseSync;
   readonly #context: ContextNotes;
@@ -95,15 +95,15 @@ export class Sessions {
     this.steps = new Steps(database);
   }
 
-  /** Adds a message, once: the same delivery and role again changes nothing. */
+  /** Adds a message once: repeating the same delivery and role has no effect. */
   append({ session, delivery, role, sender, text, at }: Entry): void {
     const unused = [null, null, null, null] as const;
     this.#sql.append.run(session, delivery, role, sender ?? null, ...unused, text, at, null, null);
   }
 
   /**
-   * Adds a question's messages, each once; one that was edited before it had an answer gets its new text. The first new
-   * one takes along what was said there meanwhile that was not for the bot. After a power cut the person asks again.
+   * Adds a question's messages, each once; an unanswered message that was edited is updated. The first new message also
+   * takes the stored context. A power cut may undo this, but a retry repeats it.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
@@ -125,8 +125,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the newest version of a platform's message in a transcript, but for the one that came with `delivery`;
-   * `undefined` if the message was not put to the model.
+   * Returns the newest version of a platform's message in a transcript, except the one that arrived with `delivery`;
+   * `undefined` if the message is not in the transcript.
    */
   versionOf(session: string, message: string, delivery: string): Version | undefined {
     const row = this.#sql.version.get({ conversation: session, message, delivery });
@@ -135,8 +135,8 @@ export class Sessions {
   }
 
   /**
-   * Takes a question that will have no answer out of the transcript, and what was done for it. What was said before it
-   * goes to the next question.
+   * Removes a question without an answer from the transcript, with its steps. Its context is stored again for the next
+   * question.
    */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
@@ -147,8 +147,8 @@ export class Sessions {
   }
 
   /**
-   * Keeps the answer to a question under its last delivery, for those of its deliveries alone: one that an
-   * attempt before asked along with them is still without an answer. The steps that led to it go.
+   * Stores the answer to a question under its last delivery, for exactly these deliveries: others that an earlier
+   * attempt included remain unanswered. Removes the question's steps.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
@@ -160,20 +160,20 @@ export class Sessions {
     });
   }
 
-  /** The answer that was made for a delivery, perhaps before a send that failed, and where it is kept. */
+  /** Returns the answer to a delivery, even if it was not sent yet, and the delivery it is stored under. */
   answerTo(session: string, delivery: string): { text: string; delivery: string } | undefined {
     const row = this.#sql.answer.get({ conversation: session, delivery });
     return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
   }
 
-  /** Tells whether a delivery's message is in the transcript, from an attempt before this one. */
+  /** Returns true if an earlier attempt has added the delivery's message to the transcript. */
   knows(session: string, delivery: string): boolean {
     return this.#sql.question.get(session, delivery) !== undefined;
   }
 
   /**
-   * Returns what is put before the model for a question that was added: its messages, and before them as many as
-   * `limit` leaves. What stands before starts with a user's message, as the model's interface demands.
+   * Returns the model's input for a question in the transcript: its messages, and earlier ones up to `limit` in total.
+   * The earlier ones start with a user's message, as the model's API requires.
    */
   history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {
@@ -202,7 +202,7 @@ export class Sessions {
     this.#sql.summarise.run(summary, seq, session);
   }
 
-  /** Starts a session over: its messages are kept, but not put before the model any more. */
+  /** Starts a session over: its messages are kept, but the model no longer sees them. */
   reset(session: string, at: number): void {
     transaction(this.#database, () => {
       this.#context.take(session);
@@ -210,29 +210,31 @@ export class Sessions {
     });
   }
 
-  /** Returns when a session's last message came or it started over, in milliseconds since the epoch. */
+  /** Returns the time of a session's last message or reset, in milliseconds since the epoch. */
   updatedAt(session: string): number | undefined {
     const at = this.#sql.session.get(session)?.["updated_at"];
     return typeof at === "number" ? at : undefined;
   }
 
-  /** Messages of a session since it began. */
+  /** Returns the number of a session's messages since it began. */
   size(session: string): number {
     return Number(this.#sql.session.get(session)?.["messages"] ?? 0);
   }
 
-  /** The model that a conversation chose, `<provider>/<model id>`. It stays when the session starts over. */
+  /**
+   * Returns the model that a conversation chose, `<provider>/<model id>`. The choice survives a reset of the session.
+   */
   modelOf(session: string): string | undefined {
     const model = this.#sql.session.get(session)?.["model"];
     return typeof model === "string" ? model : undefined;
   }
 
-  /** Chooses a conversation's model; `undefined` goes back to the config's. */
+  /** Sets a conversation's model; `undefined` restores the config's. */
   setModel(session: string, model: string | undefined): void {
     this.#sql.setModel.run(session, model ?? null);
   }
 
-  /** Returns how many tokens the provider counted for each that was estimated, where it was ever asked here. */
+  /** Returns the ratio of counted to estimated tokens; `undefined` if nothing was measured in this conversation yet. */
   tokenRatio(session: string): number | undefined {
     const ratio = this.#sql.session.get(session)?.["token_ratio"];
     return typeof ratio === "number" ? ratio : undefined;
@@ -243,22 +245,22 @@ export class Sessions {
     lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, session));
   }
 
-  /** Keeps a message that is not answered, the last `keep` of them, for the next answer there. */
+  /** Stores an unanswered message, and only the last `keep` of them, as context for the next answer. */
   noteContext(session: string, message: ContextMessage, keep: number): void {
     this.#context.note(session, message, keep);
   }
 
-  /** Gives a message that is kept as context a new text; `undefined` removes it. False: there is none. */
+  /** Replaces the text of a context message; `undefined` removes the message. Returns false if it is not stored. */
   changeContext(session: string, message: string, text: string | undefined): boolean {
     return this.#context.change(session, message, text);
   }
 
-  /** Every session, the last used first. */
+  /** Returns all sessions, most recently used first. */
   list(): SessionSummary[] {
     return this.#sql.list.all().map(readSession);
   }
 
-  /** Returns how many there ever were, with those that retention has removed. Reads one row. */
+  /** Returns the totals since the beginning, including what retention has removed. Reads few rows. */
   counts(): { conversations: number; messages: number; webChat: number; answered: number } {
     const row = this.#sql.totals.get();
     return {
@@ -269,7 +271,7 @@ export class Sessions {
     };
   }
 
-  /** Messages by day from one (YYYY-MM-DD) on, oldest first. Reads a row a day. */
+  /** Returns the messages per day since `day` (YYYY-MM-DD), oldest first. Reads one row per day. */
   daysSince(day: string): DayMessages[] {
     return this.#sql.days.all(day).map((row) => ({
       day: String(row["day"]),
@@ -290,7 +292,7 @@ function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {
     : { role: "assistant", text: modelText(String(row["text"])), seq };
 }
 
-/** A group's message has a name, which a message of a direct chat has not. */
+/** Group messages have a stored name, those of direct chats do not. */
 function readSaid(row: Record<string, SQLOutputValue>): Said {
   const { name, context, quoted, text } = row;
   return {

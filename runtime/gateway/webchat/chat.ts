@@ -21,21 +21,21 @@ import { readWebMessage, shownText } from "./pictures.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** Messages that a page shows of the conversation before; the transcript keeps all. */
+/** Number of earlier messages that a page shows; the transcript keeps all. */
 const SHOWN = 200;
 
-/** Milliseconds between two texts of a growing answer. */
+/** Interval between updates of a growing answer, in milliseconds. */
 const TEXT_EVERY_MS = 80;
-/** Finished commands that are remembered, so that a repeated one does not run again. */
+/** Number of finished commands that are remembered, so that a resent one does not run again. */
 const MOST_SETTLED = 1_000;
 
 /** Dependencies of the web chat. */
 interface WebChatOptions {
-  /** Asked for each run, which then stays with what it got. */
+  /** Read for each run, which then keeps using the result. */
   agent(): Pick<Agent, "answer">;
-  /** Ids of devices that `agent.operators` names. */
+  /** Ids of devices listed in `agent.operators`. */
   operators(): readonly string[];
-  /** Returns how files are read by the config of the moment. */
+  /** Returns the current config's settings for reading files. */
   reading(): Pick<ReadOptions, "media" | "contextTokens">;
   commands: Commands;
   sessions: Pick<Sessions, "answerTo">;
@@ -49,11 +49,11 @@ interface WebChatOptions {
   log: Log;
 }
 
-/** Writer of a message, and its id. */
+/** The author of a message, and its id. */
 interface From {
   id: string;
   sender: Sender;
-  /** The role that the device's approval grants. */
+  /** The role granted when the device was approved. */
   grants: GrantedRole;
 }
 
@@ -62,12 +62,12 @@ interface Said extends From {
   pictures: readonly Buffer[];
 }
 
-/** The conversations of the web chat: one per device, one run at a time in each, sent to all of its pages. */
+/** The conversations of the web chat: one per device, with one run at a time, sent to all of the device's pages. */
 export class WebChat {
   readonly #options: WebChatOptions;
   /** Devices by the tickets of their connected pages. */
   readonly #tickets = new Map<string, string>();
-  /** Messages that are being answered, by device and id. */
+  /** Messages being answered, by device and id. */
   readonly #running = new Map<string, Map<string, Said>>();
   readonly #settled = new Map<string, ToPage>();
   readonly #conversations: ChatQueues<Said>;
@@ -84,7 +84,7 @@ export class WebChat {
     });
   }
 
-  /** Connects a page of a device. Returns its first message and the function that disconnects it. */
+  /** Connects a page of a device. Returns its first message and a function that disconnects it. */
   join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
     const { outbox, history: messages } = this.#options;
     const stopListening = outbox.listen(deviceId, listener);
@@ -106,7 +106,7 @@ export class WebChat {
   /**
    * Returns a file that was sent to the device of a connected page.
    *
-   * @throws StewardError `chat_file_refused` for a ticket of no connected page, `chat_file_unknown`.
+   * @throws StewardError `chat_file_refused` if no connected page has this ticket, `chat_file_unknown`.
    */
   file(ticket: string, item: string): { data: Uint8Array; picture?: string } {
     const { outbox, workspace } = this.#options;
@@ -117,7 +117,7 @@ export class WebChat {
     return file;
   }
 
-  /** Takes the press of a button. What it says is a message with the press's id. */
+  /** Handles a button press. The button's text becomes a message with the press's id. */
   press({ press, ...from }: From & { press: string }): void {
     const { actions, admissions, outbox } = this.#options;
     const pressed = actions.take({ press, platform: WEB, sender: from.sender.id, delivery: from.id });
@@ -130,7 +130,7 @@ export class WebChat {
     this.#tell(from.sender.id, { type: "answer", id: from.id, ...asMarkdown(text) });
   }
 
-  /** Accepts a message. A repeated one gets its answer again. */
+  /** Accepts a message. A resent message gets its existing answer. */
   say(said: Said): void {
     const { sender, id } = said;
     const session = sessionOf(WEB, { chat: sender.id });
@@ -151,7 +151,7 @@ export class WebChat {
       });
   }
 
-  /** Waits for answers in progress, at most `graceMs`, then aborts them. Pages resend messages without an answer. */
+  /** Waits up to `graceMs` for answers in progress, then aborts them. Pages resend unanswered messages. */
   async drain(graceMs: number): Promise<void> {
     this.#conversations.dismissWaiting(
       new RetryableError("gateway_unavailable", "The gateway is restarting."),
@@ -214,7 +214,7 @@ export class WebChat {
       if (signal.aborted) return;
       const { text, failure } = answer;
       if (failure !== undefined) {
-        // It is kept nowhere: the same message may be asked again.
+        // The failure is not stored, so the same message may be sent again.
         const again = !LIMITS.has(failure.code);
         return this.#tell(sender.id, { type: "error", id, code: failure.code, text, again });
       }
@@ -259,7 +259,7 @@ function keyOf({ id, sender }: Said): string {
   return `${sender.id} ${id}`;
 }
 
-/** Sends the newest text, at most once in `everyMs`. */
+/** Returns a function that sends the newest text, at most once per `everyMs`. */
 function throttle(everyMs: number, send: (text: string) => void) {
   let newest: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -279,7 +279,7 @@ function throttle(everyMs: number, send: (text: string) => void) {
   };
 }
 
-/** Transcript of the web chat, as its pages show it. Also what /new made the model forget. */
+/** Transcript of the web chat for its pages, including what /new has hidden from the model. */
 export class ChatHistory {
   readonly #recent: StatementSync;
 
@@ -291,7 +291,7 @@ export class ChatHistory {
     );
   }
 
-  /** The last messages, oldest first. */
+  /** Returns the last messages, oldest first. */
   recent(session: string): ChatTurn[] {
     return this.#recent
       .all(session)

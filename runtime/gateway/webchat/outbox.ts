@@ -9,33 +9,33 @@ import { imageFacts } from "../media/image.ts";
 import { digestOf } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** Name of the web chat among the platforms. */
+/** Platform name of the web chat. */
 export const WEB = "web";
-/** A file of the workspace has no more. */
+/** Maximum size of a workspace file, in bytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Files and questions that a page shows of the conversation before. */
+/** Number of earlier files and questions that a page shows. */
 const SHOWN = 200;
 
 const ALONE_MS = 7 * 24 * 3_600_000;
 
-/** Receives the messages to the pages of one device. */
+/** Receives the messages for one page of a device. */
 type Listener = (message: ToPage) => void;
 
-/** A file on its way to the pages of a device. */
+/** A file to send to the pages of a device. */
 interface SentFile {
-  /** Id of the message that it belongs to. */
+  /** Id of the message it belongs to. */
   delivery: string;
-  /** In the workspace. */
+  /** Path in the workspace. */
   path: string;
   data: Uint8Array;
   caption?: string | undefined;
 }
 
-/** Place of a file that was sent: the workspace's file of that name, or a former version of it, has that digest. */
+/** A file that was sent: the version of the workspace file at `path` that has this digest. */
 interface KeptFile {
   path: string;
   digest: string;
-  /** One of the four kinds of pictures that pages show; absent for everything else. */
+  /** Media type of one of the four picture formats that pages show; absent for other files. */
   picture?: string;
   size: number;
   caption?: string;
@@ -55,8 +55,8 @@ interface OutboxOptions {
 }
 
 /**
- * Sends messages to the pages of each device, and keeps the files and questions among them, which later pages show, too.
- * Of a file it keeps its name and digest: the workspace has the content.
+ * Sends messages to the pages of each device, and stores files and questions for pages that connect later. Of a file,
+ * only path and digest are stored: the workspace has the content.
  */
 export class WebOutbox {
   readonly maxBytes = MOST_BYTES;
@@ -71,7 +71,7 @@ export class WebOutbox {
   constructor(options: OutboxOptions) {
     const { database } = options;
     this.#options = options;
-    // Older versions do not know the table, and leave it.
+    // Older versions ignore this table.
     database.exec(
       `CREATE TABLE IF NOT EXISTS chat_items (
          seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -103,7 +103,7 @@ export class WebOutbox {
     );
   }
 
-  /** Sends the messages to a device to a page of it, until the function that is returned is called. */
+  /** Registers a page for a device's messages. Returns a function that unregisters it. */
   listen(device: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(device) ?? new Set();
     this.#listeners.set(device, listeners.add(listener));
@@ -113,12 +113,12 @@ export class WebOutbox {
     };
   }
 
-  /** Sends a message to the pages that a device has open. */
+  /** Sends a message to the device's connected pages. */
   tell(device: string, message: ToPage): void {
     for (const listener of this.#listeners.get(device) ?? []) listener(message);
   }
 
-  /** Sends a file of the workspace. */
+  /** Sends and stores a file of the workspace. */
   sendFile(device: string, { delivery, path, data, caption }: SentFile): void {
     const picture = imageFacts(data)?.mediaType;
     const file: KeptFile = {
@@ -131,13 +131,16 @@ export class WebOutbox {
     this.#add(device, delivery, "file", file);
   }
 
-  /** Sends a question with a button for each answer. One that belongs to no message (an empty `delivery`) stays a week. */
+  /**
+   * Sends and stores a question with a button per answer. Without a message (an empty `delivery`) it is removed after a
+   * week.
+   */
   ask(device: string, delivery: string, question: Question): void {
     this.#prune.run(this.#options.clock() - ALONE_MS);
     this.#add(device, delivery, "choices", question);
   }
 
-  /** Sends a question again, whose buttons have changed, by one of them. */
+  /** Resends the question that contains the given button, because its buttons have changed. */
   refresh(device: string, press: string): void {
     for (const row of this.#withPress.all(sessionOf(WEB, { chat: device }), JSON.stringify(press)))
       this.tell(device, this.#item(row));
@@ -150,8 +153,8 @@ export class WebOutbox {
   }
 
   /**
-   * Returns a file that was sent to a device, as it was then. `undefined`: there is none of this id, or its content is
-   * gone from the workspace and from its versions.
+   * Returns a file as it was when it was sent to a device. `undefined` if the id is unknown or neither the workspace
+   * nor its version history has the content any more.
    */
   file(workspace: Workspace, device: string, id: string): { data: Uint8Array; picture?: string } | undefined {
     const row = this.#one.get(id, sessionOf(WEB, { chat: device }));

@@ -19,7 +19,7 @@ import {
 } from "./protocol.ts";
 import type { SessionRecord } from "./record.ts";
 
-/** Discord sends HELLO at once. */
+/** Time limit for HELLO, in milliseconds; Discord sends it immediately. */
 const HELLO_MS = 30_000;
 
 /** The part of a WebSocket that a connection uses. */
@@ -31,15 +31,15 @@ export interface ConnectionOptions {
   token: string;
   intents: number;
   unmentioned: Unmentioned;
-  /** The session to resume; a new one is begun without it. */
+  /** The session to resume; without it a new one begins. */
   session: Session | undefined;
   record: Pick<SessionRecord, "began" | "answered">;
-  /** Puts an event into the ledger; when it returns, the event is on disk. */
+  /** Puts an event into the ledger; resolves when the event is on disk. */
   admit(delivery: Delivery): Promise<unknown>;
-  /** Sends the first answer to an interaction. */
+  /** Sends the first response to an interaction. */
   respond(interaction: unknown, response: object): void;
   clock: Clock;
-  /** A number from 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
   log: Log;
 }
@@ -47,13 +47,13 @@ export interface ConnectionOptions {
 const UNREADABLE: ConnectionEnd = {
   next: "resume",
   code: "discord_unreachable",
-  detail: "Discord sent something that cannot be read.",
+  detail: "Discord sent an unreadable payload.",
 };
 
 /**
  * One gateway connection (https://docs.discord.com/developers/events/gateway#connection-lifecycle). Events are handled
- * in order. The sequence, which heartbeats and resumes name, moves only once an event is in the ledger, so that Discord
- * replays what was received and not recorded.
+ * in order. The sequence number, sent in heartbeats and resumes, advances only once an event is in the ledger: Discord
+ * then replays events that were received but not recorded.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -63,7 +63,7 @@ export class Connection {
   #isReady = false;
   /** An event could not be recorded. */
   #isBroken = false;
-  /** Events that wait to be handled, and the end of the last of them. */
+  /** Events to be handled, and a promise for the end of the last one. */
   readonly #queue: Payload[] = [];
   #handled = Promise.resolve();
   #end: ConnectionEnd | undefined;
@@ -79,7 +79,7 @@ export class Connection {
     return this.#isReady;
   }
 
-  /** Resolves when the connection has ended and every event of it was handled. */
+  /** Resolves when the connection has ended and all its events were handled. */
   run(): Promise<ConnectionEnd> {
     const { socket } = this.#options;
     return new Promise((resolve) => {
@@ -98,13 +98,13 @@ export class Connection {
     });
   }
 
-  /** Ends the connection. Its session stays open at Discord for a few minutes, in which it can be resumed. */
+  /** Closes the connection. Discord keeps the session for a few minutes, during which it can be resumed. */
   stop(): void {
     this.#finish({
       next: "resume",
       expected: true,
       code: "discord_unreachable",
-      detail: "It was ended here.",
+      detail: "This process closed the connection.",
     });
   }
 
@@ -137,7 +137,7 @@ export class Connection {
     }
   }
 
-  /** Sends the first heartbeat at a random time, as Discord asks, and begins or resumes a session. */
+  /** Schedules the first heartbeat at a random time, as Discord requires, and begins or resumes a session. */
   #greet(hello: unknown): void {
     const { data } = helloSchema.safeParse(hello);
     if (data === undefined) return this.#finish(UNREADABLE);
@@ -169,12 +169,12 @@ export class Connection {
     try {
       this.#options.record.answered(this.#session.sequence);
     } catch (error) {
-      // Harmless: the channels page shows an older time.
-      this.#options.log.error("the state of the connection cannot be written", { error: String(error) });
+      // Harmless: the channels page only shows an older time.
+      this.#options.log.error("the state of the connection could not be stored", { error: String(error) });
     }
   }
 
-  /** Handles an event after those before it. Discord sends no more meanwhile. */
+  /** Queues an event. Reading from the socket pauses while events are handled. */
   #enqueue(payload: Payload): void {
     this.#queue.push(payload);
     if (this.#queue.length === 1) this.#handled = this.#handleAll();
@@ -185,7 +185,7 @@ export class Connection {
     socket.pause();
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       try {
-        // What follows an event that could not be recorded is replayed after it.
+        // Skip events after one that could not be recorded: Discord replays them with it.
         if (!this.#isBroken) await this.#handle(next);
       } catch (error) {
         this.#isBroken = true;
@@ -210,7 +210,7 @@ export class Connection {
     if (this.#session === undefined) return;
     const place = sequence ?? this.#session.sequence;
     const { user } = this.#session;
-    // Interactions come here if the application has no endpoint for them.
+    // Interactions arrive here if the application has no endpoint for them.
     const taken = kind === "INTERACTION_CREATE" ? takeInteraction(value, clock()) : undefined;
     const delivery =
       kind === "MESSAGE_CREATE" ? messageDelivery(value, { user, unmentioned }, clock()) : taken?.delivery;
@@ -221,7 +221,7 @@ export class Connection {
       this.#isReady = true;
       log.info("the session with Discord is resumed");
     }
-    // Events without a record are saved with the next heartbeat: replaying them is harmless.
+    // The sequence of unrecorded events is saved with the next heartbeat: replaying them is harmless.
     if (kind === "RESUMED" || delivery !== undefined) record.answered(place);
   }
 

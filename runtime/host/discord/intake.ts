@@ -14,11 +14,14 @@ import { gatewayUrl, intentsFor, type Unmentioned } from "./protocol.ts";
 import { SessionRecord } from "./record.ts";
 
 const ASK_MS = 30_000;
-/** A bot that uses up the day's sessions has its token reset: https://docs.discord.com/developers/events/gateway#identifying */
+/**
+ * Sessions left unused: Discord resets the token of a bot that exceeds its daily limit:
+ * https://docs.discord.com/developers/events/gateway#identifying
+ */
 const RESERVED_SESSIONS = 10;
 const RESPOND_MS = 3_000;
 const HANDSHAKE_MS = 30_000;
-/** Bytes of the largest event: READY names each of the bot's servers. */
+/** Largest event, in bytes: READY lists all of the bot's servers. */
 const LARGEST_EVENT = 16 * 1024 * 1024;
 
 /** https://docs.discord.com/developers/events/gateway#get-gateway-bot */
@@ -31,14 +34,14 @@ const gatewaySchema = z.object({
   }),
 });
 
-/** Intake of Discord's messages. */
+/** Settings of Discord's intake. */
 interface Mode {
   kind: "connection";
   token: string;
   unmentioned: Unmentioned;
 }
 
-/** Brings Discord's messages in, over one gateway connection. */
+/** Receives Discord's messages over one gateway connection. */
 export function discordIntake(options: IntakeOptions): IntakeWatch<"discord", Mode> {
   const { configPath, environment, log } = options;
   const holder = processHolder();
@@ -64,7 +67,7 @@ function createListener(
   { environment, sql, ledger, clock, log }: IntakeOptions,
 ): GatewayListener {
   const intents = intentsFor(unmentioned);
-  // A session has the intents that it began with.
+  // A session keeps the intents it began with, so other intents need another record.
   const bot = `${createHash("sha256").update(token).digest("hex").slice(0, 16)}:${intents}`;
   const apiUrl = directAddress("discord", environment);
   const check = (url: string): string | undefined => gatewayUrl(url, apiUrl, SERVICES.discord.own);
@@ -103,7 +106,10 @@ async function open(url: string): Promise<Socket> {
 /** https://docs.discord.com/developers/interactions/receiving-and-responding#create-interaction-response */
 const interactionSchema = z.object({ id: z.string(), token: z.string() });
 
-/** Sends the first answer to an interaction, which goes by the token in its path alone. It is late after three seconds. */
+/**
+ * Sends the first response to an interaction, authorised by the token in the path. Discord accepts it for three
+ * seconds.
+ */
 async function respond(interaction: unknown, response: object, apiUrl: string): Promise<void> {
   const { id, token } = interactionSchema.parse(interaction);
   const path = ["interactions", id, token, "callback"].map(encodeURIComponent).join("/");
@@ -125,7 +131,7 @@ interface AskOptions {
   clock: Clock;
 }
 
-/** Asks for the gateway's address; a new session has to be within the day's limit, too. */
+/** Asks Discord for the gateway's address. Before a new session, also checks the daily limit. */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,
   begins: boolean,
@@ -151,12 +157,14 @@ async function askAddress(
     return failed(`Discord answered ${response.status}.`, afterMs);
   }
   const { data } = gatewaySchema.safeParse(parseJson(text));
-  if (data === undefined) return failed("Discord's answer names no gateway.");
+  if (data === undefined) return failed("Discord's response contains no gateway address.");
   const { remaining, reset_after: afterMs } = data.session_start_limit;
   if (begins && remaining <= RESERVED_SESSIONS) {
-    const detail = `No session may be begun for ${Math.ceil(afterMs / 60_000)} minutes.`;
+    const detail = `No new session is allowed for ${Math.ceil(afterMs / 60_000)} minutes.`;
     return { next: "resume", code: "discord_session_limit", detail, afterMs };
   }
   const url = check(data.url);
-  return url === undefined ? failed("Discord's answer names a gateway that is not its own.") : { url };
+  return url === undefined
+    ? failed("Discord's response contains a gateway address outside Discord.")
+    : { url };
 }

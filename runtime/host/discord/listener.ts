@@ -9,13 +9,15 @@ import type { SessionRecord } from "./record.ts";
 
 const RENEW_MS = 20_000;
 const LEASE_WAIT_MS = 5_000;
-/** Time before the next connection: doubling, with jitter, from the first to the second. */
+/** Wait before reconnecting: starts at `firstMs` and doubles, with jitter, up to `longestMs`. */
 const RECONNECT_WAIT = { firstMs: 1_000, longestMs: 60_000 };
-/** Discord allows 1,000 new sessions a day. */
+/** Wait before a new session; Discord allows 1,000 per day. */
 const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
-/** A connection that ends sooner counts as a failure: sessions that end at once would use up the daily limit. */
+/**
+ * A connection that ends sooner than this counts as a failure: repeated short sessions would use up the daily limit.
+ */
 const STABLE_MS = 60_000;
-/** After so many failures Discord is asked for the address again: the session's own may be of no use any more. */
+/** Failures after which Discord is asked for the address again, since the session's own may no longer work. */
 const ADDRESS_TRIES = 3;
 
 /** The address to connect to, or why there is none. */
@@ -27,14 +29,14 @@ export interface ListenerOptions {
   intents: number;
   unmentioned: Unmentioned;
   record: SessionRecord;
-  /** Asks Discord for the gateway's address, for a new session if `begins`. */
+  /** Asks Discord for the gateway's address; with `begins`, for a new session. */
   address(begins: boolean, signal: AbortSignal): Promise<Address>;
-  /** Returns the address of a session with its parameters; undefined if it is not Discord's. */
+  /** Returns a session's address with its parameters; undefined if it is not Discord's. */
   check(url: string): string | undefined;
   open(url: string): Promise<Socket>;
   admit(delivery: Delivery): Promise<unknown>;
   respond(interaction: unknown, response: object): void;
-  /** Resolves after so many milliseconds, or when the signal ends the wait. */
+  /** Resolves after the given time, or when the signal aborts. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   clock: Clock;
   random(): number;
@@ -42,8 +44,8 @@ export interface ListenerOptions {
 }
 
 /**
- * Keeps one gateway connection open while this process has the lease. It reconnects and resumes the session, begins
- * another one where Discord has ended it, and stops where Discord says that no program should connect again.
+ * Keeps one gateway connection open while this process has the lease. Reconnects and resumes the session, begins a new
+ * one if Discord has ended it, and stops if Discord says that reconnecting is pointless.
  */
 export class GatewayListener implements Source {
   readonly #options: ListenerOptions;
@@ -57,12 +59,12 @@ export class GatewayListener implements Source {
     this.#options = options;
   }
 
-  /** Begins. It ends by {@link stop} only. */
+  /** Starts connecting; runs until {@link stop}. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Ends the connection at once and gives the lease back. The session stays, for the next process to resume. */
+  /** Closes the connection and releases the lease. The next process can resume the session. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#connection?.stop();
@@ -112,13 +114,13 @@ export class GatewayListener implements Source {
     return end;
   }
 
-  /** Waits before the next connection, or until the end if no program should connect again. */
+  /** Waits before the next connection, or until {@link stop} if reconnecting is pointless. */
   async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
     const { record, sleep, random } = this.#options;
     if (this.#stop.signal.aborted) return;
     this.#failures += 1;
     const isFinal = next === "stop";
-    // Discord closes connections every now and then: one that is resumed at once is no failure.
+    // Discord closes connections from time to time; one that is resumed at once is not a failure.
     if (isFinal || (!expected && (this.#failures > 1 || code !== "discord_unreachable"))) {
       this.#attempt(() => record.failed(code, detail));
       this.#logOnce(detail, code);
@@ -128,14 +130,14 @@ export class GatewayListener implements Source {
     await sleep(Math.max(afterMs, backoffMs(range, this.#failures, random())), this.#stop.signal);
   }
 
-  /** Logs a thing once, not at every attempt. */
+  /** Logs a condition once, not at every attempt. */
   #logOnce(why: string, code?: string): void {
     if (this.#logged === why) return;
     this.#logged = why;
     this.#options.log.warn("not receiving messages from Discord", { why, ...(code && { code }) });
   }
 
-  /** A store that is locked or full for a moment ends neither the loop nor the process. */
+  /** Logs errors of a store that is briefly locked or full; they must not end the loop or the process. */
   #attempt(work: () => unknown): void {
     try {
       work();

@@ -16,15 +16,15 @@ export const OP = {
 } as const;
 
 /**
- * Intents: https://docs.discord.com/developers/events/gateway#list-of-intents. The words of direct messages and of
- * messages that mention the bot come without MESSAGE_CONTENT, which is privileged
+ * Intents: https://docs.discord.com/developers/events/gateway#list-of-intents. The text of direct messages and of
+ * messages that mention the bot is available without the privileged MESSAGE_CONTENT
  * (https://docs.discord.com/developers/events/gateway#message-content-intent).
  */
 const GUILD_MESSAGES = 1 << 9;
 const DIRECT_MESSAGES = 1 << 12;
 const MESSAGE_CONTENT = 1 << 15;
 
-/** Returns the intents to ask for. */
+/** Returns the intents to request. */
 export function intentsFor(unmentioned: Unmentioned): number {
   const readsAll = Object.values(unmentioned).includes(true);
   return GUILD_MESSAGES | DIRECT_MESSAGES | (readsAll ? MESSAGE_CONTENT : 0);
@@ -38,10 +38,10 @@ const payloadSchema = z.object({
   t: z.optional(z.nullable(z.string())),
 });
 
-/** A payload that Discord sent. */
+/** A payload from Discord. */
 export type Payload = z.infer<typeof payloadSchema>;
 
-/** Returns a payload; `undefined` for anything else. */
+/** Parses a payload; `undefined` if it is not valid. */
 export function readPayload(value: unknown): Payload | undefined {
   return payloadSchema.safeParse(value).data;
 }
@@ -58,29 +58,32 @@ export const readySchema = z.object({
   resume_gateway_url: z.string().check(z.minLength(1), z.maxLength(256)),
 });
 
-/** A session, which a new connection can resume: https://docs.discord.com/developers/events/gateway#resuming */
+/** A session that a new connection can resume: https://docs.discord.com/developers/events/gateway#resuming */
 export interface Session {
   id: string;
   url: string;
   /** The bot's user id. */
   user: string;
-  /** Number of the last event that needs no replay. */
+  /** Sequence number of the last event that needs no replay. */
   sequence: number;
 }
 
-/** End of a connection, and what follows. */
+/** End of a connection, and the next step. */
 export interface ConnectionEnd {
-  /** `identify`: the session is over. `stop`: nothing but a change by the operator helps. */
+  /** `identify`: the session is over. `stop`: only a change by the operator helps. */
   next: "resume" | "identify" | "stop";
-  /** Discord asked for a new connection, or this process ends it: nothing has failed. */
+  /** No failure: Discord asked for a reconnect, or this process closed the connection. */
   expected?: boolean;
   code: ErrorCode;
   detail: string;
-  /** Milliseconds that Discord asks to wait. */
+  /** Delay in milliseconds that Discord asks for. */
   afterMs?: number;
 }
 
-/** Codes after which a program must not connect again: https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes */
+/**
+ * Close codes after which a program must not reconnect:
+ * https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
+ */
 const FINAL: Readonly<Record<number, { code: ErrorCode; detail: string }>> = {
   4004: { code: "discord_token_invalid", detail: "Discord refuses the bot token (4004)." },
   4010: { code: "discord_connection_refused", detail: "Discord refuses the shard (4010)." },
@@ -92,13 +95,13 @@ const FINAL: Readonly<Record<number, { code: ErrorCode; detail: string }>> = {
     code: "discord_connection_refused",
     detail: "Discord does not offer this version of its API (4012).",
   },
-  4013: { code: "discord_connection_refused", detail: "Discord does not know an intent (4013)." },
-  4014: { code: "discord_intent_refused", detail: "The application may not have an intent (4014)." },
+  4013: { code: "discord_connection_refused", detail: "Discord does not recognise an intent (4013)." },
+  4014: { code: "discord_intent_refused", detail: "The application may not use a requested intent (4014)." },
 };
-/** Codes after which the session cannot be resumed: invalid sequence, and a session that timed out. */
+/** Close codes after which the session cannot be resumed: invalid sequence, and session timeout. */
 const SESSION_OVER: ReadonlySet<number> = new Set([4007, 4009]);
 
-/** Returns what follows when a connection was closed with a code. */
+/** Returns what to do after a connection was closed with a code. */
 export function endOf(code: number): ConnectionEnd {
   const final = FINAL[code];
   if (final !== undefined) return { next: "stop", ...final };
@@ -107,8 +110,8 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Returns the address of the gateway with the version and the encoding. Undefined if it is not Discord's own, since the
- * bot token goes there: the host is below discord.gg, or that of the API if a test has replaced it.
+ * Returns the gateway's address with version and encoding. Undefined unless it is Discord's own, since it will receive
+ * the bot token: the host must be below discord.gg, or the API's host if a test has replaced it.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);
@@ -122,7 +125,7 @@ export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): 
 }
 
 const user = z.looseObject({ id: snowflake, bot: z.optional(z.unknown()) });
-/** The parts of a message that decide whether it may be for the bot. */
+/** The fields of a message that decide if it may be for the bot. */
 const messageSchema = z.looseObject({
   id: snowflake,
   channel_id: snowflake,
@@ -133,22 +136,20 @@ const messageSchema = z.looseObject({
   referenced_message: recovered(z.optional(z.nullable(z.looseObject({ author: user }))), undefined),
 });
 
-/** Bot whose messages are read. */
+/** The bot whose messages are read. */
 export interface Reader {
   /** Its user id. */
   user: string;
   unmentioned: Unmentioned;
 }
 
-/**
- * The servers on which messages are read without a mention of the bot, by id; `*` stands for servers that are not named.
- */
+/** By server id, true if messages are read without a mention of the bot; `*` applies to all other servers. */
 export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
- * Returns the delivery of a new message: direct, mentioning the bot, or answering it. Undefined for all others, whose
- * words Discord does not show, and for those of programs. Its id is the message's; its conversation is the channel, as
- * with commands.
+ * Returns the delivery of a new message that is direct, mentions the bot, or replies to it. Undefined for other
+ * messages, whose text Discord does not provide, and for those written by programs. Its id is the message's id; its
+ * conversation is the channel, as with commands.
  */
 export function messageDelivery(
   value: unknown,

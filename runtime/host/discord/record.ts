@@ -1,7 +1,7 @@
 import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
 import type { Session } from "./protocol.ts";
 
-/** One bot's row: the lease, and its session with the place in the session's events. */
+/** One bot's row: the lease, its session, and its position in the session's events. */
 export class SessionRecord extends IntakeLease {
   constructor(options: LeaseOptions) {
     super("discord", options);
@@ -19,17 +19,17 @@ export class SessionRecord extends IntakeLease {
     return typeof sequence === "number" ? { id, url, user, sequence } : undefined;
   }
 
-  /** A session has begun. */
+  /** Records that a session has begun. */
   began({ id, url, user, sequence }: Session): void {
     this.heard({ session: id, resume_url: url, user, sequence });
   }
 
-  /** Discord has answered, and every event up to this number is in the ledger or needs no record. */
+  /** Records that Discord has responded and that all events up to this number are in the ledger or need no record. */
   answered(sequence: number): void {
     this.heard({ sequence });
   }
 
-  /** The session is over: the next connection begins another one. */
+  /** Records that the session is over: the next connection begins a new one. */
   forget(): void {
     this.change({ session: null, resume_url: null, sequence: null });
   }

@@ -1,2 +1,2 @@
-// Loaded with the first connection: a host without Discord needs no WebSocket client.
+// Loaded with the first connection, since hosts without Discord need no WebSocket client.
 export { WebSocket } from "ws";

@@ -6,23 +6,23 @@ import type { ErrorCode } from "../../contract/errors.ts";
 import { hasEnded } from "../../process/ended.ts";
 import { type FetchedPlatform, INTAKE_TABLES, type IntakeState } from "../../process/intake.ts";
 
-/** A holder that has not renewed its lease for this long is taken to be gone. */
+/** A lease that was not renewed for this long, in milliseconds, has expired. */
 const LEASE_MS = 60_000;
 
 /** Dependencies of a lease. */
 export interface LeaseOptions {
   sql: Sql;
   bot: string;
-  /** This process, unlike any other that ever was. */
+  /** Unique id of this process. */
   holder: string;
-  /** Tells whether the process of another holder is known to be dead: its lease is then free at once. */
+  /** Returns true if another holder's process is known to be dead: its lease can then be taken at once. */
   isGone(holder: string): boolean;
   clock: Clock;
 }
 
 /**
- * One bot's row: the process that fetches its events, and how that goes. It is in the ledger's database. Intakes add
- * their place in the platform's stream.
+ * One bot's row in the ledger's database: which process fetches its events, and how that is going. Subclasses add the
+ * position in the platform's stream of events.
  */
 export class IntakeLease {
   protected readonly sql: Sql;
@@ -32,7 +32,7 @@ export class IntakeLease {
   readonly #holder: string;
   readonly #isGone: (holder: string) => boolean;
 
-  /** Creates the table and the row where they are missing. */
+  /** Creates the table and the row if they are missing. */
   constructor(platform: FetchedPlatform, { sql, bot, holder, isGone, clock }: LeaseOptions) {
     this.sql = sql;
     this.bot = bot;
@@ -44,7 +44,7 @@ export class IntakeLease {
     sql.all(`INSERT INTO ${this.#table} (bot) VALUES (?) ON CONFLICT (bot) DO NOTHING`, bot);
   }
 
-  /** Takes the lease or renews it. False: another process has it. */
+  /** Acquires or renews the lease. Returns false if another process has it. */
   take(mode: IntakeState["mode"]): boolean {
     return this.sql.transaction(() => {
       const { holder: other, expires_at: expires } = this.row("holder", "expires_at");
@@ -61,27 +61,27 @@ export class IntakeLease {
     });
   }
 
-  /** Gives the lease back, where it is this process's. */
+  /** Releases the lease, if this process has it. */
   release(): void {
     if (this.#isHeld()) this.change({ holder: null, expires_at: null, error_code: null, error_detail: null });
   }
 
-  /** Keeps why no events come in, for the gateway to tell. */
+  /** Records why no events arrive, for the gateway's status. */
   failed(code: ErrorCode, detail: string): void {
     if (this.#isHeld()) this.change({ error_code: code, error_detail: detail });
   }
 
-  /** The platform has answered: nothing is wrong any more. `more` are columns of the intake's own. */
+  /** Records that the platform has responded and clears the failure. `more` are additional columns. */
   protected heard(more: Record<string, SqlValue> = {}): void {
     this.change({ polled_at: this.clock(), error_code: null, error_detail: null, ...more });
   }
 
-  /** Returns columns of the row. */
+  /** Returns the given columns of the row. */
   protected row(...columns: readonly string[]): Record<string, SqlValue> {
     return this.sql.all(`SELECT ${columns.join(", ")} FROM ${this.#table} WHERE bot = ?`, this.bot)[0] ?? {};
   }
 
-  /** Sets columns of the row. */
+  /** Updates columns of the row. */
   protected change(values: Record<string, SqlValue>): void {
     const set = Object.keys(values).map((column) => `${column} = ?`);
     this.sql.all(
@@ -96,20 +96,20 @@ export class IntakeLease {
   }
 }
 
-/** Returns a name for this process that says on which machine it runs and under which process id. */
+/** Returns a unique name for this process that contains its machine and process id. */
 export function processHolder(): string {
   return `${hostname()}/${process.pid}/${randomUUID()}`;
 }
 
 /**
- * Tells whether the process behind a holder's name is known to be dead, so that a restart after a crash continues at
- * once. Processes on another machine, or in another container, are not known.
+ * Returns true if a holder's process is known to be dead, so that a restart after a crash continues at once. Returns
+ * false for processes on other machines or in other containers.
  */
 export function holderIsGone(holder: string): boolean {
   const [machine, id] = holder.split("/");
   const pid = Number(id);
   if (machine !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
-  // This process is not that holder, so that one had the same id before it.
+  // This process is not the holder, so the holder was an earlier process with the same id.
   if (pid === process.pid) return true;
   return hasEnded(pid);
 }

@@ -10,10 +10,10 @@ import type { FetchedPlatform } from "../../process/intake.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-/** A source of events that runs. */
+/** A running source of events. */
 export interface Source {
   start(): void;
-  /** Ends what is open at once. */
+  /** Closes open connections at once. */
   stop(): Promise<void>;
 }
 
@@ -21,33 +21,33 @@ export interface Source {
 export interface IntakeOptions {
   configPath: string;
   environment: Environment;
-  /** The ledger's own database. */
+  /** The ledger's database. */
   sql: Sql;
   ledger: Pick<Ledger, "admit">;
   clock: Clock;
   log: Log;
 }
 
-/** The reason for which this process does not fetch a platform's events. */
+/** Why this process does not fetch a platform's events. */
 export interface Off {
   kind: "none";
   why: string;
 }
 
-/** Options of {@link IntakeWatch}. A mode is data, so that two can be compared. */
+/** Options of {@link IntakeWatch}. A mode is plain data, so that modes can be compared. */
 export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   platform: Platform;
   configPath: string;
   environment: Environment;
-  /** Returns what the channel's section of a valid config asks for. */
+  /** Returns the mode that the channel's section of a valid config requires. */
   read(section: NonNullable<Config["channels"][Platform]>): Mode | Off;
   create(mode: Mode): Source;
   log: Log;
 }
 
 /**
- * Runs the source of events that the config file asks for. The file is checked every second, since it may appear, be
- * repaired or be changed.
+ * Runs the source of events that the config file requires. Checks the file every second, since it may be created, fixed
+ * or changed at any time.
  */
 export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   readonly #options: WatchOptions<Platform, Mode>;
@@ -64,13 +64,13 @@ export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: 
     this.#title = PLATFORM_TITLES[options.platform];
   }
 
-  /** Begins to watch. */
+  /** Starts watching. */
   start(): void {
     this.#check();
     if (!this.#stopped) this.#timer = setTimeout(() => this.start(), LOOK_EVERY_MS);
   }
 
-  /** Ends the source at once. */
+  /** Stops the source at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -92,7 +92,7 @@ export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: 
       this.#changing = this.#changing
         .then(() => this.#change(mode))
         .catch((error: unknown) => {
-          // Checked again as if the file were new.
+          // Check the file again as if it were new.
           this.#seen = undefined;
           this.#mode = "";
           log.error(`the intake of ${this.#title} cannot be started`, { error: String(error) });

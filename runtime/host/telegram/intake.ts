@@ -10,12 +10,12 @@ import { Poller } from "./poller.ts";
 import { IntakeRecord } from "./record.ts";
 import { WebhookRegistration } from "./webhook.ts";
 
-/** Intake of Telegram's updates, as the config wants it. */
+/** Settings of Telegram's intake. */
 type Mode =
   | { kind: "poll"; token: string; proxy?: string }
   | { kind: "webhook"; token: string; proxy?: string; url: string; secret: string };
 
-/** Brings Telegram's updates in as the config file says: polled for, or delivered to the webhook. */
+/** Receives Telegram's updates as the config file specifies: by polling or by webhook. */
 export function telegramIntake(options: IntakeOptions): IntakeWatch<"telegram", Mode> {
   const { configPath, environment, log } = options;
   const holder = processHolder();
@@ -59,7 +59,7 @@ function readMode(
   if (url !== undefined && webhookSecret !== undefined) {
     return { kind: "webhook", ...bot, url, secret: resolveSecret(webhookSecret, environment) };
   }
-  // Polling would delete the webhook that somebody has set by hand.
+  // Polling would delete a webhook that was set by hand.
   if (environment["TELEGRAM_WEBHOOK_SECRET"]) return { kind: "none", why: "TELEGRAM_WEBHOOK_SECRET is set" };
   return { kind: "poll", ...bot };
 }

@@ -69,7 +69,7 @@ test("an operator lets somebody in by a button, once, and nobody else can", asyn
   await eventually(() => telegram.messages().some(({ buttons }) => buttons.length > 0));
   const questions = telegram.messages().filter(({ buttons }) => buttons.length > 0);
   expect(questions).toMatchObject([
-    { chat: String(PERSON.id), text: "Bo @bo (77) asks on Telegram to write to me. Let this person in?" },
+    { chat: String(PERSON.id), text: "Bo @bo (77) asks for access on Telegram. Let this person in?" },
   ]);
   const question = questions[0] ?? last();
 
@@ -80,7 +80,7 @@ test("an operator lets somebody in by a button, once, and nobody else can", asyn
   expect(await hand(pressed, "press")).toMatchObject({ outcome: "answered" });
   expect(last()).toMatchObject({
     chat: String(PERSON.id),
-    text: "Bo @bo (77) may write to me now, and is told so.",
+    text: "Bo @bo (77) may write to me now and will be notified.",
   });
   expect(question.buttons).toEqual([]);
   const sent = telegram.messages().length;
@@ -89,7 +89,7 @@ test("an operator lets somebody in by a button, once, and nobody else can", asyn
     telegram
       .messages()
       .slice(sent)
-      .filter(({ text }) => text.includes("is told so")),
+      .filter(({ text }) => text.includes("will be notified")),
   ).toEqual([]);
   expect(await say("and now?", { from: BO, chat })).toMatchObject({ outcome: "answered" });
 });
@@ -104,13 +104,13 @@ test("an operator's browser is asked, too, and its answer counts while the brows
   const page = await openPage(url, browser);
   const { items } = await page.got("welcome");
   expect(items).toMatchObject([
-    { type: "choices", id: "", question: "Bo @bo (77) asks on Telegram to write to me. Let this person in?" },
+    { type: "choices", id: "", question: "Bo @bo (77) asks for access on Telegram. Let this person in?" },
   ]);
   const [asked] = items;
   const buttons = asked?.type === "choices" ? asked.buttons : [];
   page.send({ type: "press", id: "press-001", press: buttons[0]?.press });
   expect((await page.got("answer", "press-001")).text).toBe(
-    "Bo @bo (77) may write to me now, and is told so.",
+    "Bo @bo (77) may write to me now and will be notified.",
   );
   expect(page.messages.findLast(({ type }) => type === "choices")).toMatchObject({ note: "✓ Let in" });
   expect(await say("and now?", { from: BO, chat })).toMatchObject({ outcome: "answered" });
@@ -133,7 +133,11 @@ test("a choice comes as the next message of the person who was asked, and of nob
   expect(await hand(first)).toMatchObject({ outcome: "answered" });
   expect(model.asked().at(-1)?.at(-1)).toContain("blue");
   expect(await hand(second)).toMatchObject({ outcome: "ignored", note: "a button: used" });
-  expect(telegram.words()).toEqual(["This button is not for you.", "blue", "This was answered already."]);
+  expect(telegram.words()).toEqual([
+    "This button is not for you.",
+    "blue",
+    "This has already been answered.",
+  ]);
   const unknown = { callback_query: { ...Object(second)["callback_query"], data: "made-up" }, update_id: 9 };
   expect(await hand(unknown)).toMatchObject({ note: "a button: unknown" });
 });
@@ -172,7 +176,7 @@ test("a long answer is there as a file, by a button behind it", async () => {
   const answer = Array.from({ length: 4_000 }, (_, at) => `w${at}`).join(" ");
   model.next(modelStream(answer));
   await say("explain");
-  expect(last()).toMatchObject({ text: "The whole answer in one piece:" });
+  expect(last()).toMatchObject({ text: "The complete answer as a file:" });
   expect(await hand(telegram.press(last(), "As a file"))).toMatchObject({ outcome: "answered" });
   expect(last()).toMatchObject({ text: "[document: answer.md]" });
 });

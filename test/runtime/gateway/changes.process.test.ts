@@ -35,7 +35,7 @@ test("an edit while the model is silent breaks its answer off, and the new text 
   const [change] = await send(edit("Ev2", "two plus three"));
 
   expect(await first).toMatchObject([{ outcome: "answered" }]);
-  expect(change).toMatchObject({ outcome: "ignored", note: "edit: took the place of the text" });
+  expect(change).toMatchObject({ outcome: "ignored", note: "edit: the text was replaced" });
   expect(model.asked()[1]).toEqual(["user: two plus three"]);
   expect(slack.posts().map(({ text }) => text)).toEqual(["five"]);
   never.resolve();

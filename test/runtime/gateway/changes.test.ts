@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
 import { turnStage as stage } from "../support/turns.ts";
 
-const TOOK_PLACE = { outcome: "ignored", note: "edit: took the place of the text" };
+const TOOK_PLACE = { outcome: "ignored", note: "edit: the text was replaced" };
 const DELETED = { outcome: "ignored", note: "deleted before it was answered" };
 
 beforeEach(() => {
@@ -193,7 +193,7 @@ test("no command is run from an edit", async () => {
   await settle();
   expect(await say(edit("2", "1", "/stop"))).toEqual({
     outcome: "ignored",
-    note: "edit: no command is run from an edit",
+    note: "edit: edits run no commands",
   });
   turns[0]?.end();
   await first;
@@ -298,7 +298,7 @@ describe("a deletion", () => {
 
   test("after the first word, or of what nobody waits for, does nothing", async () => {
     const { say, from, deletion, turns } = await stage();
-    const nothing = { outcome: "ignored", note: "deletion: no answer waits for it" };
+    const nothing = { outcome: "ignored", note: "deletion: no answer was pending" };
     const first = say(from("1", "hello"));
     await settle();
     turns[0]?.say("He");

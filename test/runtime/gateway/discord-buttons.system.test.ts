@@ -112,7 +112,7 @@ test("an operator lets somebody in by a button, in the direct chat with the bot"
   const question = discord.messages.find(({ buttons }) => buttons.length > 0);
   expect(question).toMatchObject({
     place: "770",
-    content: `Mason @mason (${MASON.id}) asks on Discord to write to me. Let this person in?`,
+    content: `Mason @mason (${MASON.id}) asks for access on Discord. Let this person in?`,
   });
 
   expect(await press(question, "Let in", DIRECT)).toMatchObject({ note: "a button: another's" });

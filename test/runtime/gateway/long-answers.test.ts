@@ -70,7 +70,7 @@ test("behind an answer of more than three messages a button offers it as a file,
     Array.from({ length: 7 }, (_, at) => `Part ${at}`),
   );
   expect(offered.at(-1)).toMatchObject({
-    text: "The whole answer in one piece:",
+    text: "The complete answer as a file:",
     buttons: [{ label: "As a file" }],
   });
   expect(files).toEqual([]);
@@ -86,7 +86,7 @@ test("behind an answer of more than three messages a button offers it as a file,
   expect(await press("3", button())).toMatchObject({ outcome: "repeated" });
   expect(await press("4", button())).toMatchObject({ note: "a button: used" });
   expect(files).toHaveLength(1);
-  expect(words).toEqual(["This button is not for you.", "As a file", "This was answered already."]);
+  expect(words).toEqual(["This button is not for you.", "As a file", "This has already been answered."]);
 });
 
 test("an answer of three messages is offered as nothing else", async () => {

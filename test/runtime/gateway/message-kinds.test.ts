@@ -93,7 +93,7 @@ describe.each(Object.entries(PLATFORMS))("%s", (platform, { kinds, body, receive
   test("has the kinds that the documentation lists, with the same fates", () => {
     const column = ["", "kind", "Telegram", "Slack", "Discord"].indexOf(platform);
     const documented = rows.flatMap((row) => (row[column] === "—" ? [] : [[row[1], row[column]]]));
-    const shown = { read: "read", left: "left alone", told: "told" };
+    const shown = { read: "read", left: "ignored", told: "refused" };
     expect(
       Object.entries(kinds)
         .map(([kind, { fate }]) => [kind, shown[fate]])

@@ -30,7 +30,7 @@ test.each([
     [modelStream(""), modelStream("\u200b"), modelStream(" ")],
   ],
   ["the model's answer breaks off each time", "up to a day", [BREAKS, BREAKS, BREAKS]],
-  ["what answers at the model's address is not the model", "up to a day", [PAGE, PAGE, PAGE]],
+  ["the server at the model's address is not a model", "up to a day", [PAGE, PAGE, PAGE]],
 ] satisfies [string, string, Answer[]][])(
   "the chat is told once that %s, and that it is tried %s",
   async (cause, when, answers) => {

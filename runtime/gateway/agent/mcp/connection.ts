@@ -12,12 +12,12 @@ const LONGEST_DESCRIPTION = 2_000;
 /** A connected server. */
 export interface McpConnection {
   tools: Tool[];
-  /** Tools that no provider would take, by the server's own names. */
+  /** Tools that no provider would accept, by their names on the server. */
   leftOut: { name: string; problem: string }[];
   close(): Promise<void>;
 }
 
-/** Address of a server, by a command or a URL, and the limits of its connection. */
+/** Command or URL of a server, and the connection's limits. */
 export interface ConnectOptions {
   name: string;
   server: {
@@ -27,10 +27,10 @@ export interface ConnectOptions {
     url?: string;
     headers: Record<string, string>;
   };
-  /** Timeouts in milliseconds: of a call, and of connecting with the list of tools. */
+  /** Timeouts in milliseconds: per call, and for connecting including the list of tools. */
   callMs: number;
   connectMs: number;
-  /** Called when the server ends on its own. */
+  /** Called when the server closes the connection. */
   onEnd(): void;
 }
 
@@ -49,7 +49,7 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
   });
   try {
     const client = await within(connecting, signal);
-    // Over HTTP there is no sign of the end but a call without an answer of the server.
+    // Over HTTP, a call without a response is the only sign that the server is gone.
     const onTrouble = (): void => {
       if (stdio !== undefined) return;
       onEnd();
@@ -127,7 +127,7 @@ async function call(
   return outcome;
 }
 
-/** A JSON-RPC error came from the server, which is there. */
+/** Returns true for a JSON-RPC error, which proves that the server responded. */
 function isServersWord(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "number";
 }

@@ -6,7 +6,7 @@ import type { Channels } from "../../channels/registry.ts";
 import { WEB, type WebOutbox } from "../../webchat/outbox.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
-/** People answer a question later in the day. */
+/** Validity of the buttons: people may answer later in the day. */
 const VALID_MS = 24 * 3_600_000;
 
 /** Dependencies of the tool. */
@@ -19,8 +19,8 @@ interface AskChoicesOptions {
 }
 
 /**
- * Asks the person a question with choices, in the chat that the question came from: as buttons if the platform has them,
- * else as a list. What is chosen comes as that person's next message, with that person's rights.
+ * Asks the person a question with choices in the chat it came from: with buttons if the platform has them, else as a
+ * list. The choice arrives as that person's next message, with that person's rights.
  */
 export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesOptions): Tool {
   return defineTool({
@@ -47,7 +47,7 @@ export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesO
           choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
           expiresAt: clock() + VALID_MS,
         });
-      // A message of its own: by a ticket the first one is the answer, which is still to come.
+      // Send a separate message: the ticket's first message is reserved for the answer.
       const { ticket: _, ...place } = target;
       if (platform === WEB) {
         outbox.ask(target.chat, delivery, { question, buttons: offer(WEB) });

@@ -23,13 +23,13 @@ export interface BuiltinOptions {
   outbox: WebOutbox;
   log: Log;
   actions: Pick<Actions, "offer">;
-  /** Not there: the agent cannot make schedules. */
+  /** Absent if the agent cannot create schedules. */
   schedules?: SchedulesPort;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** The tools that come with steward, without those that the config switches off. */
+/** Returns the built-in tools, except those switched off in the config. */
 export function builtinTools(options: BuiltinOptions): Tool[] {
   const { config, workspace, schedules, clock } = options;
   const tools: Tool[] = [

@@ -19,7 +19,7 @@ export interface SendFileOptions {
   log: Log;
 }
 
-/** Sends a file that the chat may read into the chat that asks, and into no other. */
+/** Sends a file that the chat may read. It can only be sent to the chat that asked. */
 export function sendFileTool({ workspace, channels, outbox, log }: SendFileOptions): Tool {
   const filesOf = (place: Place["platform"]): Channel["files"] => {
     const { data: platform } = platformSchema.safeParse(place);

@@ -15,29 +15,29 @@ import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
 import { splitForDiscord } from "./text.ts";
 
 /**
- * Codes after which this chat takes nothing, today or tomorrow:
+ * Error codes that mean that this chat will not accept the message, even later:
  * https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
  */
 const CHAT_REFUSES: Record<number, string> = {
-  10003: "the channel does not exist any more",
-  10004: "the server does not exist any more",
+  10003: "the channel no longer exists",
+  10004: "the server no longer exists",
   40005: "the file is too large",
   30033: "the thread is full",
   40333: "the request was blocked",
   50001: "the bot may not see the channel",
-  50007: "the person takes no messages from the bot",
-  50008: "the channel takes no messages",
+  50007: "the person accepts no messages from the bot",
+  50008: "the channel accepts no messages",
   50013: "the bot may not write in the channel",
   50035: "the message is not valid",
   50083: "the thread is archived",
   50278: "the person shares no server with the bot",
 };
-/** Those of a chat that the bot, or the person, has left. */
+/** Codes that mean that the bot or the person has left the chat. */
 const GONE: ReadonlySet<number> = new Set([10003, 10004, 50001, 50007, 50278]);
-/** Unknown message, another author's, and one that is too old to be edited so often. */
+/** Unknown message, another author's message, and a message too old to be edited this often. */
 const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 
-/** Place where Discord keeps attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
+/** Hosts of Discord's attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
 const FILE_HOSTS = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 
 /** Dependencies of the Discord channel. */
@@ -45,12 +45,12 @@ interface DiscordChannelOptions extends ChannelOptions<NonNullable<Config["chann
   intake: ReadIntake;
 }
 
-/** Discord shows for ten seconds that the bot types. */
+/** Discord shows the typing indicator for ten seconds. */
 const TYPING_MS = 8_000;
 
 /**
- * Discord over interactions and, where a host holds the gateway connection, messages (in), and its HTTP API (out).
- * Discord reads the Markdown that models write.
+ * Discord: receives interactions and, on a host with a gateway connection, messages; sends over its HTTP API. Discord
+ * renders the Markdown that models write.
  */
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { config, access, environment, intake, clock, log } = options;
@@ -107,7 +107,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   };
 }
 
-/** Returns what a failed request means to the one who wanted to say something. */
+/** Maps a failed request to an error for the sender. */
 function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   const { status, code, message, retryAfterMs } = error;
   const options = { cause: error };
@@ -123,13 +123,13 @@ function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   }
   const refused = CHAT_REFUSES[code];
   if (refused !== undefined) {
-    return new RefusedError("reply_refused", `Discord does not take the reply: ${refused} (${code}).`, {
+    return new RefusedError("reply_refused", `Discord rejects the reply: ${refused} (${code}).`, {
       ...options,
       gone: GONE.has(code),
     });
   }
   if (EDIT_REFUSED.has(code)) {
-    return new RefusedError("edit_refused", `Discord does not take the edit: ${message} (${code}).`, options);
+    return new RefusedError("edit_refused", `Discord rejects the edit: ${message} (${code}).`, options);
   }
-  return new RetryableError("channel_failed", `Discord did not take the request: ${message}.`, options);
+  return new RetryableError("channel_failed", `Discord rejected the request: ${message}.`, options);
 }

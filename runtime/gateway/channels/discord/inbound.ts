@@ -17,12 +17,12 @@ import {
   senderOf,
 } from "./message.ts";
 
-/** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */
+/** Milliseconds between 1970 and the start of 2015, the epoch of Discord's ids. */
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
-/** Discord takes an answer for 15 minutes; a request needs a moment to get there. */
+/** Validity of an interaction's token: 15 minutes, less some time for the request. */
 export const TICKET_MS = 15 * 60_000 - 30_000;
 
-/** Types of messages that people write: https://docs.discord.com/developers/resources/message#message-object-message-types */
+/** Message types of people: https://docs.discord.com/developers/resources/message#message-object-message-types */
 const DEFAULT = 0;
 const REPLY = 19;
 /** https://docs.discord.com/developers/resources/message#message-object-message-flags */
@@ -30,11 +30,11 @@ const EPHEMERAL = 64;
 /** https://docs.discord.com/developers/resources/channel#channel-object-channel-types */
 const DIRECT = 1;
 
-/** Told to somebody who answers the bot with the mention of the reply switched off. */
+/** Sent to somebody who replies to the bot with the reply's mention switched off. */
 const MENTION_NEEDED =
   "Discord shows me only messages that mention me. Please mention me, or leave the @ of your reply on.";
 
-/** Reads one event: a command, a press of a button, or a message that came over the gateway connection. */
+/** Parses one event: a command, a button press, or a message from the gateway connection. */
 export function readDiscordEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = pressSchema.safeParse(payload).data;
   if (press !== undefined) return readPress(press, access);
@@ -45,8 +45,8 @@ export function readDiscordEvent(payload: Record<string, unknown>, access: Chann
 }
 
 /**
- * Reads a direct message, or a message on a server, which is for the bot if it mentions the bot or answers it, or if the
- * config asks for no mention there. What was granted in a direct message grants nothing on a server.
+ * Parses a direct message or a server's message. The latter is for the bot if it mentions the bot or replies to it, or
+ * if the config requires no mention there. Access in direct messages gives no access on servers.
  */
 function readMessage(received: DiscordMessage, bot: string, access: ChannelAccess): Inbound {
   const { id, channel_id: chat, channel_type: kind, guild_id: guild, author, type = DEFAULT } = received;
@@ -62,7 +62,7 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
   const attachments = readFiles(received);
   const references = readReferences(received, bot);
   const isForward = references.some((one) => one.kind === "forward");
-  // The bot's name alone, below a message, asks about that message.
+  // A message that consists only of the bot's name asks about the message it replies to.
   const hasMentioned = isAddressedIn(received, bot);
   const isEmpty =
     text === "" && attachments.length === 0 && !isForward && !(hasMentioned && references.length > 0);
@@ -87,11 +87,11 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
     kind: "refused",
     target,
     text: MENTION_NEEDED,
-    note: "Discord shows words to the bot only with a mention",
+    note: "Discord sends the bot no text without a mention",
   };
 }
 
-/** Returns true if a message mentions the bot: in its words, or as the author of what it answers. */
+/** Returns true if a message mentions the bot: in its text, or through the reply's automatic mention. */
 function isAddressedIn({ mentions = [], content = "" }: DiscordMessage, bot: string): boolean {
   return (
     mentions.some(({ id }) => id === bot) || content.includes(`<@${bot}>`) || content.includes(`<@!${bot}>`)
@@ -115,7 +115,7 @@ function directMessage(
 
 type Denial = Extract<ReturnType<ChannelAccess["direct"]>, { allowed: false }>;
 
-/** Returns what is said to somebody who may not write to the bot; `undefined` if nothing is. */
+/** Returns the response to a person without access; `undefined` if there is none. */
 function turnedAway(
   user: DiscordPerson,
   target: ReplyTarget,
@@ -128,8 +128,8 @@ function turnedAway(
 }
 
 /**
- * Reads one command. `/ask` is what the person said; every other one is the chat command of its name.
- * A command is addressed to the bot by its nature.
+ * Parses one command. `/ask` contains a message; any other command is the chat command of the same name. A command is
+ * always addressed to the bot.
  */
 function readCommand(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const parsed = commandSchema.safeParse(payload);
@@ -165,7 +165,7 @@ function readCommand(payload: Record<string, unknown>, access: ChannelAccess): I
   return { kind: "message", direct, admission, sender, text, attachments, target };
 }
 
-/** A press grants what a message of the person's would; a stranger's grants nothing. */
+/** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */
 function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
   const {
     application_id: application,
@@ -193,21 +193,24 @@ function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
   };
 }
 
-/** Says why a server's command is not read: its sender waits for an answer, and Discord shows that it is being made. */
+/** Explains why a command on an unlisted server is refused. Discord shows it as pending, so it needs an answer. */
 function unknownGuildText(guild: string): string {
   return [
     "This server is not on my list, so I have not read your command.",
     `The server's id: ${guild}`,
-    `To let it in, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for it beside this command.`,
+    `To allow it, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for this next to the command.`,
   ].join("\n");
 }
 
-/** Returns when an id was made: https://docs.discord.com/developers/reference#snowflakes-snowflake-id-format-structure-left-to-right */
+/**
+ * Returns the time encoded in an id:
+ * https://docs.discord.com/developers/reference#snowflakes-snowflake-id-format-structure-left-to-right
+ */
 function snowflakeTime(id: string): number {
   return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
 }
 
-/** The ticket's token is where answers go, below `/webhooks/`: the application's id and the interaction's token. */
+/** Builds the reply target. The ticket's token is the path below `/webhooks/`: application id and interaction token. */
 function replyTarget({ id, application_id, token, channel_id, guild_id, data }: DiscordCommand): ReplyTarget {
   const hidden = isPrivateAnswer(data.name, guild_id !== undefined);
   return {

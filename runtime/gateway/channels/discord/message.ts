@@ -4,7 +4,10 @@ import { attachmentKind } from "../files.ts";
 import { maybe, unknownFields } from "../payload.ts";
 import { remark } from "../../prompt/text.ts";
 
-/** The parts of commands and messages that are read; Discord adds others freely. */
+/**
+ * The parts of commands and messages that are read. Unknown fields are accepted, since Discord adds new ones at any
+ * time.
+ */
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
@@ -38,7 +41,7 @@ const poll = z.object({
   answers: maybe(z.array(z.object({ poll_media: maybe(z.object({ text: maybe(z.string()) })) }))),
 });
 
-/** Words and files, of a message or of one that is passed on. */
+/** Text and files of a message or a forwarded message. */
 const content = {
   content: maybe(z.string()),
   mentions: maybe(z.array(z.extend(person, { member: maybe(z.object(member)) }))),
@@ -54,7 +57,7 @@ const message = z.object({
   type: maybe(z.number()),
   channel_id: snowflake,
   channel_type: maybe(z.number()),
-  // Not lenient: without it a message counts as a direct one.
+  // Strict: if this field were dropped, a server's message would count as a direct one.
   guild_id: z.optional(snowflake),
   author: person,
   member: maybe(z.object(member)),
@@ -66,7 +69,7 @@ const message = z.object({
 });
 
 /**
- * A message as the gateway connection brings it, with the bot's user id beside it, which only READY tells:
+ * A message from the gateway connection, with the bot's user id, which Discord only sends in READY:
  * https://docs.discord.com/developers/events/gateway-events#message-create
  */
 export const messageEvent = z.object({ t: z.literal("MESSAGE_CREATE"), bot: snowflake, d: message });
@@ -92,7 +95,7 @@ export const commandSchema = z.object({
   }),
 });
 
-/** A press of a button, and the message that it stands below: https://docs.discord.com/developers/components/reference#button */
+/** A button press, and the message with the button: https://docs.discord.com/developers/components/reference#button */
 export const pressSchema = z.object({
   ...interaction,
   type: z.literal(3),
@@ -106,17 +109,20 @@ export type DiscordCommand = z.infer<typeof commandSchema>;
 export type DiscordPress = z.infer<typeof pressSchema>;
 type Content = Pick<DiscordMessage, keyof typeof content>;
 
-/** Documented fields of an interaction that say nothing to the model. */
+/** Documented fields of an interaction that are irrelevant to the model. */
 const SILENT_IN_COMMANDS =
   `version locale guild_locale context app_permissions entitlements channel guild message
   authorizing_integration_owners attachment_size_limit`.split(/\s+/);
-/** Those of a message: https://docs.discord.com/developers/resources/message#message-object-message-structure */
+/**
+ * Documented fields of a message that are irrelevant to the model:
+ * https://docs.discord.com/developers/resources/message#message-object-message-structure
+ */
 const SILENT_IN_MESSAGES =
   `timestamp edited_timestamp tts mention_everyone mention_roles mention_channels embeds
   reactions nonce pinned activity application application_id interaction_metadata interaction thread components
   stickers position role_subscription_data resolved call shared_client_theme`.split(/\s+/);
 
-/** Returns the parts of an interaction or of a message that this version does not know. */
+/** Returns the fields of an interaction or message that this version does not know. */
 export function unknownParts(payload: Record<string, unknown>): string[] {
   if (payload["t"] === undefined)
     return unknownFields(payload, "", { read: commandSchema.shape, left: SILENT_IN_COMMANDS });
@@ -129,11 +135,11 @@ export function unknownParts(payload: Record<string, unknown>): string[] {
 /** A mention of a user; the form with `!` is deprecated: https://docs.discord.com/developers/reference#message-formatting-formats */
 const USER = /<@!?(\d{1,20})>( ?)/g;
 
-/** Returns the words of a message, without mentions of the bot and with names in the place of other people's ids. */
+/** Returns a message's text without mentions of the bot; other mentions become names. */
 export function readWords({ content: said = "", mentions = [], poll: asked }: Content, bot: string): string {
   const names = new Map(mentions.map((one) => [one.id, nameOf(one, one.member?.nick)]));
   const text = said
-    // Where the bot's name is taken out, the space behind it goes with it.
+    // Remove the space after the bot's mention too.
     .replaceAll(USER, (mention, id: string, space: string) => {
       if (id === bot) return "";
       return names.has(id) ? `@${names.get(id)}${space}` : mention;
@@ -152,7 +158,7 @@ export function readFiles({ attachments = [], sticker_items: stickers = [] }: Co
   return [...attachments.map(readFile), ...stickers.map(readSticker)];
 }
 
-/** Returns what a file is. */
+/** Converts a file to an attachment. */
 export function readFile(sent: z.infer<typeof file>): Attachment {
   const { filename, content_type, size, duration_secs: seconds, url } = sent;
   const mediaType = content_type?.split(";", 1)[0]?.trim().toLowerCase();
@@ -186,7 +192,9 @@ function readSticker({ id, name = "", format_type: format }: z.infer<typeof stic
 /** A reference's type: https://docs.discord.com/developers/resources/message#message-reference-types */
 const FORWARD = 1;
 
-/** Returns the message that this one answers, or the one that it passes on, of which Discord does not tell the author. */
+/**
+ * Returns the message that this one replies to or forwards. Discord does not name the author of a forwarded message.
+ */
 export function readReferences(received: DiscordMessage, bot: string): Reference[] {
   const {
     message_reference: reference,
@@ -214,7 +222,7 @@ export function readReferences(received: DiscordMessage, bot: string): Reference
   ];
 }
 
-/** Returns a user as an author; `nick` is the name on the server. */
+/** Converts a user to a sender; `nick` is the name on the server. */
 export function senderOf(user: DiscordPerson, nick?: string): Sender {
   const { id, username } = user;
   const name = nick ?? user.global_name ?? username;

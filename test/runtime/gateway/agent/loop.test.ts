@@ -248,7 +248,7 @@ test("a long conversation is summarised; a summary that fails leaves the older p
   });
   await answer(question("Ev4", "d".repeat(9_000)));
   expect(bench.logged.map(({ message }) => message)).toContain(
-    "no summary could be made, older messages are left out",
+    "no summary could be generated, so older messages are left out",
   );
   expect(bench.asked.at(-1)?.messages.at(-1)).toMatchObject({ text: "d".repeat(9_000) });
 });
