@@ -22,7 +22,7 @@ export function serverless({ target, ...args }: ServerlessConfig): StackOutputs 
     readiness: gateway.readiness,
     cost: gateway.cost,
     ...(registrations && { registrations }),
-    // The manifest itself would be forty lines of every update.
+    // Output the command: the manifest itself would add forty lines to every update.
     slackManifest: commandsFor(operatorStack()).script("slack-manifest"),
   };
 }

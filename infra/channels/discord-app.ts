@@ -4,8 +4,8 @@ import { discordRoot } from "./endpoints.ts";
 import { askPlatform, fieldsOf } from "./platform-call.ts";
 
 /**
- * Warns, in a preview too, of a Discord app that anyone may add to a server of their own. Says nothing where Discord
- * does not answer: the bot's token is tried elsewhere.
+ * Warns, also in a preview, about a Discord app that anyone may add to their own server. Silent if Discord does not
+ * respond: the bot's token is checked elsewhere.
  * https://docs.discord.com/developers/resources/application#application-object (`bot_public`)
  *
  * @param token the bot's; `undefined` without a bot
@@ -25,4 +25,15 @@ export function warnOfPublicDiscordApp(
         "Bot page: https://discord.com/developers/applications",
     );
   });
+}
+
+/**
+ * Reports, also in a preview, that Discord on Cloudflare is limited to commands and buttons. Messages need a permanent
+ * connection (https://docs.discord.com/developers/events/gateway), which a sleeping container cannot keep.
+ */
+export function tellOfDiscordCommands(): void {
+  void pulumi.log.info(
+    "On Cloudflare, Discord is limited to slash commands and buttons. Direct messages and mentions need a permanent " +
+      "connection, which a sleeping container cannot keep; a host stack receives them.",
+  );
 }

@@ -6,7 +6,7 @@ import { AGENT, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../../runtime/contract/variables.ts";
 import { baseMonth } from "../bundle/base.ts";
 import { buildBundle, COMPATIBILITY } from "../bundle/bundle.ts";
-import { warnOfPublicDiscordApp } from "../channels/discord-app.ts";
+import { tellOfDiscordCommands, warnOfPublicDiscordApp } from "../channels/discord-app.ts";
 import { Registrations, type RegistrationsArgs } from "../channels/registrations.ts";
 import { operatorStack } from "../dynamic/resource.ts";
 import { Readiness } from "../readiness/readiness.ts";
@@ -83,6 +83,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const bundle = gate(buildBundle().catch(explained));
     const { worker: code, container } = bundle;
     warnOfPublicDiscordApp(runtime.secrets.DISCORD_BOT_TOKEN, settings.endpoints?.discord);
+    if (settings.discord?.botToken !== undefined) tellOfDiscordCommands();
     const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets }, parent);
     const pushed = isPushed(settings)
       ? new PushedImage(

@@ -1,22 +1,10 @@
 import { Hono, type Context } from "hono";
 import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
+import { DiscordGateway, snowflakeNow } from "./discord-gateway.ts";
+import { buttonsOf, type DiscordMessage, readSent } from "./discord-message.ts";
+import { discordPage } from "./discord-page.ts";
 import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
-
-/** A message that is out. */
-interface DiscordMessage {
-  id: string;
-  /** The channel, or the interaction's token that it went out by. */
-  place: string;
-  content: string;
-  flags: number;
-  /** It fills a deferred answer. */
-  original: boolean;
-  /** How often it was edited. */
-  edits: number;
-  /** Name of the file that came along. */
-  file?: string;
-}
 
 /** One request that came in. */
 interface DiscordCall {
@@ -43,9 +31,11 @@ export interface DiscordStandIn extends Listening {
   messages: readonly DiscordMessage[];
   /** What is registered: commands, and the endpoint. */
   registry: DiscordRegistry;
+  /** The gateway connections, and what people write. */
+  gateway: DiscordGateway;
   /**
-   * The answers to come, in order; after the last of them the usual ones again. Whether the token is taken is asked at
-   * any time, and answered as usual.
+   * The answers to come, in order; after the last of them the usual ones again. Whether the token is taken, and the
+   * gateway's address, are asked at any time, and answered as usual.
    */
   next(...faults: DiscordFault[]): void;
   /** An interaction was deferred: from now on its token is taken, until `expire`. */
@@ -55,6 +45,15 @@ export interface DiscordStandIn extends Listening {
   pending(): readonly string[];
   /** Sends a signed interaction as Discord does, and does what the answer says. */
   interact(endpoint: string, payload: Record<string, unknown>): Promise<Response>;
+  /**
+   * The interaction of a press of a button; its token is taken once it was answered. `by`: the person, as `user` in a
+   * direct message, or as `member` with `guild_id` and `channel_id` on a server.
+   */
+  press(
+    message: Pick<DiscordMessage, "id" | "place" | "content">,
+    label: string,
+    by: object,
+  ): Record<string, unknown>;
 }
 
 /** Options of {@link startDiscord}. */
@@ -63,10 +62,13 @@ export interface DiscordOptions extends ListenOptions {
   applicationId: string;
   /** Default: a new one. */
   key?: DiscordKey;
+  /** Default: Discord's own. */
+  heartbeatMs?: number;
   /** Keeps the commands and the endpoint from run to run. Default: none. */
   file?: string;
 }
 
+const ASKED_AT_ANY_TIME = new Set(["/api/v10/users/@me", "/api/v10/gateway/bot"]);
 const LONGEST = 2_000;
 /** https://docs.discord.com/developers/reference#uploading-files */
 const LARGEST_FILE = 10 * 1024 * 1024;
@@ -78,8 +80,8 @@ const INVALID_TOKEN = { message: "Invalid Webhook Token", code: 50027 };
 
 /**
  * Stands in for Discord's API, version 10 (https://docs.discord.com/developers/reference): the current user
- * and application, its commands, messages to a channel, and interactions with their answers
- * (https://docs.discord.com/developers/interactions/receiving-and-responding).
+ * and application, its commands, messages to a channel, interactions with their answers
+ * (https://docs.discord.com/developers/interactions/receiving-and-responding), and the gateway connection.
  * Not modelled: permissions, rate limits beyond the answers that a test sets, every other resource.
  */
 export async function startDiscord(options: DiscordOptions): Promise<DiscordStandIn> {
@@ -87,14 +89,23 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const calls: DiscordCall[] = [];
   const messages: DiscordMessage[] = [];
   const faults: DiscordFault[] = [];
+  let presses = 0;
   const tickets = new Map<string, { state: "deferred" | "answered" | "expired"; flags: number }>();
+  /** The message below which a press was, by the press's token. */
+  const pressed = new Map<string, string>();
   const app = new Hono();
   const api = app.basePath("/api/v10");
   const registry = createRegistry(options, key);
+  const { botToken, applicationId: user, heartbeatMs } = options;
+  const gateway = new DiscordGateway({ botToken, user, ...(heartbeatMs !== undefined && { heartbeatMs }) });
 
-  app.get("/", (context) =>
-    context.text(`Stand-in for Discord (rehearsal only). Messages sent: ${messages.length}`),
-  );
+  app.get("/", (context) => context.html(discordPage(messages, gateway.connected)));
+  app.post("/say", async (context) => {
+    const { text, place } = await context.req.parseBody();
+    if (place === "server") gateway.sayOnServer(String(text));
+    else gateway.say(String(text));
+    return context.redirect("/", 303);
+  });
   api.use("*", async (context, next) => {
     const { method, path } = context.req;
     const { text, file } = await readSent(context.req.raw.clone());
@@ -106,9 +117,9 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       authorization: context.req.header("authorization"),
       userAgent: context.req.header("user-agent"),
     });
-    const fault = path === "/api/v10/users/@me" ? undefined : faults.shift();
+    const fault = ASKED_AT_ANY_TIME.has(path) ? undefined : faults.shift();
     if (fault !== undefined) return Response.json(fault.body ?? {}, fault);
-    const byTicket = path.startsWith("/api/v10/webhooks/");
+    const byTicket = /^\/api\/v10\/(?:webhooks|interactions)\//.test(path);
     if (!byTicket && context.req.header("authorization") !== `Bot ${options.botToken}`) {
       return context.json({ message: "401: Unauthorized", code: 0 }, 401);
     }
@@ -118,10 +129,12 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     context.json({ id: options.applicationId, username: "steward", bot: true }),
   );
   api.route("/", registry.routes);
+  api.route("/", gateway.routes);
 
   const add = (place: string, body: Record<string, unknown>, original: boolean, flags = 0) => {
     const content = String(body["content"]);
     const file = body["file"] === undefined ? {} : { file: String(body["file"]) };
+    const reference = body["message_reference"] as { message_id?: string } | undefined;
     const message = {
       id: String(9_000 + messages.length),
       place,
@@ -129,7 +142,9 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       flags,
       original,
       edits: 0,
+      buttons: buttonsOf(body),
       ...file,
+      ...(reference?.message_id !== undefined && { answers: reference.message_id }),
     };
     messages.push(message);
     return message;
@@ -147,6 +162,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const edit = (message: DiscordMessage | undefined, context: Context, body: Record<string, unknown>) => {
     if (message === undefined) return context.json(UNKNOWN_MESSAGE, 404);
     message.content = String(body["content"]);
+    if (body["components"] !== undefined) message.buttons = buttonsOf(body);
     message.edits += 1;
     return context.json(message);
   };
@@ -159,6 +175,8 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     const sent = await body(context);
     return wrong(context, sent) ?? context.json(add(context.req.param("channel"), sent, false));
   });
+  api.post("/channels/:channel/typing", (context) => context.body(null, 204));
+  api.put("/channels/:channel/messages/:id/reactions/:emoji/@me", (context) => context.body(null, 204));
   api.patch("/channels/:channel/messages/:id", async (context) =>
     edit(
       messages.find(({ id }) => id === context.req.param("id")),
@@ -166,6 +184,15 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       await body(context),
     ),
   );
+  api.post("/users/@me/channels", async (context) => {
+    const { recipient_id: person } = await context.req.json<{ recipient_id: string }>();
+    return context.json({ id: `${person}0`, type: 1 });
+  });
+  // https://docs.discord.com/developers/interactions/receiving-and-responding#create-interaction-response
+  api.post("/interactions/:id/:token/callback", async (context) => {
+    take(context.req.param("token"), await context.req.json<InteractionAnswer>());
+    return context.body(null, 204);
+  });
   api.use("/webhooks/:application/:token/*", async (context, next) => {
     const ticket = tickets.get(context.req.param("token"));
     const known = context.req.param("application") === options.applicationId;
@@ -173,8 +200,11 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     if (ticket.state === "expired") return context.json(INVALID_TOKEN, 401);
     return next();
   });
-  const ofToken = (token: string, id: string) =>
-    messages.find((one) => one.place === token && (id === "@original" ? one.original : one.id === id));
+  const ofToken = (token: string, id: string) => {
+    const below = pressed.get(token);
+    if (id === "@original" && below !== undefined) return messages.find((one) => one.id === below);
+    return messages.find((one) => one.place === token && (id === "@original" ? one.original : one.id === id));
+  };
   api.patch("/webhooks/:application/:token/messages/:id", async (context) => {
     const { token, id } = context.req.param();
     const ticket = tickets.get(token);
@@ -205,10 +235,20 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   });
   app.notFound((context) => context.json({ message: "404: Not Found", code: 0 }, 404));
 
-  const listening = await listen(app, options);
+  const listening = await listen(app, options, (...upgrade) => gateway.upgrade(...upgrade));
   const defer = (token: string, flags = 0): void => void tickets.set(token, { state: "deferred", flags });
+  /** Does what the first answer to an interaction says: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
+  const take = (token: string, { type, data }: InteractionAnswer): void => {
+    if (type === 5) defer(token, data?.flags);
+    if (type === 6) tickets.set(token, { state: "answered", flags: 0 });
+  };
   return {
     ...listening,
+    async close() {
+      gateway.close();
+      await listening.close();
+    },
+    gateway,
     apiUrl: `${listening.url}/api/v10`,
     publicKey: key.publicKey,
     calls,
@@ -223,20 +263,28 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       const init = { method: "POST", body: text, headers: signInteraction(key, text) };
       const response = await fetch(endpoint, init);
       const answer = response.ok ? ((await response.clone().json()) as InteractionAnswer) : undefined;
-      if (answer?.type === 5) defer(String(payload["token"]), answer.data?.flags);
+      if (answer !== undefined) take(String(payload["token"]), answer);
       return response;
     },
+    press({ id, place, content }, label, by) {
+      const button = messages.find((one) => one.id === id)?.buttons.find((one) => one.label === label);
+      if (button === undefined) throw new Error(`the message has no button ${label}`);
+      presses += 1;
+      const token = `a-press-${presses}`;
+      pressed.set(token, id);
+      return {
+        id: snowflakeNow(),
+        application_id: options.applicationId,
+        type: 3,
+        token,
+        version: 1,
+        channel_id: place,
+        ...by,
+        message: { id, content, type: 0, author: { id: options.applicationId, bot: true } },
+        data: { id: 2, component_type: 2, custom_id: button.custom_id },
+      };
+    },
   };
-}
-
-/** The JSON of a request, and the file that came along: https://docs.discord.com/developers/reference#uploading-files */
-async function readSent(request: Request): Promise<{ text: string; file?: File }> {
-  if (request.headers.get("content-type")?.startsWith("multipart/form-data") !== true) {
-    return { text: await request.text() };
-  }
-  const form = await request.formData();
-  const file = form.get("files[0]");
-  return { text: String(form.get("payload_json") ?? "{}"), ...(file instanceof File && { file }) };
 }
 
 interface InteractionAnswer {

@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve, type ServerType } from "@hono/node-server";
 import type { Hono } from "hono";
@@ -24,8 +26,15 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Takes a connection that asks for another protocol. */
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
 /** Serves an app and resolves once it listens. Rejects where the port is taken. */
-export async function listen(app: Hono, { hostname, port }: ListenOptions): Promise<Listening> {
+export async function listen(
+  app: Hono,
+  { hostname, port }: ListenOptions,
+  onUpgrade?: Upgrade,
+): Promise<Listening> {
   const answers = new Set<Promise<unknown>>();
   let lastAt = performance.now();
   const answer: typeof app.fetch = (...request) => {
@@ -35,6 +44,7 @@ export async function listen(app: Hono, { hostname, port }: ListenOptions): Prom
     return made;
   };
   const server: ServerType = serve({ fetch: answer, hostname, port });
+  if (onUpgrade !== undefined) server.on("upgrade", onUpgrade);
   await once(server, "listening");
   const address = server.address() as AddressInfo;
   const url = `http://${hostname}:${address.port}`;

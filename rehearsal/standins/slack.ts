@@ -31,19 +31,86 @@ export interface SlackOptions extends ListenOptions {
 
 const WORKSPACE = { team: "Rehearsal", team_id: "T0REHEARSAL", user: "steward", user_id: "U0STEWARD" };
 
+/** A message of a person, as an event tells of it. */
+interface SlackEvent {
+  type: string;
+  user: string;
+  text: string;
+  ts: string;
+  channel: string;
+  channel_type?: string;
+}
+
 /** A mention of the bot in a channel, as Slack tells of it: https://docs.slack.dev/reference/events/app_mention */
 export function mention(
   text: string,
   { id = crypto.randomUUID(), chat = "C0REHEARSAL" }: { id?: string; chat?: string } = {},
-): object {
-  const ts = (Date.now() / 1_000).toFixed(6);
-  const event = {
+) {
+  return callback(id, {
     type: "app_mention",
     user: "U0PERSON",
     text: `<@${WORKSPACE.user_id}> ${text}`,
-    ts,
+    ts: timestamp(),
     channel: chat,
-  };
+  } satisfies SlackEvent);
+}
+
+/** A direct message to the bot: https://docs.slack.dev/reference/events/message.im */
+export function direct(text: string) {
+  return callback(crypto.randomUUID(), {
+    type: "message",
+    user: "U0PERSON",
+    text,
+    ts: timestamp(),
+    channel: "D0REHEARSAL",
+    channel_type: "im",
+  } satisfies SlackEvent);
+}
+
+/**
+ * An edit of a message: https://docs.slack.dev/reference/events/message/message_changed. A mention comes again with
+ * `edited`, as https://github.com/slackapi/java-slack-sdk/pull/755 tells.
+ */
+export function edit({ event }: { event: SlackEvent }, text: string) {
+  const { channel, channel_type, ...former } = event;
+  const ts = timestamp();
+  const edited = { user: former.user, ts };
+  if (event.type === "app_mention") {
+    const mentioned = `<@${WORKSPACE.user_id}> ${text}`;
+    return callback(crypto.randomUUID(), { ...event, text: mentioned, edited });
+  }
+  return callback(crypto.randomUUID(), {
+    type: "message",
+    subtype: "message_changed",
+    hidden: true,
+    channel,
+    channel_type,
+    ts,
+    message: { ...former, text, edited },
+    previous_message: former,
+  });
+}
+
+/** A deletion of a message: https://docs.slack.dev/reference/events/message/message_deleted */
+export function remove({ event }: { event: SlackEvent }) {
+  const { channel, channel_type, ...former } = event;
+  return callback(crypto.randomUUID(), {
+    type: "message",
+    subtype: "message_deleted",
+    hidden: true,
+    channel,
+    channel_type,
+    ts: timestamp(),
+    deleted_ts: former.ts,
+    previous_message: former,
+  });
+}
+
+function timestamp(): string {
+  return (Date.now() / 1_000).toFixed(6);
+}
+
+function callback<Event>(id: string, event: Event) {
   const authorizations = [{ team_id: WORKSPACE.team_id, user_id: WORKSPACE.user_id, is_bot: true }];
   return { type: "event_callback", event_id: `Ev${id}`, team_id: WORKSPACE.team_id, authorizations, event };
 }

@@ -45,6 +45,8 @@ export interface TelegramStandIn extends Listening {
   waitFor(fits: (message: TelegramMessage) => boolean, timeoutMs: number): Promise<TelegramMessage>;
   /** A person's message: Ada's in her private chat, unless `extra` says otherwise. */
   say(text: string, extra?: Record<string, unknown>): Update;
+  /** The person edits that message: https://core.telegram.org/bots/api#update. Bots are told of no deletions. */
+  edit(said: Update, text: string): Update;
   /** Somebody presses a button below a message of the bot's: Ada, unless `from` says otherwise. */
   press(message: TelegramMessage, label: string, from?: object): Update;
   /** What people were told on their presses. */
@@ -69,7 +71,7 @@ export interface TelegramOptions extends ListenOptions {
 
 /**
  * Stands in for Telegram's Bot API (https://core.telegram.org/bots/api): `getMe`, `getUpdates` with
- * offsets, long polls and conflicts, the webhook's methods and its deliveries, `sendMessage` and
+ * offsets, long polls and conflicts, the webhook's methods and its deliveries, edits of messages, `sendMessage` and
  * `editMessageText` with HTML, buttons and their documented errors, `sendPhoto` and `sendDocument` with a file in the
  * request, `editMessageReplyMarkup`, presses of buttons and `answerCallbackQuery`, `setMessageReaction`,
  * `sendChatAction`, `getFile` and the files.
@@ -100,6 +102,11 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     const date = Math.floor(Date.now() / 1_000);
     const plain = { message_id: nextMessageId(), date, from: PERSON, chat: PRIVATE, text };
     return updates.add({ message: { ...plain, ...extra } });
+  };
+
+  const edit = ({ message }: Update, text: string): Update => {
+    const date = Math.floor(Date.now() / 1_000);
+    return updates.add({ edited_message: { ...Object(message), edit_date: date, text } });
   };
 
   const press = (message: TelegramMessage, label: string, from: object = PERSON): Update => {
@@ -290,6 +297,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     updates,
     messages: () => messages,
     say,
+    edit,
     press,
     words: () => words,
     update: (content) => updates.add(content),

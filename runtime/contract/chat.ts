@@ -1,25 +1,29 @@
 /**
- * The web chat's protocol: JSON text messages on a WebSocket at `/chat/socket` of the page's own host.
+ * Protocol of the web chat: JSON text messages on a WebSocket at `/chat/socket`, on the host that serves the page.
  *
- * 1. The server sends `challenge`. Within 10 s the page answers `hello`, signed with the device's key:
- *    Ed25519 (RFC 8032) over {@link proofText}. The key never leaves the browser.
- * 2. An unknown device gets `pairing`, and `welcome` once the operator has approved it. A known one
- *    gets `welcome` at once, with the earlier messages. A revoked one is closed with 4403.
- * 3. The page sends `say` and keeps it until it has the `answer` or the `error` with its id. After a lost
- *    connection it says it again under the same id: a message is answered once.
+ * 1. The server sends `challenge`. Within 10 s the page answers `hello`, signed with the device's key: Ed25519 (RFC
+ *    8032) over {@link proofText}. The key never leaves the browser.
+ * 2. An unknown device gets `pairing`, and `welcome` once the operator has approved it. A known device gets `welcome`
+ *    at once, with the earlier messages. A revoked device is closed with 4403.
+ * 3. The page sends `say` and stores it until the `answer` or `error` with its id arrives. After a lost connection it
+ *    resends the message under the same id: each id is answered once.
+ * 4. Files are fetched over HTTP at `/chat/files/<item>`, with the connection's ticket as Bearer token.
  */
 
 import type { Block } from "./markdown.ts";
 
-/** Bytes of a message at most, either way of the page's; a longer one closes the socket with 1009. */
+/** Largest message from a page, in bytes; a larger one closes the socket with 1009. */
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
-/** Pictures of one message: how many, and in base64 the characters of all and of a piece. */
+/**
+ * Limits for pictures: number per message, base64 characters of all together, and base64 characters per `picture`
+ * message.
+ */
 export const CHAT_PICTURES = { most: 4, longest: 6 * 1024 * 1024, piece: 24 * 1024 } as const;
 
-/** Why the server closes a socket, beside the codes of RFC 6455 section 7.4.1. */
+/** Close codes of the server, in addition to RFC 6455 section 7.4.1. */
 export const CHAT_CLOSE = {
-  /** Not a message of this form, or not in this order. */
+  /** The message is malformed or out of sequence. */
   invalid: 4400,
   /** The signature or the device id is wrong. */
   unproven: 4401,
@@ -27,31 +31,31 @@ export const CHAT_CLOSE = {
   revoked: 4403,
   /** No `hello` in time. */
   late: 4408,
-  /** As many as allowed wait for approval. */
+  /** Too many devices are already waiting for approval. */
   full: 4429,
-  /** Nothing was said for so long that the gateway sleeps; connect again when there is something to say. */
+  /** Idle for so long that the gateway may sleep; reconnect when there is something to send. */
   asleep: 4503,
   /** RFC 6455: the server restarts; connect again. */
   restart: 1012,
 } as const;
 
-/** Tells whether a socket is asked for by a page of `host` itself: a browser says truly where its page is from. */
+/** Returns true if the `Origin` header names `host` itself. Browsers do not let a page forge this header. */
 export function isOwnPage(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
   return new URL(origin).host === host.toLowerCase();
 }
 
-/** Returns what a device signs. The first line keeps the signature from meaning anything elsewhere. */
+/** Returns the text that a device signs. Its first line keeps the signature from being valid in another protocol. */
 export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceId" | "origin", string>) {
   return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
 }
 
-/** A text that was read as Markdown: an answer's, and no person's. */
+/** A text and, if it was read as Markdown, its blocks. Only answers are Markdown; people's messages are not. */
 interface Read {
   blocks?: Block[] | undefined;
 }
 
-/** One message of the conversation so far. An answer has the id of the message that it answers. */
+/** One message of the conversation so far. An answer has the id of the message it answers. */
 export interface ChatTurn extends Read {
   id: string;
   role: "user" | "assistant";
@@ -60,22 +64,42 @@ export interface ChatTurn extends Read {
   at: number;
 }
 
+/**
+ * A file or question that the assistant sends in addition to its answers. `item` is its id: a later item with the same
+ * id replaces the earlier one. `id` is the message it belongs to, empty if none.
+ */
+export type ChatItem =
+  /** A file of `size` bytes. `picture`: pages display it. */
+  | { type: "file"; item: string; id: string; name: string; size: number; picture: boolean; caption?: string }
+  /** A question. Without buttons it is closed, and `note` says why. */
+  | ({
+      type: "choices";
+      item: string;
+      id: string;
+      question: string;
+      buttons: { label: string; press: string }[];
+      note?: string;
+    } & Read);
+
 /** Messages of the server. */
 export type ToPage =
+  | ChatItem
   /** Valid for this connection only. */
   | { type: "challenge"; nonce: string }
-  /** The operator runs `command`. */
+  /** `command`: the command that the operator runs to approve the device. */
   | { type: "pairing"; requestId: string; command: string }
-  /** `running`: messages that are being answered. */
-  | { type: "welcome"; history: ChatTurn[]; running: string[] }
-  /** The message was taken on. Sent to every page of the device, so each shows it. */
+  /**
+   * `running`: ids of messages still being answered. `ticket`: lets the page fetch files while this connection lasts.
+   */
+  | { type: "welcome"; history: ChatTurn[]; items: ChatItem[]; running: string[]; ticket: string }
+  /** The message was accepted. Sent to every page of the device, so that all of them show it. */
   | { type: "accepted"; id: string; text: string }
-  /** An answer is being made. */
+  /** An answer is being generated. */
   | { type: "typing"; id: string }
-  /** The answer's text so far; empty where it starts over. */
+  /** The answer's text so far; empty if it starts over. */
   | ({ type: "text"; id: string; soFar: string } & Read)
   | ({ type: "answer"; id: string; text: string } & Read)
-  /** Nothing was answered; saying it again under the same id may help where `again` is set. */
+  /** There is no answer; with `again`, resending the message under the same id may help. */
   | { type: "error"; id: string; code: string; text: string; again: boolean };
 
 /** Messages of the page. Keys and signatures are base64url without padding. */
@@ -83,9 +107,11 @@ export type FromPage =
   /** `deviceId`: SHA-256 of the raw public key, in hexadecimal. `signature` is over {@link proofText}. */
   | { type: "hello"; deviceId: string; publicKey: string; displayName: string; signature: string }
   /**
-   * A piece of a picture in base64, in order, before the `say` of its message. `ends`: the picture is whole with it. Only
-   * an approved device may send them.
+   * A piece of a base64 picture, in order, before the `say` of its message. `ends`: this is the last piece. Accepted
+   * from approved devices only.
    */
   | { type: "picture"; id: string; part: string; ends?: boolean | undefined }
-  /** `id`: the page's own name for this message. The text may be empty where pictures came before. */
-  | { type: "say"; id: string; text: string };
+  /** `id`: chosen by the page. The text may be empty if pictures came before. */
+  | { type: "say"; id: string; text: string }
+  /** A button press. The button's text counts as a message with this `id`. */
+  | { type: "press"; id: string; press: string };

@@ -6,55 +6,55 @@ import type { ErrorCode, Reason } from "./errors.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
-/** The supervisor's control API, on its port, with the control token as a Bearer. */
+/** The supervisor's control API, on its own port; requests need the control token as Bearer token. */
 export const CONTROL_ROUTES = {
   /** GET: {@link SandboxStatus} */
   status: "/status",
-  /** GET, query `logs=true`, with `after` only the lines since then: {@link ProcessList} */
+  /** GET, query `logs=true`, with `after` only the lines after that number: {@link ProcessList} */
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
-  /** POST, {@link OperationRequest}: {@link OperationReply}; 400 for an operation or an input that is not allowed. */
+  /** POST, {@link OperationRequest}: {@link OperationReply}; 400 if the operation or its input is not allowed. */
   operations: "/operations",
-  /** POST: 202; restarts the gateway, also out of "crash-looping". */
+  /** POST: 202; restarts the gateway, even if it is "crash-looping". */
   restart: "/restart",
-  /** POST: 202; tries a crashed gateway at once in place of at the end of its backoff. */
+  /** POST: 202; starts a crashed gateway now instead of waiting for its backoff. */
   needed: "/needed",
   /** GET: {@link StateRevision} */
   revision: "/revision",
   /**
-   * The generations of backup.ts that lie in `backups/`. GET: their manifests, newest first, as `{generations}`.
-   * POST, {@link SnapshotRequest}: makes one, answers its manifest.
-   * Below it `/<id>`: GET the archive with its content-length, DELETE both files (204), and
-   * POST `/<id>/verify`: {@link RestoreReport} of a drill; POST `/<id>/restore`, {@link RestoreRequest}: the real thing.
+   * The backups in `backups/` (see backup.ts). GET: their manifests, newest first, as `{generations}`. POST, {@link
+   * SnapshotRequest}: creates one and returns its manifest. Below it, `/<id>`: GET the archive with its content-length,
+   * DELETE both files (204); POST `/<id>/verify`: {@link RestoreReport} of a trial restore; POST `/<id>/restore`,
+   * {@link RestoreRequest}: replaces the state.
    */
   generations: "/generations",
   /**
-   * POST, query `config` of {@link RestoreRequest}: the body is an archive, or empty where there is nothing to
-   * restore; header `steward-manifest` its manifest as JSON. Puts the data in place and starts the gateway:
-   * {@link RestoreReport}. With `start=false` it is left stopped for `/config-file`. With `drill=true` the archive
-   * is only tried, as by `/generations/<id>/verify`; with `show=config` its config file is answered:
-   * {@link ConfigText}, a secret with the mark that it has in the file of the data directory. With
-   * `take=config` that takes the file's place, which is kept beside it; 404 `config_no_good` where it is not valid
-   * any more. The gateway is left as it is.
+   * POST, query `config` of {@link RestoreRequest}: the body is an archive, or empty if there is nothing to restore;
+   * header `steward-manifest` is its manifest as JSON. Installs the data and starts the gateway: {@link RestoreReport}.
+   * With `start=false` the gateway stays stopped for `/config-file`.
+   *
+   * These queries leave the gateway as it is: `drill=true` only tests the archive, as `/generations/<id>/verify` does.
+   * `show=config` returns the archive's config file as {@link ConfigText}; a secret in it has the same mark as in the
+   * current file. `take=config` replaces the current config file with it and saves the current one beside it; 404
+   * `config_no_good` if the archived config is no longer valid.
    */
   restore: "/restore",
   /**
-   * GET, query `as` of {@link CONFIG_TEXTS}: {@link ConfigText}.
-   * PUT, query `expected` (sha256 of the file that it replaces, or `none`): the body becomes the config file and
-   * the gateway takes it over; {@link ConfigText} of what is there then. 422 `config_invalid` as
-   * {@link ConfigRefusal} unless `unchecked=true`, 409 `config_changed` where the file is another by now. With
-   * `write=false` it is checked and nothing is written.
-   * Below it POST `/fresh`, query `expected`: removes the file and restarts the gateway, which writes a fresh one.
-   * The file before is kept beside the new one in any case.
+   * GET, query `as` of {@link CONFIG_TEXTS}: {@link ConfigText}. PUT, query `expected` (sha256 of the file it replaces,
+   * or `none`): writes the body as the config file, applies it to the gateway and returns the resulting {@link
+   * ConfigText}. 422 `config_invalid` as {@link ConfigRefusal} unless `unchecked=true`; 409 `config_changed` if the
+   * file has changed since. With `write=false` it is validated but not written. Below it, POST `/fresh`, query
+   * `expected`: removes the file and restarts the gateway, which writes a new one. The previous file is always saved
+   * beside the new one.
    */
   configFile: "/config-file",
 } as const;
 
-/** Of a POST to `/restore`: the archive's manifest as JSON. */
+/** Header of a POST to `/restore`: the archive's manifest as JSON. */
 export const MANIFEST_HEADER = "steward-manifest";
 
-/** A number for the state's content: it moves when a file of the data directory does. */
+/** A revision of the state, which changes whenever a file of the data directory does. */
 export interface StateRevision {
   /** Opaque; equal while nothing has changed. */
   revision: string;
@@ -62,7 +62,7 @@ export interface StateRevision {
 
 /** Body of a POST to `/generations`. */
 export interface SnapshotRequest {
-  /** The copy's name; without one the supervisor takes the next of its own. */
+  /** The backup's id; by default the supervisor assigns the next one. */
   id?: string;
 }
 
@@ -72,29 +72,29 @@ export interface RestoreRequest {
 }
 
 /**
- * Text that is wanted: the file's own, what `doctor --fix` makes of it, or what a start without a file
- * would write.
+ * The text to return: the current file, the file as `doctor --fix` would rewrite it, or the file that a start without
+ * one would write.
  */
 export const CONFIG_TEXTS = ["file", "mended", "fresh"] as const;
 
 /** See {@link CONFIG_TEXTS}. */
 export type ConfigTextKind = (typeof CONFIG_TEXTS)[number];
 
-/** Bytes of the largest config file that is edited over the control API. */
+/** Largest config file that can be edited over the control API, in bytes. */
 export const CONFIG_LIMIT_BYTES = 256 * 1024;
 
-/** The config file as it is edited. */
+/** The config file as an editor shows it. */
 export interface ConfigText {
-  /** `null` where there is no file. A literal secret in it is replaced by a mark; a text that still holds the mark keeps the secret. */
+  /** `null` if there is no file. Literal secrets are replaced by marks; a mark in a submitted text keeps its secret. */
   text: string | null;
-  /** Of the file as it lies on disk; `null` where there is none. */
+  /** SHA-256 of the file on disk; `null` if there is no file. */
   sha256: string | null;
 }
 
-/** Why a text does not become the config file, beside the problem document's own fields. */
+/** Reasons for rejecting a config text, added to the fields of the problem document. */
 export interface ConfigRefusal {
   problems: ToldProblem[];
-  /** The text that was sent, with a mark in place of each secret that was written into it. */
+  /** The submitted text, with a mark in place of each secret newly written in it. */
   text: string;
 }
 
@@ -102,64 +102,78 @@ export interface ConfigRefusal {
 export const GATEWAY_ROUTES = {
   live: "/healthz",
   ready: "/readyz",
-  /** POST {@link Delivery}: one event, from an edge of before {@link GATEWAY_ROUTES.chat}, or a notice. */
+  /** POST {@link Delivery}: one event, from an edge that predates {@link GATEWAY_ROUTES.chat}, or a notice. */
   deliveries: "/deliveries",
-  /** POST {@link ChatDeliveries}: {@link DeliveryEnd}s, one a line. The answer begins once all have their places. */
+  /**
+   * POST {@link ChatDeliveries}: {@link DeliveryEnd}s, one per line. The response starts once all events are queued.
+   */
   chat: "/deliveries/chat",
+  /**
+   * POST {@link ChatFileRequest}: returns a file's bytes for a page of the web chat; a picture has its content type.
+   */
+  chatFile: "/chat/file",
   /** GET: {@link GatewayStatus} */
   status: "/status",
   /** GET: {@link UsageReport} */
   usage: "/usage",
-  /** POST {@link ModelTest}: asks a model a short question, {@link ModelTested} */
+  /** POST {@link ModelTest}: asks a model a short question and returns {@link ModelTested}. */
   testModel: "/models/test",
 } as const;
+
+/** Request for a file of the web chat, authorised by the ticket that the page received on its socket. */
+export interface ChatFileRequest {
+  ticket: string;
+  item: string;
+}
 
 /** State of the gateway, as seen from outside the container. */
 export type SandboxState = "stopped" | "starting" | "ready" | "crash-looping";
 
-/** Phase of a start; `crashed`: the gateway has ended, and is restarted automatically. */
+/** Phase of a start; `crashed`: the gateway exited and is restarted automatically. */
 export type StartPhase = "starting" | "restoring" | "crashed";
 
-/** State of the sandbox; "ready" exactly while the gateway's port answers. */
+/** State of the sandbox; "ready" if and only if the gateway's port answers. */
 export interface SandboxStatus {
   state: SandboxState;
-  /** ISO 8601: since when. */
+  /** ISO 8601: the start of this state. */
   since: string;
-  /** Times that it was started again after a crash of its own or of the container. */
+  /** Number of restarts after a crash of the gateway or the container. */
   restarts: number;
-  /** Why it is not ready, where a cause is known. */
+  /** Why it is not ready, if a cause is known. */
   reason?: Reason;
-  /** Milliseconds from the container's start to the gateway's first answer, once known. */
+  /** Milliseconds from the container's start to the gateway's first response, once known. */
   coldStartMs?: number;
-  /** The start under way, only while it is "starting"; `at` as ISO 8601. */
+  /** The start in progress, only while it is "starting"; `at` is ISO 8601. */
   start?: { at: string; phase: StartPhase };
-  /** The last 20 starts that have ended, newest first. */
+  /** The last 20 completed starts, newest first. */
   coldStarts?: ColdStart[];
-  /** Share of the day for which the container is awake; only where it sleeps, on the serverless stack. */
+  /** Share of the day that the container is awake; only if it can sleep (serverless stack). */
   duty?: Duty;
-  /** Since the edge's start; on the serverless stack since that of the Durable Object. */
+  /** Counted since the edge started; on the serverless stack, since the Durable Object started. */
   broker?: BrokerCounts;
-  /** Why the data directory or the ledger cannot be written; nothing is taken or answered meanwhile. */
+  /**
+   * Why the data directory or the ledger cannot be written; until that is fixed, no messages are accepted or answered.
+   */
   volume?: Reason;
-  /** Why a gateway that is "ready" does not answer at the moment; it is ended if it stays so. */
+  /** Why a "ready" gateway currently does not respond; it is killed if this persists. */
   silent?: Reason;
-  /** The version that runs in the container. */
+  /** The version running in the container. */
   version?: string;
-  /** The hash of the bundle that runs in the container, or `source`. */
+  /** The hash of the bundle running in the container, or `source`. */
   bundle?: string;
 }
 
 /** Requests to the broker by outcome. */
 export interface BrokerOutcomes {
-  /** The service answered, whatever it said. */
+  /** The service responded, with any status. */
   answered: number;
   failed: number;
   refused: number;
 }
 
-/** Requests of the gateway to its services, as the broker has dealt with them. */
+/** Counts of the gateway's requests to services through the broker, by outcome. */
 export interface BrokerCounts extends BrokerOutcomes {
-  /** Those of the gateway itself by operation, such as `slack/file`; only the operations that it has asked for. */
+  /** Counts of the gateway's own requests by operation, such as `slack/file`; only operations used so far. */
   operations: Record<string, BrokerOutcomes>;
 }
 
@@ -171,9 +185,9 @@ export interface ProcessInfo {
   startedAt: string | null;
   restarts: number;
   exitCode: number | null;
-  /** The tail of its output, oldest line first; only when asked for. Secrets are redacted. */
+  /** The last lines of its output, oldest first; only if requested. Secrets are redacted. */
   logs?: string[];
-  /** With `logs`: what asks for the lines after them, as `after`. */
+  /** With `logs`: the value of `after` that requests the lines after these. */
   nextLog?: number;
 }
 
@@ -182,44 +196,44 @@ export interface ProcessList {
   processes: ProcessInfo[];
 }
 
-/** Answer of `/config`: the config file with its secrets redacted, `null` where it is not JSON. */
+/** Response of `/config`: the config file with its secrets redacted. */
 export interface ContainerConfig {
-  /** `null` where the file is no JSON, or `missing`. */
+  /** `null` if the file is missing or is not JSON. */
   config: unknown;
-  /** There is no file. A start that is under way writes one. */
+  /** There is no file. A start in progress will write one. */
   missing?: true;
   path: string;
   valid: boolean;
   problems: ToldProblem[];
 }
 
-/** One thing wrong with the config file, as people read it. */
+/** One problem in the config file, as shown to people. */
 export interface ToldProblem {
   path: string;
   message: string;
-  /** Help on what belongs there, where the schema tells. */
+  /** Describes the expected value, if the schema has a description. */
   help?: string;
 }
 
 /** Body of `/operations`: an operation of `runtime/operations` by its name. */
 export interface OperationRequest {
   operation: string;
-  /** As the operation's own schema has it. */
+  /** Must match the operation's own schema. */
   input: object;
 }
 
-/** Answer of `/operations`: what the operation returned, or why it failed. Secrets are redacted. */
+/** Response of `/operations`: the operation's result, or why it failed. Secrets are redacted. */
 export type OperationReply = (
   | { ok: true; value: unknown }
   | { ok: false; error: { code: ErrorCode; message: string; fix: string } }
 ) & {
-  /** Lines that people should know beside it; empty if there are none. */
+  /** Remarks for people, one per line; empty if there are none. */
   notes: string;
 };
 
-/** Result of a process, and of a line of `/debug/cli`. */
+/** Result of a process, or of one command of `/debug/cli`. */
 export interface CliResult {
-  /** 124 where the time was over, as `timeout` of the coreutils has it. */
+  /** 124 after a timeout, as with the `timeout` command of coreutils. */
   exitCode: number;
   stdout: string;
   stderr: string;
@@ -228,13 +242,13 @@ export interface CliResult {
 /** State of a chat platform. */
 export interface ChannelHealth {
   platform: Platform;
-  /** `unknown`: the platform has not answered yet since the gateway's start. */
+  /** `unknown`: the platform has not responded since the gateway started. */
   state: "unknown" | "ready" | "failing" | "disabled";
   /** Why it is not ready. */
   reason?: Reason;
-  /** ISO 8601: when an event of it was last taken up. */
+  /** ISO 8601: when the gateway last accepted an event from it. */
   lastEventAt?: string;
-  /** Telegram's polling: when its API last answered, ISO 8601. */
+  /** ISO 8601: when the platform last responded to Telegram polling or on Discord's gateway connection. */
   polledAt?: string;
 }
 
@@ -242,7 +256,7 @@ export interface ChannelHealth {
 export interface ModelHealth {
   /** `<provider>/<model id>` */
   id: string;
-  /** `unknown`: not asked yet. `cooling`: left alone until `until` after it failed. */
+  /** `unknown`: not used yet. `cooling`: skipped until `until` after a failure. */
   state: "unknown" | "ready" | "cooling" | "failing";
   reason?: Reason;
   /** ISO 8601 */
@@ -255,7 +269,7 @@ export interface ModelTest {
   model: string;
 }
 
-/** Outcome of a test that a model answered. */
+/** Result of a successful model test. */
 export interface ModelTested {
   model: string;
   ms: number;
@@ -280,85 +294,85 @@ export interface DayMessages {
   answered: number;
 }
 
-/** Prices of a model's tokens, in US dollars for a million of them. */
+/** Prices of a model in US dollars per million tokens. */
 export interface ModelPrice {
   input: number;
   output: number;
 }
 
-/** Answer of the gateway's `/usage`: 30 days up to today (UTC). A day without anything is left out. */
+/** Response of the gateway's `/usage`: the 30 days up to today (UTC). Days without usage are left out. */
 export interface UsageReport {
   /** YYYY-MM-DD, oldest first: every day of the report. */
   days: string[];
   messages: DayMessages[];
   models: ModelUsage[];
-  /** Prices of the models above, by `<provider>/<model id>`; one whose price is not known is left out. */
+  /** Prices of the models above, by `<provider>/<model id>`; models of unknown price are left out. */
   prices: Record<string, ModelPrice>;
 }
 
 /** State of the schedules. */
 export interface SchedulesHealth {
   count: number;
-  /** ISO 8601: when the next one is due. The sandbox wakes for it. */
+  /** ISO 8601: when the next schedule is due. The sandbox wakes for it. */
   nextAt?: string;
-  /** Runs that were due while the gateway was down and were not made up for, last seven days. */
+  /** Runs of the last seven days that were missed because the gateway was down. */
   missed: number;
-  /** Runs that ended without being said, last seven days; absent from a gateway of an older version. */
+  /** Runs of the last seven days that failed to post anything; absent from older gateways. */
   failed?: number;
 }
 
-/** Waits of messages for the first word of their answer, or for a notice in its place; since the first start. */
+/** Waiting times of messages until the first word of their answer or a notice; since the first start. */
 export interface FirstWordReport {
-  /** Messages up to so many seconds, each class with those before it; the last is `+Inf`. */
+  /** Number of messages that waited at most `le` seconds, cumulative; the last bucket is `+Inf`. */
   buckets: { le: string; count: number }[];
   count: number;
-  /** All waits together. */
+  /** Sum of all waiting times, in seconds. */
   seconds: number;
-  /** ISO 8601: when somebody last had waited for more than a minute, since the gateway's start. */
+  /** ISO 8601: when somebody last waited for more than a minute, since the gateway started. */
   lateAt?: string;
 }
 
-/** Answer of the gateway's `/status`. */
+/** Response of the gateway's `/status`. */
 export interface GatewayStatus {
   version: string;
   /** ISO 8601: when it became ready. */
   since: string;
-  /** The model that is asked first, and why it failed last, where it did. */
+  /** The first model in the order, and the reason of its last failure, if it failed. */
   model: { id: string; reason?: Reason };
-  /** In the order in which they are asked. */
+  /** In the order in which they are tried. */
   models: ModelHealth[];
   channels: ChannelHealth[];
   counts: {
     conversations: number;
     messages: number;
-    /** Messages of the web chat, which no platform delivers; absent from a gateway of an older version. */
+    /** Messages of the web chat, which no platform delivers; absent from older gateways. */
     webChat?: number;
     answered: number;
     active: number;
   };
   schedules: SchedulesHealth;
-  /** Absent from a gateway of an older version. */
+  /** Absent from older gateways. */
   firstWords?: FirstWordReport;
-  /** A changed config file that could not be taken over: the gateway runs on with the one before. */
+  /** `problem`: the changed config file could not be applied, so the gateway still uses the previous one. */
   config: { loadedAt: string; problem?: Reason };
-  /** The last seven days on which a model was asked. */
+  /** The last seven days with model requests. */
   usage: ModelUsage[];
-  /** People and browsers that wait for approval; absent from a gateway of an older version. */
+  /** Number of people and browsers waiting for approval; absent from older gateways. */
   pending?: number;
-  /** Chats and people that have reached `agent.limits.tokensPerDay` today. */
+  /** Number of chats and people that have reached `agent.limits.tokensPerDay` today. */
   limited: number;
-  /** Only where the config has rules. */
+  /** Only if the config has retention rules. */
   retention?: RetentionNotice;
-  /** Tool servers of the config; absent from a gateway of an older version. */
+  /** Configured MCP servers; absent from older gateways. */
   servers?: ToolServerHealth[];
-  /** Parts of messages, tools and answers that were not understood, the last seen first; absent from a gateway of an older version. */
+  /** Parts of messages, tools and answers that were not understood, most recent first; absent from older gateways. */
   findings?: ContractFinding[];
 }
 
 /** An MCP server of the config. */
 export interface ToolServerHealth {
   name: string;
-  /** `unknown`: no question has needed it yet. */
+  /** `unknown`: not used yet. */
   state: "unknown" | "ready" | "failing";
   tools: number;
   /** Tools that cannot be offered to a model, and why. */
@@ -367,13 +381,13 @@ export interface ToolServerHealth {
   problem?: string;
 }
 
-/** Source of something that was not understood. */
+/** The source of something that was not understood. */
 export type ContractArea = "message" | "tool" | "stream" | "answer";
 
 /** Something that was not understood. */
 export interface ContractFinding {
   area: ContractArea;
-  /** For example `telegram: message.hologram`. */
+  /** Its kind, such as `telegram: message.hologram`. */
   what: string;
   count: number;
   /** ISO 8601. */
@@ -382,16 +396,16 @@ export interface ContractFinding {
 
 /** Messages that `sessions.retention` removes. */
 export interface RetentionNotice {
-  /** ISO 8601: a rule acts a day after it was set. */
+  /** ISO 8601: a rule takes effect one day after it was set. */
   beginsAt: string;
-  /** Messages that it names, as of the last look. */
+  /** Number of messages that match, as of the last check. */
   messages: number;
 }
 
-/** The end of the gateway's output. */
+/** The last lines of the gateway's output. */
 export interface LogTail {
   /** Oldest first. */
   lines: string[];
-  /** Number that asks for the lines after these, as `after`. */
+  /** The value of `after` that requests the lines after these. */
   next?: number;
 }

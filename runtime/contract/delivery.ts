@@ -6,13 +6,13 @@ export const platformSchema = z.enum(["slack", "telegram", "discord"]);
 /** A chat platform. */
 export type Platform = z.infer<typeof platformSchema>;
 
-/** Reason why an event waits, for the people in its chat. */
+/** Why an event waits, and until when, as shown in its chat. */
 const deliveryNoticeSchema = z.object({
   /** The error code, if one is known. */
   code: z.optional(z.string()),
   /** Time of the next attempt, milliseconds since the epoch. */
   nextAt: z.optional(z.number()),
-  /** There is no further attempt: nothing could answer for a day. */
+  /** There will be no further attempt: the gateway could not answer for a day. */
   givenUp: z.optional(z.boolean()),
 });
 
@@ -20,9 +20,9 @@ const deliveryNoticeSchema = z.object({
 export type DeliveryNotice = z.infer<typeof deliveryNoticeSchema>;
 
 /**
- * One verified event of a platform, as the ledger keeps it and the gateway receives it.
- * `id` is the platform's own event id; `conversation` is the chat key: what shares it stays in order;
- * `payload` is the platform's body as it came.
+ * One verified event of a platform, as the ledger stores it and the gateway receives it. `id` is the platform's event
+ * id. `conversation` is the chat key: events with the same key are handled in order. `payload` is the platform's
+ * unchanged body.
  */
 export const deliverySchema = z.strictObject({
   id: z.string().check(z.minLength(1), z.maxLength(256)),
@@ -31,13 +31,13 @@ export const deliverySchema = z.strictObject({
   /** Milliseconds since the epoch. */
   receivedAt: z.number(),
   payload: z.record(z.string(), z.unknown()),
-  /** Set by an edge that hands over one event a request; see {@link chatDeliveriesSchema}. */
+  /** Set by edges that deliver one event per request; see {@link chatDeliveriesSchema}. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
-  /** True for the last attempt: if it fails, the person is told that there will be no answer. */
+  /** True for the last attempt: if it fails, the gateway tells the person that there will be no answer. */
   last: z.optional(z.boolean()),
   /**
-   * If set, the gateway does not answer the event, but tells the person that it waits, unless it has said something
-   * already.
+   * If set, the gateway does not answer the event; it tells the person about the delay, unless it already posted
+   * something.
    */
   notice: z.optional(deliveryNoticeSchema),
 });
@@ -45,9 +45,9 @@ export const deliverySchema = z.strictObject({
 /** See {@link deliverySchema}. */
 export type Delivery = z.infer<typeof deliverySchema>;
 
-/** The events of one chat that are due, in their order. Each is read for itself: see {@link deliverySchema}. */
+/** Events of one chat that are due, in order. Each one is parsed separately: see {@link deliverySchema}. */
 export const chatDeliveriesSchema = z.object({
-  /** The id of the chat's last event before these, where it is still under way: they fail where it has failed. */
+  /** Id of the chat's previous event if it is still in progress: if that event fails, these fail too. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
 });
@@ -58,38 +58,36 @@ export interface ChatDeliveries {
   deliveries: readonly [Delivery, ...Delivery[]];
 }
 
-/** The end of one event of {@link ChatDeliveries}: the answer that it would get as a request of its own. */
+/** Result of one event of {@link ChatDeliveries}, equivalent to the response of a separate request. */
 export interface DeliveryEnd {
-  /** Its place in the request, from 0. */
+  /** Index of the event in the request, from 0. */
   index: number;
   status: number;
-  /** As in the header of this name. */
+  /** As in the `Retry-After` header. */
   retryAfter?: string;
   /** A {@link DeliveryOutcome}, or a problem document. */
   body: unknown;
 }
 
 /**
- * End of a delivery. `answered`: a reply is out, or the chat takes none; `ignored`: nothing to say (a bot's own message,
- * an edit); `failed`: no answer can be made, and another attempt would not help; `repeated`: it was answered before.
- *
- * A delivery that did not end well is a problem document: 503 or 429 (with Retry-After where
- * known) is tried again, 400 is not.
+ * Result of a delivery. `answered`: a reply was sent, or the chat accepts none; `ignored`: nothing to answer (a bot's
+ * own message, a notice); `failed`: no answer is possible, and another attempt would not help; `repeated`: it was
+ * answered before. Errors are problem documents: 503 and 429 (with Retry-After if known) are retried, 400 is not.
  */
 export interface DeliveryOutcome {
   outcome: "answered" | "ignored" | "failed" | "repeated";
   /**
-   * The reason for `ignored`. For `failed` the reason, and whether the person has been told. For `answered` without a
-   * reply of its own, the event with which it was answered.
+   * For `ignored`: the reason. For `failed`: the reason, and whether the person has been told. For `answered` without a
+   * reply of its own: the event that was answered together with this one.
    */
   note?: string;
-  /** For `ignored`: the group that an operator would have to list for its messages to be answered, by its id. */
+  /** For `ignored`: id of the group that an operator would have to list to have its messages answered. */
   group?: string;
-  /** Something that the event itself changed, as the page of the activity shows it. */
+  /** A change caused by the event itself, for the activity page. */
   change?: { action: "move"; detail: string };
 }
 
-/** Names of the platforms for people. */
+/** Display names of the platforms. */
 export const PLATFORM_TITLES: Record<Platform, string> = {
   slack: "Slack",
   telegram: "Telegram",

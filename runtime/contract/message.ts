@@ -2,44 +2,46 @@ import type { GrantedRole, Role } from "./config/rights.ts";
 import type { Schedule } from "./config/schedules.ts";
 
 /**
- * A message as every platform's channel reads it: its author and the way in, its place, its words, what it refers to, and
- * its files. The fields of each platform that are read or left out on purpose are in that channel's message.ts.
+ * The platform-independent form of a message, as every channel parses it. Each channel's message.ts lists the
+ * platform's fields that are read and those that are skipped on purpose.
  */
 
 /** A chat that messages may be sent to. */
 export type ChatAddress = Pick<Schedule["to"], "platform" | "chat">;
 
 /**
- * The way in which somebody came in. Access decides it, and every decision on rights gets it: no other fact about a
- * message says what may be done for it.
+ * The reason for which the sender was admitted. Access control sets it, and every permission check is based on it: no
+ * other property of a message grants rights.
  */
 export type Admission =
-  /** By an approval of the operator, who chose the role. */
+  /** Approved by the operator, who chose the role. */
   | { by: "approval"; grants: GrantedRole }
-  /** By the config: `allowFrom` lists the id; `agent.operators` grants more. */
+  /** Listed in `allowFrom` of the config; `agent.operators` grants more. */
   | { by: "config"; grants: GrantedRole }
   /** Because `allowFrom` has `*`. */
   | { by: "everyone" }
-  /** By the approval of a browser of the web chat. */
+  /** A browser of the web chat that was approved. */
   | { by: "browser"; grants: GrantedRole }
   /** As a member of a group. */
   | { by: "group"; sendElsewhere: readonly ChatAddress[] }
-  /** As a schedule. `madeBy`: roles of the people who made it, none if the operator did. */
+  /** A schedule. `madeBy`: the roles of the people who created it; empty if the operator did. */
   | { by: "schedule"; madeBy: readonly Role[]; sendElsewhere: readonly ChatAddress[] }
-  /** As a program that holds the gateway token; `inChat` if it speaks in a chat that others write in. */
+  /** A program that holds the gateway token; `inChat` if it posts in a chat that others write in. */
   | { by: "hook"; inChat: boolean };
 
 /** Destination of a reply, in the platform's own ids. */
 export interface ReplyTarget {
   chat: string;
-  /** The thread inside the chat, where the reply belongs into one. */
+  /** The thread in the chat, if the reply belongs in a thread. */
   thread?: string;
-  /** The right to answer one request of a platform that gives it for a time (Discord's interactions). */
+  /** Id of the message that the reply refers to, on platforms that display this in busy chats (Discord servers). */
+  answers?: string;
+  /** A temporary credential for answering one request of the platform (Discord's interactions). */
   ticket?: {
     token: string;
     /** Milliseconds since the epoch. */
     expiresAt: number;
-    /** Only the person who asked sees the answer: it goes out by this ticket or not at all. */
+    /** Only the person who asked may see the answer: it is sent with this ticket or not at all. */
     private?: boolean;
   };
 }
@@ -47,30 +49,36 @@ export interface ReplyTarget {
 /** Author of a message. */
 export interface Sender {
   id: string;
-  /** Display name, where the platform tells: people choose it, and others may have the same. */
+  /** Display name, if the platform provides it. People choose it, and it need not be unique. */
   name?: string;
-  /** Name of the account, by which others mention it. */
+  /** Account name, used to mention the person. */
   username?: string;
 }
 
-/** A file that came with a message. It is fetched only when the message is answered. */
+/** A file attached to a message. It is fetched only when the message is answered. */
 export interface Attachment {
   kind: "image" | "audio" | "video" | "file";
   name?: string;
   /** For example `image/png`. */
   mediaType?: string;
   sizeBytes?: number;
-  /** Length of a recording, where the platform tells. */
+  /** Length of a recording, if the platform provides it. */
   seconds?: number;
-  /** Name of the file at the platform: an id or an address. Never a secret. */
+  /** The platform's id or URL of the file. Never a secret. */
   reference: string;
 }
 
-/** Something that a message is about, written before it and perhaps by somebody else. It is shown, and never obeyed. */
+/**
+ * An earlier message, perhaps of another author, that this one refers to. The model sees it but must not follow
+ * instructions in it.
+ */
 export interface Reference {
-  /** A message that is answered, a part of one that the person chose, or one that is passed on. */
-  kind: "reply" | "quote" | "forward";
-  /** `bot` where the bot wrote it; absent where the platform does not tell. */
+  /**
+   * The message replied to, a part of it that the person selected, a forwarded message, or the previous text of an
+   * edited message.
+   */
+  kind: "reply" | "quote" | "forward" | "edit";
+  /** `bot` if the bot wrote it; absent if the platform does not say. */
   author?: Partial<Sender> | "bot";
   text: string;
   attachments: readonly Attachment[];
@@ -78,61 +86,65 @@ export interface Reference {
 
 /** A person's message. */
 export interface InboundMessage {
-  /** In a direct message, not in a group. */
+  /** True for a direct message, false for a group message. */
   direct: boolean;
-  /** The way in which the sender came in. */
+  /** The reason for which the sender was admitted. */
   admission: Admission;
   sender: Sender;
-  /** Text of the person, without the mention of the bot; may be empty where files came along. */
+  /** The person's text without the mention of the bot; may be empty if there are files. */
   text: string;
   attachments: readonly Attachment[];
-  /** In the order in which they are read. */
+  /** In reading order. */
   references?: readonly Reference[];
   target: ReplyTarget;
-  /** The platform's id of the message. */
+  /** The platform's id of the message, unique within its chat. */
   message?: string;
-  /** Written in an existing thread, whose readers see no answer elsewhere. */
+  /** This is a new version of that message, which may have been answered already. */
+  edited?: true;
+  /** Written in an existing thread, whose readers would not see an answer elsewhere. */
   inThread?: boolean;
-  /** More of it may follow at once: the id of its album, or `text` where the app may have cut what was written. */
+  /** More parts may follow shortly: the album's id, or `text` if the app may have split a long text. */
   continues?: string;
 }
 
 /** Somebody pressed a button below one of the bot's messages. */
 export interface ButtonPress {
   direct: boolean;
-  /** Absent for somebody who may not write to the bot there. */
+  /** Absent if the person may not write to the bot there. */
   admission?: Admission;
   sender: Sender;
   target: ReplyTarget;
   /** The name of the button. */
   press: string;
-  /** Names the press at the platform, which waits for a word on it. */
+  /** The platform's id of the press, needed to acknowledge it. */
   ticket: string;
-  /** The message that the button stands below, and its text as the platform has it. */
+  /** The message with the button, and that message's text as the platform reports it. */
   message?: string;
   text?: string;
 }
 
-/** Request of an event. */
+/** Parsed meaning of an event. */
 export type Inbound =
   /**
-   * Nothing: a bot's own message, an edit. The note says why. `target` where the platform shows the event
-   * as being answered, which is dismissed, or ended with `text`. `unlisted` is the group that an operator would have to
-   * list.
+   * No answer: a bot's own message, or a notice. `note` says why. `target` is set if the platform shows the event as
+   * pending: the pending answer is then removed, or replaced by `text`. `unlisted` is the group that an operator would
+   * have to list.
    */
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
-  /** A group has another id from now on, by the platform's own word. */
+  /** A group has changed its id, as reported by the platform. */
   | { kind: "moved"; note: string; former: string; chat: string }
   | ({ kind: "pressed" } & ButtonPress)
-  /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
+  /** Somebody deleted a message. `message`: the platform's id. */
+  | { kind: "deleted"; target: ReplyTarget; message: string }
+  /** No answer: a group message not addressed to the bot, stored as context for its next answer there. */
   | ({ kind: "context" } & InboundMessage)
-  /** The sender may not be answered, and learns how that can change. The model does not see it. */
+  /** The sender may not use the bot, and is told how to change that. The model does not see the message. */
   | { kind: "refused"; target: ReplyTarget; text: string; note: string }
-  /** The sender is unknown, and may ask to be let in. The model does not see the message. */
+  /** The sender is unknown and may request access. The model does not see the message. */
   | {
       kind: "unpaired";
       sender: string;
-      /** Facts of the person from the platform, for the operator's list: `username`, `firstName`. */
+      /** Profile data from the platform for the operator's list: `username`, `firstName`. */
       meta?: Record<string, string>;
       target: ReplyTarget;
       note: string;

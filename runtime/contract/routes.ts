@@ -1,19 +1,20 @@
 import { BROKER_PATH } from "./services.ts";
 
 /**
- * Access to a route: who may use it, and what everyone else gets:
+ * Access to a route: who may use it, and the response to everyone else.
  *
  * - `public`: everyone.
- * - `webhook`: the platform by its signature; 403 without a right one, 503 while the gateway is not ready,
- *   so that a test POST does not see a refusal. Discord is told 401 in every state, as it demands. With
- *   PUBLIC_WEBHOOKS=false only together with an identity; 401 without.
- * - `identity`: people the identity gateway vouches for, on a host without one holders of ADMIN_TOKEN; 403
- *   without, for a browser 302 to where it signs in. Where neither is configured nobody: 500 that names it.
- * - `stack`: the stack that has deployed this, by its signature (stack-signature.ts); 403 without.
- * - `gateway`: the gateway that runs, by the pass that its start was given; 403 without.
- * - `device`: a client that opens the socket and proves on it that its device is paired; 426 to a plain request.
+ * - `webhook`: the platform, verified by its signature; 403 if the signature is wrong, 503 while the gateway is not
+ *   ready, so that a test POST does not look like a refusal. Discord always gets 401, as it requires. With
+ *   PUBLIC_WEBHOOKS=false an identity is needed as well; 401 without.
+ * - `identity`: people verified by the identity gateway; on a host without one, holders of ADMIN_TOKEN. 403 without,
+ *   for a browser 302 to the sign-in page. If neither is configured, everyone gets 500 with that reason.
+ * - `stack`: the stack that deployed this instance, verified by its signature (stack-signature.ts); 403 without.
+ * - `gateway`: the running gateway, by the pass it received at its start; 403 without.
+ * - `device`: a client that proves on the socket that its device is paired; 426 for a plain request. Files need the
+ *   ticket of such a socket; 403 without.
  *
- * What an identity or a signature is asked for does not depend on the gateway's state.
+ * The required identity or signature does not depend on the gateway's state.
  */
 export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "gateway" | "device";
 
@@ -22,28 +23,32 @@ export interface Route {
   method: "GET" | "POST" | "PATCH";
   path: string;
   access: RouteAccess;
-  /** Served only on a host where ADMIN_TOKEN stands in for an identity gateway. */
+  /** Served only on a host that uses ADMIN_TOKEN instead of an identity gateway. */
   onlyWithAdminToken?: true;
 }
 
-/** The edge's routes, all of them. App, readiness probe and tests read this table; a test asks every cell of it. */
+/**
+ * All routes of the edge. The app, the readiness probe and the tests use this table; a test requests every combination.
+ */
 export const ROUTES = {
   home: { method: "GET", path: "/", access: "public" },
   live: { method: "GET", path: "/healthz", access: "public" },
   ready: { method: "GET", path: "/readyz", access: "public" },
-  /** The page holds nothing: what it may see is settled on its socket. */
+  /** The page contains no data: the socket decides what it may see. */
   chat: { method: "GET", path: "/chat", access: "public" },
-  /** A WebSocket, see chat.ts: the device proves itself on it. */
+  /** A WebSocket, see chat.ts: the device authenticates on it. */
   chatSocket: { method: "GET", path: "/chat/socket", access: "device" },
+  /** A file that the assistant sent, for pages of the receiving device: see chat.ts. */
+  chatFile: { method: "GET", path: "/chat/files/:item", access: "device" },
   slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
   telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },
   discordInteractions: { method: "POST", path: "/discord/interactions", access: "webhook" },
   signInPage: { method: "GET", path: "/_admin/sign-in", access: "public", onlyWithAdminToken: true },
   signIn: { method: "POST", path: "/_admin/sign-in", access: "public", onlyWithAdminToken: true },
-  /** Public, so that it works for an expired session too. */
+  /** Public, so that it also works when the session has expired. */
   signOut: { method: "POST", path: "/_admin/sign-out", access: "public", onlyWithAdminToken: true },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
-  /** Typed without its slash: leads to the page. */
+  /** The address typed without its trailing slash: redirects to the page. */
   adminBare: { method: "GET", path: "/_admin", access: "identity" },
   devicesPage: { method: "GET", path: "/_admin/devices", access: "identity" },
   devicesApprove: { method: "POST", path: "/_admin/devices/approve", access: "identity" },
@@ -81,7 +86,7 @@ export const ROUTES = {
   usagePage: { method: "GET", path: "/_admin/usage", access: "identity" },
   configPage: { method: "GET", path: "/_admin/config", access: "identity" },
   configEdit: { method: "GET", path: "/_admin/config/edit", access: "identity" },
-  /** From the review, with the text as it was written. */
+  /** Returns from the review to the editor, with the submitted text. */
   configEditOn: { method: "POST", path: "/_admin/config/edit", access: "identity" },
   configReview: { method: "POST", path: "/_admin/config/review", access: "identity" },
   configSave: { method: "POST", path: "/_admin/config/save", access: "identity" },

@@ -10,27 +10,29 @@ import {
 } from "./services.ts";
 import type { Environment } from "./variables.ts";
 
-/** Anthropic's own limit, the largest of them: https://docs.claude.com/en/api/overview#request-size-limits */
+/** Anthropic's limit, the largest of all providers: https://docs.claude.com/en/api/overview#request-size-limits */
 const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
-/** https://platform.openai.com/docs/guides/speech-to-text: 25 MB of audio, and the fields around it. Files that go out have less. */
+/**
+ * https://platform.openai.com/docs/guides/speech-to-text: 25 MB of audio, plus form fields. Other uploads are smaller.
+ */
 const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
-/** A platform's longest message has 40,000 characters, and JSON may escape each of them. */
+/** The longest message of any platform has 40,000 characters, and JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
-/** Values that an operation's address is made of, by name. */
+/** Values used to build an operation's URL, by name. */
 export type OperationArguments = Readonly<Record<string, string>>;
 
-/** Something that the gateway may do at a service. */
+/** A request that the gateway may send to a service. */
 export interface ServiceOperation {
-  readonly method: "GET" | "POST" | "PATCH";
-  /** Checks of its arguments. All are required, and no others are taken. */
+  readonly method: "GET" | "POST" | "PATCH" | "PUT";
+  /** Validators of its arguments. All are required, and no others are accepted. */
   readonly takes: Readonly<Record<string, (value: string) => boolean>>;
-  /** Returns the place below the service's address. `key` is used where the address holds it. */
+  /** Returns the path relative to the service's address. `key` is used if the service expects it in the URL. */
   path(values: OperationArguments, key: string): string;
-  /** The body: none, fields that are checked as JSON, as a form or in parts, or JSON that is passed on unread. */
+  /** The kind of body: none; fields that are validated as JSON, form or multipart; or JSON that is forwarded unread. */
   readonly body: "none" | "json" | "form" | "parts" | "unread";
-  /** The fields of a body that is checked. */
+  /** The schema of a validated body. */
   readonly fields?: z.ZodMiniType<Record<string, unknown>>;
-  /** Bytes of the body. */
+  /** Size limit of the body, in bytes. */
   readonly longest: number;
 }
 
@@ -72,14 +74,14 @@ const TELEGRAM_TEXT = {
   link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
 };
 const thread = z.optional(z.int());
-/** https://core.telegram.org/bots/api#inlinekeyboardmarkup: buttons that tell the bot of a press, and no links. */
+/** https://core.telegram.org/bots/api#inlinekeyboardmarkup: only buttons that report a press to the bot, no links. */
 const keyboard = z.strictObject({
   inline_keyboard: z.array(
     z.array(z.strictObject({ text, callback_data: z.string().check(z.maxLength(64)) })),
   ),
 });
 
-/** A text and buttons, as JSON: no pictures, links or fields, which Slack would fetch or show in their place. */
+/** Text and buttons as JSON. Pictures, links and fields are refused: Slack would fetch or display them. */
 const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
 const buttonSchema = z.tuple([
   z.strictObject({
@@ -107,7 +109,7 @@ function isButtons(blocks: string): boolean {
   }
 }
 
-/** In parts, where every field but the file is a text. */
+/** A multipart upload; all fields except the file are text. */
 function telegramFile(method: string, field: "photo" | "document"): ServiceOperation {
   const fields = z.strictObject({
     chat_id: id,
@@ -118,18 +120,18 @@ function telegramFile(method: string, field: "photo" | "document"): ServiceOpera
   return send({ path: (_, key) => `/${botPath(key)}/${method}`, body: "parts", fields });
 }
 
-/** Bytes of a path, and of a model's id. */
+/** Longest path or model id, in characters. */
 const LONGEST_PATH = 1_024;
-/** No character that a server might decode once more, or take for the end of a path. */
+/** A path segment without characters that a server might decode again or treat as the end of a path. */
 const PATH_PART = /^[^/\\%?#\p{C}]+$/u;
 
-/** Returns true for a relative path that no server reads as another one. */
+/** Returns true for a relative path that every server resolves to the same file. */
 function isPlainPath(path: string): boolean {
   const isPlain = (part: string): boolean => PATH_PART.test(part) && part !== "." && part !== "..";
   return path.length <= LONGEST_PATH && path.split("/").every(isPlain);
 }
 
-/** Returns true for the path of a file at Telegram. The operator's own server may give an absolute path. */
+/** Returns true for the path of a Telegram file. A self-hosted Bot API server may return an absolute path. */
 export function isTelegramFilePath(path: string): boolean {
   return isPlainPath(path.replace(/^\//, ""));
 }
@@ -138,19 +140,48 @@ function encoded(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** A token of another form is escaped, so that it stays one part of the path. */
+/** Escapes a malformed token, so that it stays one path segment. */
 function botPath(key: string): string {
   return `bot${key.replace(/[^\w:-]/g, encodeURIComponent)}`;
 }
 
-/** Nobody is notified, and nothing is fetched for a preview. */
+const isSnowflake = (value: string): boolean => /^\d{1,20}$/.test(value);
+/** A text that notifies nobody and gets no link preview. */
 const DISCORD_TEXT = z.strictObject({
   content: text,
   allowed_mentions: z.strictObject({ parse: z.tuple([]) }),
   /** SUPPRESS_EMBEDS: https://docs.discord.com/developers/resources/message#message-object-message-flags */
   flags: z.literal(4),
 });
-/** Written as JSON.stringify writes it: two readers could differ on anything else, such as a field that is given twice. */
+/**
+ * Only buttons that report a press to the bot, no links:
+ * https://docs.discord.com/developers/components/reference#button
+ */
+const discordRow = z.strictObject({
+  type: z.literal(1),
+  components: z.array(
+    z.strictObject({
+      type: z.literal(2),
+      style: z.literal(2),
+      label: z.string().check(z.maxLength(80)),
+      custom_id: z.string().check(z.maxLength(100)),
+    }),
+  ),
+});
+/** A message, optionally as a reply to another one in its channel. */
+const DISCORD_MESSAGE = z.extend(DISCORD_TEXT, {
+  components: z.optional(z.array(discordRow)),
+  message_reference: z.optional(
+    z.strictObject({
+      message_id: z.string().check(z.refine(isSnowflake)),
+      fail_if_not_exists: z.literal(false),
+    }),
+  ),
+});
+/**
+ * Returns true for valid fields encoded exactly as by JSON.stringify. Parsers could disagree on other forms, such as a
+ * repeated field.
+ */
 function isDiscordText(json: string): boolean {
   try {
     const { data, success } = DISCORD_TEXT.safeParse(JSON.parse(json));
@@ -159,13 +190,15 @@ function isDiscordText(json: string): boolean {
     return false;
   }
 }
-const isSnowflake = (value: string): boolean => /^\d{1,20}$/.test(value);
+/** A Unicode emoji, or the name and id of a server's custom emoji. */
+const isEmoji = (value: string): boolean =>
+  /^(?:[\p{Emoji}\p{Emoji_Component}\u200D]{1,32}|\w{2,32}:\d{1,20})$/u.test(value);
 const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value);
 
 /**
- * Everything that the gateway does with the deployment's keys, by `<service>/<operation>`, which is also how it names an
- * operation to the broker. What is not here cannot be asked for. A test drives the gateway's own clients through the
- * broker and finds each entry used.
+ * Every request that the gateway makes with the deployment's keys, by `<service>/<operation>`; the broker uses the same
+ * names and refuses all others. A test runs the gateway's own clients through the broker and checks that each entry is
+ * used.
  */
 export const SERVICE_OPERATIONS = {
   /** https://docs.claude.com/en/api/messages */
@@ -230,7 +263,7 @@ export const SERVICE_OPERATIONS = {
       initial_comment: z.optional(text),
     }),
   ),
-  /** Opened in two steps, see slack-file.ts: Slack tells where the file is. */
+  /** Takes two steps, see slack-file.ts: Slack first returns the file's URL. */
   "slack/file": get(() => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */
   "discord/user": get(() => "/users/@me"),
@@ -238,7 +271,21 @@ export const SERVICE_OPERATIONS = {
   "discord/message.create": send({
     takes: { channel: isSnowflake },
     path: ({ channel }) => `/channels/${channel}/messages`,
-    fields: DISCORD_TEXT,
+    fields: DISCORD_MESSAGE,
+  }),
+  /** https://docs.discord.com/developers/resources/channel#trigger-typing-indicator */
+  "discord/typing": send({
+    takes: { channel: isSnowflake },
+    path: ({ channel }) => `/channels/${channel}/typing`,
+    body: "none",
+  }),
+  /** https://docs.discord.com/developers/resources/message#create-reaction */
+  "discord/reaction.create": send({
+    method: "PUT",
+    takes: { channel: isSnowflake, message: isSnowflake, emoji: isEmoji },
+    path: ({ channel, message, emoji = "" }) =>
+      `/channels/${channel}/messages/${message}/reactions/${encodeURIComponent(emoji)}/@me`,
+    body: "none",
   }),
   /** With a file: https://docs.discord.com/developers/reference#uploading-files */
   "discord/file.create": send({
@@ -255,7 +302,12 @@ export const SERVICE_OPERATIONS = {
     method: "PATCH",
     takes: { channel: isSnowflake, message: isSnowflake },
     path: ({ channel, message }) => `/channels/${channel}/messages/${message}`,
-    fields: DISCORD_TEXT,
+    fields: z.extend(DISCORD_TEXT, { components: z.optional(z.tuple([])) }),
+  }),
+  /** https://docs.discord.com/developers/resources/user#create-dm */
+  "discord/dm.create": send({
+    path: () => "/users/@me/channels",
+    fields: z.strictObject({ recipient_id: z.string().check(z.refine(isSnowflake)) }),
   }),
   /** https://core.telegram.org/bots/api#getme */
   "telegram/getMe": telegram("getMe", z.strictObject({})),
@@ -308,7 +360,7 @@ export const SERVICE_OPERATIONS = {
 /** The name of an operation. */
 export type OperationName = keyof typeof SERVICE_OPERATIONS;
 
-/** Returns the operation of a name, `undefined` for a text that names none. */
+/** Returns the operation with this name; `undefined` for an unknown name. */
 export function operationOf(name: string): { name: OperationName; operation: ServiceOperation } | undefined {
   if (!Object.hasOwn(SERVICE_OPERATIONS, name)) return undefined;
   return { name: name as OperationName, operation: SERVICE_OPERATIONS[name as OperationName] };
@@ -319,14 +371,14 @@ function serviceOf(name: OperationName): ServiceName {
   return name.slice(0, name.indexOf("/")) as ServiceName;
 }
 
-/** A request but for its body. */
+/** A request without its body. */
 export interface OperationRequest {
   method: ServiceOperation["method"];
   url: string;
   headers: Record<string, string>;
 }
 
-/** Returns the request for an operation as its service takes it. The arguments are checked ones. */
+/** Returns the request for an operation in the service's own format. The arguments must have been validated. */
 export function directRequest(
   name: OperationName,
   values: OperationArguments,
@@ -342,7 +394,10 @@ export function directRequest(
   };
 }
 
-/** Returns the gateway's request for an operation: to the broker if the key is a pass for it, else to the service. */
+/**
+ * Returns the gateway's request for an operation: to the broker if the key is a pass for it, else to the service
+ * itself.
+ */
 export function operationRequest(
   name: OperationName,
   values: OperationArguments,

@@ -1,2 +1,2 @@
-/** The kinds of updates that Telegram is asked for, by polling and by webhook. Everything else would be left alone. */
-export const TELEGRAM_UPDATES = ["message", "callback_query"] as const;
+/** The update types that steward requests from Telegram, by polling and by webhook. Other types would be ignored. */
+export const TELEGRAM_UPDATES = ["message", "edited_message", "callback_query"] as const;

@@ -21,7 +21,7 @@ import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
 import { webhook } from "./admission/webhook.ts";
 import { streamChanges } from "./changes.ts";
-import { chat, chatSocket } from "./chat.ts";
+import { chat, chatFile, chatSocket } from "./chat.ts";
 import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.ts";
@@ -58,31 +58,31 @@ export interface EdgeOptions {
   settings: EdgeSettings;
   /** The hash of the bundle that the edge runs from, or `source`. */
   bundle: string;
-  /** The id of the Worker's version that answers. */
+  /** The id of the Worker version that responds. */
   workerVersion?: string | undefined;
-  /** Attestation of the secrets that it runs with. */
+  /** Attests to the secrets in use. */
   attestation: Attest;
-  /** The key that it shares with the stack that deployed it. */
+  /** The key shared with the stack that deployed it. */
   stackKey: string | undefined;
   ledger: Ledger;
   activity: Activity;
   answers: AnswerMemory;
   signatures: Signatures;
   sandbox: Sandbox;
-  /** The copies of the state. */
+  /** Backups of the state. */
   backups: Backups;
   identify: Identify;
-  /** Signing in by form, where no identity gateway does it. */
+  /** The sign-in form, if there is no identity gateway. */
   signIn?: SignIn;
-  /** Sends on what the gateway asks of its services: see broker.ts. */
+  /** Forwards the gateway's requests to services: see broker.ts. */
   broker(request: Request): Promise<Response>;
-  /** Sends an e-mail, where the platform offers it. */
+  /** Sends an e-mail, if the platform supports it. */
   sendEmail?: AlertSender["sendEmail"];
   clock: Clock;
   log: Log;
 }
 
-/** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
+/** Builds the edge with every public route, using only web-standard APIs, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   const { settings, bundle, attestation, ledger, activity, answers, sandbox, backups } = options;
   const { identify, signIn, sendEmail, clock, log } = options;
@@ -105,6 +105,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
 
   app.get(ROUTES.chat.path, chat(sandbox));
   app.get(ROUTES.chatSocket.path, chatSocket());
+  app.get(ROUTES.chatFile.path, limitRequests(limit(PER_MINUTE.visits), clientOf), chatFile(sandbox));
 
   const webhooks = {
     [ROUTES.slackEvents.path]: {
@@ -175,7 +176,10 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   return app;
 }
 
-/** Returns what is served where the edge cannot be made, such as with a wrong variable: the reason, on every route. */
+/**
+ * Returns an app for an edge that cannot be built, for example because of an invalid variable: it reports the reason on
+ * every route.
+ */
 export function createClosedEdge(error: StewardError): Hono {
   return new Hono().use(securityHeaders()).notFound(() => sendError(error));
 }
@@ -184,7 +188,7 @@ function securityHeaders(): MiddlewareHandler {
   return secureHeaders({
     referrerPolicy: "same-origin",
     xFrameOptions: "DENY",
-    // For browsers and plug-ins that are no longer in use.
+    // For older browsers and plug-ins.
     xDownloadOptions: false,
     xPermittedCrossDomainPolicies: false,
     xXssProtection: false,

@@ -1,12 +1,14 @@
 import type { Handler } from "hono";
 import { html, raw } from "hono/html";
+import { type ChatFileRequest, GATEWAY_ROUTES } from "../contract/control.ts";
 import { ROUTES } from "../contract/routes.ts";
+import { bearerToken } from "../shared/token.ts";
 import { CHAT_SCRIPT } from "./pages/scripts.ts";
 import { hashSource, type Markup } from "./pages/layout.ts";
 import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
-/** The chat page's style: light and dark, from phone width on. */
+/** Stylesheet of the chat page: light and dark, for phones and wider screens. */
 const CHAT_STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d9dce1, #3a3f47); --soft: light-dark(#5b6470, #a3acb8);
   --ok: light-dark(#1a7f4b, #4cc38a); --bad: light-dark(#b3261e, #ff8a80); --page: light-dark(#fbfbfc, #16181c);
@@ -40,6 +42,8 @@ article .table { overflow-x: auto; } table { border-collapse: collapse; } :is(th
   padding: .2rem .6rem; text-align: left; } .code { position: relative; } .copy { position: absolute; top: .35rem;
   right: .35rem; padding: .1rem .5rem; font-size: .8rem; background: var(--page); }
 article[data-time]::after { content: attr(data-time); display: block; font-size: .75rem; color: var(--soft); }
+article > img { display: block; max-width: 100%; max-height: 24rem; margin: .4rem 0; border-radius: 6px; }
+.choices { display: flex; flex-wrap: wrap; gap: .5rem; }
 article.failed { color: var(--bad); } article.busy::after { content: "…"; font-size: 1rem; }
 form { display: flex; flex-wrap: wrap; gap: .5rem; padding: .75rem 1rem; border-top: 1px solid var(--line); }
 textarea { flex: 1; min-width: 0; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
@@ -52,11 +56,11 @@ button { font: inherit; border: 1px solid var(--line); border-radius: 8px; paddi
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 `;
 
-// One piece each, since the policy's hashes count every space between the tags.
+// No whitespace between tags and content: the hashes in the policy would have to include it.
 const STYLE_ELEMENT = `<style>${CHAT_STYLE}</style>`;
 const SCRIPT_ELEMENT = `<script type="module">${CHAT_SCRIPT}</script>`;
 
-/** `GET /chat`: the page, the same for everyone; it wakes a sleeping container as a visit to `/` does. */
+/** `GET /chat`: the page, identical for everyone. Like a visit to `/`, it wakes a sleeping container. */
 export function chat(sandbox: Sandbox): Handler {
   return async function handleChat(context) {
     await sandbox.wake("visitor");
@@ -66,8 +70,8 @@ export function chat(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /chat/socket` as a plain request. What asks for a WebSocket never comes here: each platform takes it on
- * before the app, which knows requests and answers only.
+ * `GET /chat/socket` without an upgrade: refused with 426. WebSocket requests are handled by each platform before they
+ * reach this app.
  */
 export function chatSocket(): Handler {
   return function handleChatSocket() {
@@ -75,16 +79,52 @@ export function chatSocket(): Handler {
   };
 }
 
+/** Formats of a page's ticket and of an item's id: 32 and 16 random bytes. */
+const TICKET = /^[\w-]{43}$/;
+const ITEM = /^[\w-]{22}$/;
 /**
- * The policy that fits the page: its own script and style, and its own host's socket. The socket's
- * address is named beside 'self', which in older browsers means http only.
+ * Pictures that pages display. Other files are sent as plain bytes: an HTML or SVG file would run scripts on this
+ * origin.
+ */
+const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/**
+ * `GET /chat/files/<item>`: a file that the assistant sent, for a connected page. The gateway checks the page's ticket.
+ * Does not wake the container.
+ */
+export function chatFile(sandbox: Pick<Sandbox, "status" | "request">): Handler {
+  return async function handleChatFile(context) {
+    const ticket = bearerToken(context.req.header("authorization")) ?? "";
+    const item = context.req.param("item") ?? "";
+    if (!TICKET.test(ticket) || !ITEM.test(item)) return sendProblem("chat_file_refused");
+    const { state, reason } = await sandbox.status();
+    if (state !== "ready") return sendProblem("gateway_unavailable", reason?.detail);
+    const body = JSON.stringify({ ticket, item } satisfies ChatFileRequest);
+    const answer = await sandbox.request("gateway", { method: "POST", path: GATEWAY_ROUTES.chatFile, body });
+    const mediaType = answer.headers.get("content-type") ?? "";
+    const bytes = "application/octet-stream";
+    const headers = {
+      "cache-control": "no-store",
+      "content-security-policy": "sandbox; default-src 'none'",
+      "content-disposition": "attachment",
+      "content-type": PICTURES.has(mediaType) ? mediaType : bytes,
+    };
+    if (answer.ok) return new Response(answer.body, { headers });
+    await answer.body?.cancel();
+    return sendProblem(answer.status === 404 ? "chat_file_unknown" : "chat_file_refused");
+  };
+}
+
+/**
+ * Returns the page's content security policy: its own script and style, and a socket to its own host. The socket's URL
+ * is listed in addition to 'self', which older browsers apply to http only.
  */
 async function chatContentSecurityPolicy(host: string): Promise<string> {
   const [script, style] = await Promise.all([hashSource(CHAT_SCRIPT), hashSource(CHAT_STYLE)]);
-  return `default-src 'none'; script-src ${script}; style-src ${style}; connect-src 'self' ws://${host} wss://${host}; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; script-src ${script}; style-src ${style}; connect-src 'self' ws://${host} wss://${host}; img-src data: blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
-/** The page of the web chat. It holds nothing: what it may see is settled on its socket. */
+/** Renders the page of the web chat. It contains no data: the socket decides what it may see. */
 function chatPage(): Markup {
   return html`<!doctype html>
     <html lang="en">

@@ -8,13 +8,13 @@ export type Clock = () => number;
 
 /** Outcome of an event's admission. */
 export interface Admission {
-  /** The platform's event id was known already: nothing was stored. */
+  /** Nothing was stored: the event is already known, or no answer can depend on it. */
   duplicate: boolean;
-  /** The gateway was ready when the event was recorded. */
+  /** The gateway was ready when the event was recorded, or has nothing to do for it. */
   ready: boolean;
 }
 
-/** The life of a ledger entry. `answered`, `ignored` (with the reason as its note) and `failed` are settled. */
+/** States of a ledger entry. `answered`, `ignored` (the note gives the reason) and `failed` are settled. */
 export const ENTRY_STATES = ["waiting", "delivering", "answered", "ignored", "failed"] as const;
 
 /** See {@link ENTRY_STATES}. */
@@ -23,22 +23,22 @@ export type EntryState = (typeof ENTRY_STATES)[number];
 /** Counts of ledger entries by state. */
 export type LedgerCounts = Record<EntryState, number>;
 
-/** One event of the ledger as it may be shown: never what somebody wrote. Times are ISO 8601. */
+/** One event of the ledger without message contents, safe to display. Times are ISO 8601. */
 export interface LedgerEntry {
   /** `<platform>:<the platform's event id>` */
   key: string;
   platform: string;
   conversation: string;
   state: EntryState;
-  /** Deliveries begun. */
+  /** Number of deliveries started. */
   attempts: number;
   receivedAt: string;
-  /** Time at which it is delivered next; only while it is not settled. */
+  /** Time of the next delivery; only while the entry is not settled. */
   nextAt?: string;
   settledAt?: string;
-  /** End of the last attempt, or the way it was settled. */
+  /** Result of the last attempt, or how the entry was settled. */
   note?: string;
-  /** The group whose message was ignored because no list names it, in the platform's own id. */
+  /** Id of the group whose message was ignored because the config does not list it. */
   group?: string;
 }
 
@@ -47,36 +47,36 @@ export interface LedgerQuery {
   state?: EntryState | undefined;
   platform?: Platform | undefined;
   limit: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   before?: number | undefined;
-  /** Part of the event's id or its conversation, in upper or lower case. */
+  /** Substring of the event's id or conversation, case-insensitive. */
   q?: string | undefined;
-  /** Milliseconds since the epoch: those received from then on. */
+  /** Milliseconds since the epoch: only entries received at or after this time. */
   since?: number | undefined;
 }
 
-/** Entries, newest first. `next` is there where more may follow. */
+/** Entries, newest first. `next` is set if there may be more. */
 export interface LedgerPage {
   entries: LedgerEntry[];
   next?: number;
 }
 
-/** Outcome of the wish to deliver an entry once more. */
+/** Result of a request to redeliver an entry. */
 export type ReplayResult = "replayed" | "unknown" | "not_replayable";
 
 /**
- * Ledger as the edge sees it. When `admit` returns, the event is on disk and its delivery is
- * under way: a sleeping sandbox is being started.
+ * The ledger as the edge uses it. When `admit` resolves, the event is on disk and delivery has started: a sleeping
+ * sandbox is being woken.
  */
 export interface Ledger {
   admit(event: Delivery): Promise<Admission>;
   counts(): Promise<LedgerCounts>;
   list(query: LedgerQuery): Promise<LedgerPage>;
-  /** Puts an entry that failed or was ignored back as if it had just come, and starts its delivery. */
+  /** Resets a failed or ignored entry to its initial state and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
 }
 
-/** One change that an operator made. */
+/** One change made by an operator. */
 export interface ActivityEntry {
   /** ISO 8601 */
   at: string;
@@ -84,16 +84,16 @@ export interface ActivityEntry {
   by: string;
   /** Verb, such as `approve`. */
   action: string;
-  /** Object of the verb; never a secret or a message. */
+  /** Object of the verb; never a secret or message text. */
   detail: string;
 }
 
-/** `used`: accepted before. `full`: too many are remembered to accept another one now. */
+/** `used`: already accepted earlier. `full`: too many signatures are remembered to accept another one now. */
 export type SignatureUse = "accepted" | "used" | "full";
 
-/** Memory of the stack's signatures, by which each is accepted once. It lasts across restarts, and wakes nothing. */
+/** Remembers the stack's signatures, so that each is accepted only once. Survives restarts, and wakes nothing. */
 export interface Signatures {
-  /** Uses a valid signature up. `expiresAt`: the time, in milliseconds, after which it is refused anyway. */
+  /** Marks a valid signature as used. After `expiresAt` (milliseconds since the epoch) it is rejected anyway. */
   useSignature(mac: string, expiresAt: number): Promise<SignatureUse>;
 }
 
@@ -104,7 +104,7 @@ export interface Activity {
   activity(limit: number): Promise<ActivityEntry[]>;
 }
 
-/** The container's answer to a page, as it was kept. */
+/** A stored response of the container to a page. */
 export interface LastAnswer {
   /** ISO 8601 */
   at: string;
@@ -112,60 +112,60 @@ export interface LastAnswer {
   text: string;
 }
 
-/** Memory of what the container last told the pages. Reading and writing wake nothing. */
+/** Stores the container's last responses to the pages. Reading and writing wake nothing. */
 export interface AnswerMemory {
   keepAnswer(question: string, text: string): Promise<void>;
   lastAnswer(question: string): Promise<LastAnswer | undefined>;
 }
 
-/** Records a change by an operator's name. Never rejects: a record that fails is logged, and the change stays. */
+/** Records a change under an operator's name. Never rejects: a failure is logged, and the change remains in effect. */
 export type RecordChange = (by: string, action: string, detail?: string) => Promise<void>;
 
 /** The two HTTP servers inside the container. */
 export type SandboxPort = "gateway" | "supervisor";
 
-/** A request into the container in plain data, so that it can cross from a Worker to its Durable Object. */
+/** A request to the container as plain data, so that a Worker can pass it to its Durable Object. */
 export interface PortRequest {
   method: "GET" | "POST" | "PUT";
-  /** Path with query. */
+  /** Path and query. */
   path: string;
   body?: string;
 }
 
-/** Container as the edge sees it. */
+/** The container as the edge uses it. */
 export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
   /**
-   * Starts a stopped container in the background. An operator's wish is always granted, a visitor's three times an hour.
-   * For an operator alone a crashed gateway is tried at once: a stranger must not get around its backoff.
+   * Starts a stopped container in the background. Operators can always do this; visitors up to three times an hour. For
+   * operators only, a crashed gateway is restarted at once: a stranger must not bypass its backoff.
    *
-   * @returns whether it was granted.
+   * @returns true if the request was granted.
    */
   wake(by: "visitor" | "operator"): Promise<boolean>;
   /**
-   * Restarts the gateway; starts a stopped container. A cached config that somebody deleted or replaced in the bucket
+   * Restarts the gateway; starts a stopped container. If the cached config was deleted or replaced in the bucket, that
    * takes effect.
    *
-   * @returns the code of what failed, as data: an error loses its class on the way out of a Durable Object.
+   * @returns the error code of a failure: error objects lose their class when they leave a Durable Object.
    */
   restart(): Promise<ErrorCode | undefined>;
-  /** Asks one of the container's servers, with the control token added; starts the container where it is stopped. */
+  /** Sends a request to one of the container's servers, with the control token; starts a stopped container. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**
-   * Asks the gateway if it is ready, or the supervisor if it runs: it starts nothing and
-   * keeps nothing awake, however often it is called. `undefined` where no answer came.
+   * Sends a request to the gateway if it is ready, or to the supervisor if it runs. It starts nothing and does not
+   * count as activity. `undefined` if there was no response.
    */
   peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined>;
 }
 
-/** State of the copies of the state. Times are ISO 8601. */
+/** State of the backups. Times are ISO 8601. */
 export interface BackupsStatus {
-  /** Time at which the newest copy was made. */
+  /** Time of the newest backup. */
   lastAt?: string;
-  /** Why the last attempt to make or to restore one failed; absent once one has succeeded. */
+  /** Why the last backup or restore failed; absent after a success. */
   problem?: Reason;
-  /** A start found a config that was not valid, and took the one of this backup; until the file is another. */
+  /** A start found an invalid config and used the one of this backup instead. Cleared when the file changes. */
   recovered?: RecoveredConfig;
 }
 
@@ -176,20 +176,20 @@ export interface RecoveredConfig {
   at: string;
 }
 
-/** Copies of the state as the edge sees them; see contract/backup.ts. Rejects with StewardError. */
+/** Backups as the edge uses them; see contract/backup.ts. Methods reject with StewardError. */
 export interface Backups {
   /** Wakes nothing. */
   status(): Promise<BackupsStatus>;
-  /** Newest first. Wakes nothing on the serverless stack, where they lie in the bucket. */
+  /** Newest first. Wakes nothing on the serverless stack, where the backups are in the bucket. */
   list(): Promise<GenerationManifest[]>;
-  /** Makes one now; starts a stopped container. `force` also where it holds far less than the one before. */
+  /** Creates a backup; starts a stopped container. `force`: even if it contains far less than the previous one. */
   create(options?: { force?: boolean; cause?: BackupCause }): Promise<GenerationManifest>;
-  /** Unpacks one into a scratch directory and checks it. */
+  /** Unpacks a backup into a scratch directory and verifies it. */
   verify(id: string): Promise<RestoreReport>;
-  /** Replaces the state with a backup, after a copy of the current state, and restarts the gateway. */
+  /** Backs up the current state, replaces it with the given backup and restarts the gateway. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
-  /** The config that a stopped container's next start takes, as JSON text, where that is known. Wakes nothing. */
+  /** The config that the next start of a stopped container uses, as JSON text, if known. Wakes nothing. */
   cachedConfig(): Promise<string | undefined>;
-  /** The config file of one, a secret with the mark that it has in the file that is there now, whose sum this is. */
+  /** The config file of a backup. A secret gets the same mark as in the current file, whose digest is included. */
   configOf(id: string): Promise<ConfigText>;
 }

@@ -5,19 +5,24 @@ import { randomBytes } from "../process/random.ts";
 
 const KEEP_MS = 7 * 24 * 3_600_000;
 
-/** Effect of a button. */
+/** Effect of pressing a button. */
 export type Action =
-  /** It says a text for the person who presses it. */
+  /** Says `text` on behalf of the person who presses. */
   | { does: "say"; text: string }
-  /** It lets somebody in who asked to write to the bot, or refuses that. */
+  /** Sends the answer to `delivery` as a file. */
+  | { does: "file"; session: string; delivery: string }
+  /** Admits or rejects a person who requested access. */
   | { does: "admit" | "refuse"; platform: Platform; sender: string; name: string };
 
-/** Buttons below one message, of which one may be pressed once. */
+/** Platforms with buttons, including the web chat. */
+type ButtonPlatform = Platform | "web";
+
+/** The buttons of one message. Only one of them can be pressed, once. */
 export interface Offer {
-  platform: Platform;
-  /** Id of the person who may press. */
+  platform: ButtonPlatform;
+  /** Id of the person who may press them. */
   by: string;
-  /** Names what it is about, so that it is not asked twice. */
+  /** Key of the subject, to avoid asking about it twice. */
   about?: string;
   choices: readonly { label: string; action: Action }[];
   /** Milliseconds since the epoch. */
@@ -27,25 +32,25 @@ export interface Offer {
 /** A button as a platform shows it. */
 export interface Button {
   label: string;
-  /** A random name that nobody guesses: at most 64 characters, which is what Telegram takes. */
+  /** An unguessable random id of at most 64 characters, Telegram's limit for callback data. */
   press: string;
 }
 
-/** Somebody's press, as the platform tells it. */
+/** A press as the platform reports it. */
 interface Press {
   press: string;
-  platform: Platform;
+  platform: ButtonPlatform;
   sender: string;
-  /** The platform's event id: an event that is tried again is the same press. */
+  /** The platform's event id: if the event is retried, it counts as the same press. */
   delivery: string;
 }
 
-/** Outcome of a press. */
+/** Result of a press. */
 export type Pressed =
   | { is: "taken"; label: string; action: Action }
   | { is: "unknown" | "expired" | "used" | "another's" };
 
-/** Store of what buttons do. */
+/** Stores what buttons do. */
 export class Actions {
   readonly #database: DatabaseSync;
   readonly #clock: () => number;
@@ -55,7 +60,7 @@ export class Actions {
     this.#clock = clock;
   }
 
-  /** Keeps what the buttons of a message do, and returns them. */
+  /** Stores what the buttons of a message do and returns the buttons. */
   offer({ platform, by, about, choices, expiresAt }: Offer): Button[] {
     const set = name();
     return transaction(this.#database, () => {
@@ -73,13 +78,24 @@ export class Actions {
     });
   }
 
-  /** Returns true while a button about this waits to be pressed by somebody. */
+  /** Returns true if a button about this subject is waiting for a press. */
   waits(about: string, by: string): boolean {
     const query = "SELECT 1 FROM chat_actions WHERE about = ? AND by = ? AND used IS NULL AND expires_at > ?";
     return this.#database.prepare(query).get(about, by, this.#clock()) !== undefined;
   }
 
-  /** Takes a press: once for all buttons of its message, and by the one who may alone. */
+  /** Returns the state of a button's message; `used` with the label of the pressed button. */
+  look(press: string): { is: "open" | "expired" | "unknown" } | { is: "used"; label: string } {
+    const find = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?");
+    const row = find.get(press);
+    if (row === undefined) return { is: "unknown" };
+    const used = row["used"];
+    if (typeof used !== "string")
+      return { is: Number(row["expires_at"]) > this.#clock() ? "open" : "expired" };
+    return { is: "used", label: String(find.get(used.split(" ").at(-1) ?? "")?.["label"]) };
+  }
+
+  /** Records a press. Each message accepts one press, only by the person it is for. */
   take({ press, platform, sender, delivery }: Press): Pressed {
     return transaction(this.#database, () => {
       const row = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?").get(press);
@@ -98,7 +114,7 @@ export class Actions {
   }
 }
 
-/** No one can make up the name of a button: 128 random bits. */
+/** Returns a random button id of 128 bits. */
 function name(): string {
   return randomBytes(16).toString("base64url");
 }

@@ -8,13 +8,13 @@ import { type UsageStore, usageText } from "./models/usage.ts";
 import type { Components } from "./components.ts";
 import type { Sessions } from "./sessions/store.ts";
 
-/** Texts of /help for each command, in the order in which they are shown. */
+/** Help texts of the commands, in display order. */
 const COMMANDS = {
-  help: "what I understand",
-  status: "how I am",
+  help: "the commands I understand",
+  status: "my status",
   new: "start over: I forget this conversation",
   reset: "the same as /new",
-  model: "which models there are; /model <name> chooses one for this chat, /model default undoes that",
+  model: "the available models; /model <name> chooses one for this chat, /model default resets it",
   stop: "stop what I am doing here",
   usage: "tokens used today and in seven days, for operators",
   whoami: "your id",
@@ -31,19 +31,21 @@ interface CommandsOptions {
   clock(): number;
 }
 
-/** Author and place of a command. The same on every platform and in the web chat. */
+/** Author and chat of a command, independent of the platform. */
 interface CommandContext {
-  conversation: string;
+  session: string;
   /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
   platform: string;
   sender: Sender;
-  /** The way in which the sender came in. */
+  /** The reason for which the sender was admitted. */
   admission: Admission;
-  /** Ends what is under way and what waits in this conversation; gives how many messages that were. */
+  /**
+   * Stops the answer in progress and drops waiting messages of this conversation; returns the number of these messages.
+   */
   stop(): number;
 }
 
-/** The commands that people write in a chat. The model is not asked. */
+/** The chat commands, which the model does not see. */
 export class Commands {
   readonly #options: CommandsOptions;
 
@@ -51,10 +53,10 @@ export class Commands {
     this.#options = options;
   }
 
-  /** Carries a command out and gives what is said. */
+  /** Runs a command and returns the reply. */
   run({ name, argument }: Command, context: CommandContext): string {
     const { parts, sessions, usage, clock } = this.#options;
-    const { conversation } = context;
+    const { session } = context;
     switch (name) {
       case "help":
         return helpText();
@@ -62,13 +64,13 @@ export class Commands {
         return this.#status(context);
       case "new":
       case "reset":
-        sessions.reset(conversation, clock());
+        sessions.reset(session, clock());
         return "Started a new conversation. The old one is forgotten.";
       case "model": {
         const { models } = parts().config;
-        if (argument === "") return modelText(models, sessions.modelOf(conversation));
+        if (argument === "") return modelText(models, sessions.modelOf(session));
         const change = changeModel(models, argument);
-        if (change.ok) sessions.setModel(conversation, change.reference);
+        if (change.ok) sessions.setModel(session, change.reference);
         return change.text;
       }
       case "stop":
@@ -83,12 +85,12 @@ export class Commands {
     }
   }
 
-  #status({ conversation, platform }: CommandContext): string {
+  #status({ session, platform }: CommandContext): string {
     const { parts, sessions } = this.#options;
     const { config, channels } = parts();
     const health = channels.health().find((channel) => channel.platform === platform);
-    const messages = sessions.size(conversation);
-    const chosen = sessions.modelOf(conversation);
+    const messages = sessions.size(session);
+    const chosen = sessions.modelOf(session);
     const lines = [
       `steward ${VERSION}`,
       `Model: ${chosen ?? config.models.primary}${chosen === undefined ? "" : " (chosen for this chat)"}`,
@@ -103,21 +105,20 @@ const USAGE_DAYS = 7;
 
 function helpText(): string {
   const lines = Object.entries(COMMANDS).map(([name, what]) => `/${name} - ${what}`);
-  return ["Write to me and I answer. Besides that I understand:", ...lines].join("\n");
+  return ["Write to me and I will answer. I also understand these commands:", ...lines].join("\n");
 }
 
 function operatorsOnly({ platform, sender, admission }: CommandContext): string {
-  if (admission.by === "group")
-    return "In a group nobody sees what all chats have used. Ask in a direct chat.";
-  return `Only an operator sees what all chats have used. To be one, "${platform}:${sender.id}" has to be in agent.operators of the config file, or approved as an operator.`;
+  if (admission.by === "group") return "Total usage is not shown in groups. Ask in a direct chat.";
+  return `Only operators can see total usage. To become one, "${platform}:${sender.id}" has to be in agent.operators of the config file, or approved as an operator.`;
 }
 
-/** Role of the rights here, in words. */
+/** Description of each role's rights. */
 const RIGHTS: Readonly<Record<Role, string>> = {
   operator: "an operator's",
   person: "a person's",
   group: "this group's",
-  guest: "a guest's: everyone is let in here",
+  guest: "a guest's: this bot is open to everyone",
 };
 
 function whoamiText(config: Config, { platform, sender, admission }: CommandContext): string {
@@ -135,16 +136,16 @@ function title(platform: string): string {
 /** A command's name. */
 type CommandName = keyof typeof COMMANDS;
 
-/** A command as somebody wrote it. */
+/** A command as it was written. */
 export interface Command {
   name: CommandName;
-  /** Text behind it; may be empty. */
+  /** The text after the name; may be empty. */
   argument: string;
 }
 
 /**
- * Reads a command: `/status`, `/STATUS`, `/status@botname`, `/model anthropic/claude-sonnet-4-5`. Any
- * other text, also one that begins with a slash, is for the model.
+ * Parses a command: `/status`, `/STATUS`, `/status@botname`, `/model anthropic/claude-sonnet-4-5`. Any other text, even
+ * if it begins with a slash, is for the model.
  */
 export function readCommand(text: string): Command | undefined {
   const [, word = "", argument = ""] = FORM.exec(text.trim()) ?? [];
@@ -153,8 +154,8 @@ export function readCommand(text: string): Command | undefined {
 }
 
 /**
- * Tells whether a command takes its place behind the messages before it, because it changes what is answered
- * after it. The others tell something at once, also while an answer is made; /stop has to.
+ * Returns true for a command that must wait for the messages before it, since it changes later answers. Other commands
+ * run at once, even during an answer; /stop has to.
  */
 export function keepsItsPlace({ name, argument }: Command): boolean {
   return name === "new" || name === "reset" || (name === "model" && argument !== "");
@@ -166,30 +167,30 @@ function isCommand(name: string): name is CommandName {
 
 type Models = Pick<Config["models"], "primary" | "fallbacks">;
 
-/** Returns what /model tells: the models in the order in which they are asked, and which one this chat chose. */
+/** Returns the reply to /model: the models in the order in which they are tried, and this chat's choice. */
 function modelText(models: Models, chosen: string | undefined): string {
   const known = configured(models);
   const current = chosen !== undefined && known.includes(chosen) ? chosen : models.primary;
   const lines = known.map((reference) => {
     const notes = [
       ...(reference === models.primary ? ["default"] : []),
-      ...(reference === current ? ["asked first here"] : []),
+      ...(reference === current ? ["tried first here"] : []),
     ];
     return `- ${reference}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
   });
-  return ["Models:", ...lines, "/model <name> chooses one for this chat, /model default undoes that."].join(
+  return ["Models:", ...lines, "/model <name> chooses one for this chat, /model default resets it."].join(
     "\n",
   );
 }
 
-/** Outcome of /model <name>: `reference` is `undefined` for the default. */
+/** Result of /model <name>: `reference` is `undefined` for the default. */
 type ModelChange = { ok: true; reference: string | undefined; text: string } | { ok: false; text: string };
 
-/** Reads a choice: a model's whole name or, where only one has it, the part behind the provider. */
+/** Finds a model by its full name, or by the part after the provider if that is unique. */
 function changeModel(models: Models, argument: string): ModelChange {
   const wanted = argument.toLowerCase();
   if (wanted === "default") {
-    return { ok: true, reference: undefined, text: `The default is asked again: ${models.primary}.` };
+    return { ok: true, reference: undefined, text: `This chat uses the default again: ${models.primary}.` };
   }
   const known = configured(models);
   const short = known.filter(

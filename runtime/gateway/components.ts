@@ -8,7 +8,7 @@ import { Limits } from "./agent/limits.ts";
 import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
 import { createChannels, type Channels } from "./channels/registry.ts";
-import { intakeReader } from "./channels/telegram/polling.ts";
+import { intakeReader } from "./channels/intake.ts";
 import { Apart } from "./media/apart.ts";
 import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
@@ -20,8 +20,8 @@ import type { Stores } from "./stores.ts";
 import { Workspace } from "./workspace/workspace.ts";
 
 /**
- * Parts that follow from the config alone. Beside connections to tools none of it holds state, so a changed config is
- * applied by creating the components again; what is in progress ends with the old ones.
+ * Parts derived from the config alone. Except for connections to tools they hold no state, so a changed config is
+ * applied by creating them again; work in progress finishes with the old ones.
  */
 export interface Components {
   config: Config;
@@ -30,31 +30,35 @@ export interface Components {
   agent: Agent;
   mcp: Pick<McpServers, "health">;
   media: Media;
-  /** Ends what the parts hold open, once nothing uses them any more. */
+  /** Closes the connections once nothing uses the parts any more. */
   close(): Promise<void>;
 }
 
-/** Dependencies of the parts, and what outlives them. */
+/** Dependencies of the components, which outlive them. */
 export interface ComponentsOptions {
   environment: Environment;
   /** The data directory. */
   home: string;
   stores: Stores;
   redact: Redactor;
-  /** Time that a model may take; tests shorten it. */
+  /** Time limits of a model; tests shorten them. */
   modelTimeout?: ModelTimeout;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Makes the parts of a config. No request goes out. */
+/** Creates the components of a config. Sends no requests. */
 export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, pairing } = stores;
   const report = stores.contract.note;
-  const telegram = { telegramIntake: intakeReader(stores.database), telegramMoves: stores.moves };
-  const channels = createChannels({ config, environment, pairing, ...telegram, clock, log });
+  const { database, moves: telegramMoves } = stores;
+  const intakes = {
+    telegram: intakeReader(database, "telegram"),
+    discord: intakeReader(database, "discord"),
+  };
+  const channels = createChannels({ config, environment, pairing, intakes, telegramMoves, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
   const models = createModels(config, { environment, usage, redact, report, clock, log, ...timeout });
   const workspace = new Workspace({
@@ -64,24 +68,26 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
     onChange: (change) => log.info("a file of the workspace changed", { ...change }),
   });
   const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, report, clock, log });
-  const toolbox = new Toolbox({
-    config,
-    workspace,
-    channels,
-    actions: stores.actions,
-    schedules: schedulesPort(stores.schedules, clock),
-    mcp,
-    redact,
-    clock,
-    log,
-  });
-  const limits = new Limits({ limits: config.agent.limits, spending, clock });
-  const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
   const memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem());
   const takesPdf = [config.models.primary, ...config.models.fallbacks].every((id) =>
     id.startsWith("anthropic/"),
   );
   const transcriber = createTranscriber(config.models, { environment, redact, fetch, clock, log });
   const media = new Media({ apart: new Apart(), memoryBytes, takesPdf, transcriber });
+  const toolbox = new Toolbox({
+    config,
+    workspace,
+    channels,
+    actions: stores.actions,
+    outbox: stores.outbox,
+    schedules: schedulesPort(stores.schedules, clock),
+    mcp,
+    media,
+    redact,
+    clock,
+    log,
+  });
+  const limits = new Limits({ limits: config.agent.limits, spending, clock });
+  const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
   return { config, channels, models, agent, mcp, media, close: () => agent.close() };
 }

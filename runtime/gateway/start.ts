@@ -31,7 +31,7 @@ import { ChatHistory, WebChat } from "./webchat/chat.ts";
 import { ChatSockets } from "./webchat/sockets.ts";
 import { Workspace } from "./workspace/workspace.ts";
 
-/** Less than the 10 s that a container engine waits by default before it kills. */
+/** Less than the 10 s after which container engines kill a process by default. */
 const DRAIN_MS = 7_000;
 const CLOSE_MS = 500;
 
@@ -42,23 +42,23 @@ export interface GatewayOptions {
   clock(): number;
   /** Receives one log line without its line feed. */
   write(line: string): void;
-  /** Time that a model may take; tests shorten it. */
+  /** Time limits of a model; tests shorten them. */
   modelTimeout?: ModelTimeout;
 }
 
 /** A gateway that is ready. */
 export interface Gateway {
   port: number;
-  /** Reads the config file and takes it over, or tells in the status why not. */
+  /** Reads and applies the config file; on failure, the status gives the reason. */
   reload(): Promise<void>;
-  /** Takes nothing new, gives work in progress `graceMs` to end (default 7,000), closes the store. */
+  /** Refuses new work, gives work in progress `graceMs` (default 7,000) to finish, then closes the store. */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
 /**
- * Starts the gateway. The port listens only when all before it has gone well.
+ * Starts the gateway. The port opens only when everything else is ready.
  *
- * @throws StewardError with the cause and the fix: the process should print it and exit with code 1.
+ * @throws StewardError with cause and fix: the process should print it and exit with code 1.
  */
 export async function startGateway({
   environment,
@@ -66,14 +66,14 @@ export async function startGateway({
   write,
   modelTimeout,
 }: GatewayOptions): Promise<Gateway> {
-  // 1. Environment. A leftover of older versions that would change who may write to the bot.
+  // 1. Environment. Refuse leftovers of older versions that would change who may write to the bot.
   if (environment["TELEGRAM_DM_POLICY"]) throw new StewardError("dm_policy_set");
   const settings = readProcessSettings(environment);
 
   // 2. Data directory.
   ensureDirectory(settings.home);
 
-  // 3. Config, and the log at its level.
+  // 3. Config, and the log with its level.
   const { config, secrets, fresh } = await loadConfig(settings.configPath, environment);
   const known = new KnownSecrets(environment);
   known.add(secrets);
@@ -89,7 +89,8 @@ export async function startGateway({
   // 4. Stores.
   const stores = openStores({ home: settings.home, clock, log });
   const { sessions, usage, records, firstWords, waiting } = stores;
-  new Workspace({ home: settings.home, limits: config.agent.limits, clock }).open();
+  const workspace = new Workspace({ home: settings.home, limits: config.agent.limits, clock });
+  workspace.open();
 
   // 5. Channels and agent. Neither sends a request.
   const shared = {
@@ -104,11 +105,13 @@ export async function startGateway({
   let current = createComponents(config, shared);
   const parts = (): Components => current;
 
-  // 6. What brings messages in and replies out.
+  // 6. Incoming messages and outgoing replies.
   const report = stores.contract.note;
   const { actions } = stores;
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
-  const admissions = new AdmissionQuestions({ parts, stores: stores.pairing, actions, clock, log });
+  const { devices, outbox } = stores;
+  const asking = { parts, stores: stores.pairing, devices, outbox, actions, clock, log };
+  const admissions = new AdmissionQuestions(asking);
   const commands = new Commands({ parts, sessions, usage, clock });
   const reading = () => ({ media: parts().media, contextTokens: parts().config.models.contextTokens });
   const replies = new Replies({ records, firstWords, actions, report, reading, clock, log });
@@ -125,7 +128,7 @@ export async function startGateway({
     clock,
     log,
   });
-  const inTurn: InTurn = (conversation, work) => inbox.inTurn(conversation, work);
+  const inTurn: InTurn = (session, work) => inbox.inTurn(session, work);
   const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });
   const schedules = new Schedules({
     store: stores.schedules,
@@ -142,16 +145,20 @@ export async function startGateway({
     commands,
     sessions,
     history,
+    outbox,
+    actions,
+    admissions,
+    workspace,
     clock,
     log,
   });
   const { controlToken } = settings;
-  const sockets = new ChatSockets({ controlToken, devices: stores.devices, chat, clock, log });
+  const sockets = new ChatSockets({ controlToken, devices, chat, clock, log });
   const rules = () => parts().config.sessions.retention;
   const retention = new Retention({ database: stores.database, rules, clock, log });
   const probe = new Probe({ parts, environment, redact, fetch, clock, log });
 
-  // 7. A config that changes while the gateway runs. What is under way ends with the parts it began with.
+  // 7. Config changes at runtime. Work in progress finishes with the components it started with.
   const reload = new ConfigReload({
     path: settings.configPath,
     environment,
@@ -170,7 +177,7 @@ export async function startGateway({
     },
   });
 
-  // 8. HTTP server. It listens once everything behind it is up, so to answer is to be ready.
+  // 8. HTTP server. It listens only when everything else is ready, so a response means ready.
   const since = new Date(clock()).toISOString();
   const home = homeName(settings.home);
   const statusToken = randomBytes(32).toString("hex");
@@ -182,6 +189,7 @@ export async function startGateway({
       controlToken: settings.controlToken,
       statusToken,
       inbox,
+      chatFile: ({ ticket, item }) => chat.file(ticket, item),
       configTaken: () => reload.look(),
       status: () => gatewayStatus({ since, parts, stores, inbox, schedules, reload, retention, clock }),
       usage: () => usageReport(stores, parts().config, clock()),
@@ -199,8 +207,7 @@ export async function startGateway({
     fetch: async (request) => (await (app ??= openApp())).fetch(request),
     atOnce: {
       [GATEWAY_ROUTES.live]: () => ({ ok: true }),
-      // By the process id the supervisor tells its own gateway from another one on the same port, by the data
-      // directory the command line does.
+      // The supervisor recognises its own gateway by the process id, the command line by the data directory.
       [GATEWAY_ROUTES.ready]: () => ({ ready: true, version: VERSION, pid: process.pid, home }),
     },
     hostname: settings.bind,
@@ -209,7 +216,7 @@ export async function startGateway({
     onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
   });
 
-  // 9. Ready. The command line in the container reads the status by this file, with no variable set.
+  // 9. Ready. With this file, the command line in the container can read the status without any variables.
   writeFileSync(statusTokenPath, statusToken, { mode: 0o600 });
   notices.start();
   schedules.start(config);

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../contract/errors.ts";
 import { type DatabaseSetAside, openDatabase } from "../process/database.ts";
 
-/** One entry a schema version; an entry that was released is never edited, only followed by another. */
+/** One entry per schema version. Released entries must never be edited; add a new entry instead. */
 const MIGRATIONS = [
   `CREATE TABLE messages (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -155,13 +155,18 @@ const MIGRATIONS = [
        ON CONFLICT (day) DO UPDATE SET
          received = received + excluded.received, answered = answered + excluded.answered;
    END;`,
-  // The chats' files and the former versions have folders of their own from here on (workspace/old-layout.ts). An older
-  // version would leave them out of its backups, so it must not run on this data.
+  // From here on, the chats' files and the former versions have separate folders (workspace/old-layout.ts). An older
+  // version would omit them from backups, so it must not run on this data.
   "ALTER TABLE schedules ADD COLUMN made_by TEXT;",
   `ALTER TABLE messages ADD COLUMN username TEXT;
    ALTER TABLE session_context ADD COLUMN sender TEXT;
    ALTER TABLE session_context ADD COLUMN username TEXT;`,
   `ALTER TABLE messages ADD COLUMN quoted TEXT;
+   ALTER TABLE messages ADD COLUMN message TEXT;
+   ALTER TABLE messages ADD COLUMN words INTEGER;
+   CREATE INDEX messages_by_message ON messages (conversation, message) WHERE message IS NOT NULL;
+   ALTER TABLE session_context ADD COLUMN message TEXT;
+   ALTER TABLE session_context ADD COLUMN was TEXT;
    CREATE TABLE chat_moves (
      platform TEXT NOT NULL,
      former TEXT NOT NULL,
@@ -193,10 +198,10 @@ const MIGRATIONS = [
 ];
 
 /**
- * Opens the gateway's database and brings its schema up to date. What was committed survives a crash
- * and a power cut, which the record of answered deliveries needs; see {@link openDatabase}.
+ * Opens the gateway's database and migrates its schema. Committed data survives crashes and power cuts, as the record
+ * of answered deliveries requires; see {@link openDatabase}.
  *
- * @throws StewardError `data_newer` where the file was written by a later version.
+ * @throws StewardError `data_newer` if a later version has written the file.
  */
 export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
   const database = openDatabase(path, onSetAside);
@@ -210,7 +215,7 @@ export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) 
   }
   const missing = MIGRATIONS.slice(version);
   if (missing.length > 0) {
-    // In one go: a first start waits for the disk once, and nothing stops between two versions.
+    // In one transaction: a first start waits for the disk only once, and a crash cannot leave a version in between.
     database.exec(
       `BEGIN IMMEDIATE; ${missing.join(" ")} PRAGMA user_version = ${MIGRATIONS.length}; COMMIT;`,
     );

@@ -14,8 +14,9 @@ import { WaitingSenders } from "./pairing/desk.ts";
 import { ScheduleStore } from "./schedules/store.ts";
 import { Sessions } from "./sessions/store.ts";
 import { openStore } from "./store.ts";
+import { WebOutbox } from "./webchat/outbox.ts";
 
-/** Everything that outlives the process: one database, and the JSON stores that the command line shares. */
+/** Everything that outlives the process: one database, and JSON stores shared with the command line. */
 export interface Stores {
   database: DatabaseSync;
   sessions: Sessions;
@@ -28,11 +29,12 @@ export interface Stores {
   moves: ChatMoves;
   contract: ContractReport;
   actions: Actions;
+  outbox: WebOutbox;
   pairing: PairingStores;
   devices: DeviceStore;
 }
 
-/** Dependencies of the stores of a data directory. */
+/** Dependencies of {@link openStores}. */
 export interface StoresOptions {
   home: string;
   /** Milliseconds since the epoch. */
@@ -41,14 +43,15 @@ export interface StoresOptions {
 }
 
 /**
- * Opens the stores. An unreadable one is set aside with a report, and replaced by an empty one.
+ * Opens the stores. An unreadable one is set aside with a report and replaced by an empty one.
  *
- * @throws StewardError where the database cannot be opened.
+ * @throws StewardError if the database cannot be opened.
  */
 export function openStores({ home, clock, log }: StoresOptions): Stores {
   const onSetAside = (report: object): void =>
     log.error("a store could not be read and was set aside", { ...report });
   const database = openStore(join(home, "state.db"), onSetAside);
+  const actions = new Actions(database, clock);
   const files: DeviceStoreOptions = { home, clock, onSetAside };
   return {
     database,
@@ -61,7 +64,8 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     schedules: new ScheduleStore(database),
     moves: new ChatMoves(database),
     contract: new ContractReport(database, clock),
-    actions: new Actions(database, clock),
+    actions,
+    outbox: new WebOutbox({ database, actions, clock }),
     pairing: pairingStores(files),
     devices: new DeviceStore(files),
   };

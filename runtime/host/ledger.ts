@@ -6,7 +6,7 @@ import { type DeliverOptions, deliverTo } from "../edge/ledger/deliver.ts";
 import { Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
-import { LedgerStore } from "../edge/ledger/store.ts";
+import { LedgerStore, type Recorded } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
 import {
   type DatabaseSetAside,
@@ -17,9 +17,9 @@ import {
 } from "../process/database.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
-/** Deliveries under way at the same time: above the chats that are answered side by side. */
+/** Number of concurrent deliveries; exceeds the number of chats that are answered in parallel. */
 const CONCURRENCY = 128;
-/** Node's timers hold 31 bits; a longer wait is taken in parts. */
+/** Node's timers are limited to 31 bits; longer waits are split. */
 const LONGEST_TIMER_MS = 3_600_000;
 
 /** Dependencies of {@link createLedger}. */
@@ -40,11 +40,11 @@ interface LedgerOptions {
 export interface RunningLedger extends Ledger {
   /** See {@link LedgerStore.oldestOpen}. */
   oldestOpen(): number | undefined;
-  /** Begins no further delivery and waits for those under way. */
+  /** Starts no more deliveries and waits for those in progress. */
   close(): Promise<void>;
 }
 
-/** The ledger on this process's database, dispatching whenever its gateway is ready. */
+/** The ledger in this process's database, which dispatches whenever its gateway is ready. */
 export function createLedger(options: LedgerOptions): RunningLedger {
   const { sql, supervisor, sandbox, tell, record, clock, log } = options;
   const store = new LedgerStore(sql);
@@ -61,7 +61,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     log,
     concurrency: CONCURRENCY,
   });
-  // A gateway that is down is no failed attempt: what waits for it goes out when it is ready.
+  // While the gateway is down, nothing is attempted: events are dispatched when it becomes ready.
   const dispatch = (): void => {
     if (supervisor.status().state === "ready") dispatcher.run();
   };
@@ -71,25 +71,26 @@ export function createLedger(options: LedgerOptions): RunningLedger {
   let willLook = false;
   const lookForNotices = (): void => {
     willLook = false;
-    // Otherwise it would start its timer again.
+    // Otherwise it would restart its timer.
     if (!isClosed) notices.run();
   };
   lookForNotices();
 
   return {
     async admit(event) {
-      const isNew = await arrivals.record(event).catch((error: unknown) => {
+      const recorded = await arrivals.record(event).catch((error: unknown) => {
         supervisor.checkVolume();
         throw error;
       });
+      if (recorded === "left") return { duplicate: true, ready: true };
       const ready = supervisor.status().state === "ready";
       if (!ready) supervisor.needed();
-      // After the answer: the platform waits for the record, not for the delivery.
+      // Dispatch after responding: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
-      // One behind a message that waits for hours is told at once.
+      // Behind a message that waits for hours, a new one gets its notice at once.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
-      return { duplicate: !isNew, ready };
+      return { duplicate: recorded === "known", ready };
     },
     oldestOpen: () => store.oldestOpen(),
     counts: async () => store.counts(),
@@ -109,7 +110,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
   };
 }
 
-/** One timer, at a time of the clock. */
+/** A single timer for a point in time. */
 class Timer {
   readonly #clock: Clock;
   readonly #run: () => void;
@@ -120,7 +121,7 @@ class Timer {
     this.#run = run;
   }
 
-  /** Takes the place of the time that was set before. */
+  /** Replaces the time set before. */
   set(time: number): void {
     this.clear();
     this.#timer = setTimeout(this.#run, Math.min(Math.max(time - this.#clock(), 0), LONGEST_TIMER_MS));
@@ -133,14 +134,13 @@ class Timer {
 
 interface Arrival {
   event: Delivery;
-  /** `true` where the event is new. */
-  recorded(isNew: boolean): void;
+  recorded(as: Recorded): void;
   failed(error: unknown): void;
 }
 
 /**
- * Records events. Those that arrive in the same turn of the event loop, mostly while the disk is waited for,
- * share one transaction and so one wait for the disk; none is reported before it is over.
+ * Records events. Events that arrive in the same turn of the event loop, mostly while waiting for the disk, share one
+ * transaction and one flush to disk; each is reported only after that.
  */
 class Arrivals {
   readonly #sql: NodeSql;
@@ -152,8 +152,8 @@ class Arrivals {
     this.#store = store;
   }
 
-  /** Resolves when the event is on disk: `false` where its id was known. Rejects where it could not be stored. */
-  record(event: Delivery): Promise<boolean> {
+  /** Resolves when the event is on disk, if it is stored at all. Rejects if it could not be stored. */
+  record(event: Delivery): Promise<Recorded> {
     return new Promise((recorded, failed) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#commit());
       this.#waiting.push({ event, recorded, failed });
@@ -164,8 +164,8 @@ class Arrivals {
     const arrivals = this.#waiting;
     this.#waiting = [];
     try {
-      const isNew = this.#sql.transaction(() => arrivals.map(({ event }) => this.#store.record(event)));
-      for (const [index, { recorded }] of arrivals.entries()) recorded(isNew[index] ?? false);
+      const results = this.#sql.transaction(() => arrivals.map(({ event }) => this.#store.record(event)));
+      for (const [index, { recorded }] of arrivals.entries()) recorded(results[index] ?? "known");
     } catch (error) {
       for (const { failed } of arrivals) failed(error);
     }

@@ -32,16 +32,17 @@ import { createSupervisor } from "../supervisor/supervisor.ts";
 import { systemTimers } from "../supervisor/timers.ts";
 import { hostAlerts } from "./alerts.ts";
 import { hostBackups } from "./backups.ts";
+import { discordIntake } from "./discord/intake.ts";
 import { chatProxy } from "./chat-proxy.ts";
 import { configuredProxy, proxyClients } from "./proxy.ts";
 import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
-import { TelegramIntake } from "./telegram/intake.ts";
+import { telegramIntake } from "./telegram/intake.ts";
 import { print, printError } from "../shared/terminal.ts";
 
 const CLOSE_MS = 1_000;
-/** The gateway takes 7 s for its answers. */
+/** Exceeds the 7 s that the gateway takes to finish its answers. */
 const GATEWAY_STOP_MS = 8_000;
 const RECORD_MS = 250;
 
@@ -51,7 +52,10 @@ function edgeSettings(environment: Environment): EdgeSettings {
   return result.settings;
 }
 
-/** The identity gateway if one is configured, else ADMIN_TOKEN with a sign-in page, else all are refused. */
+/**
+ * Returns the access check: the identity gateway if configured, else ADMIN_TOKEN with a sign-in page; without both,
+ * everyone is refused.
+ */
 function hostAccess(
   { teamDomain, audience }: EdgeSettings,
   adminToken: string | undefined,
@@ -62,7 +66,10 @@ function hostAccess(
     : adminTokenAccess({ adminToken, clock: Date.now });
 }
 
-/** Returns what the gateway may know: its own variables and what Node itself reads, passes for the broker in place of keys. */
+/**
+ * Returns the gateway's environment: its own variables and those that Node reads, with passes for the broker instead of
+ * keys.
+ */
 function childEnvironment(environment: Environment, broker: { origin: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
   const url = `${broker.origin}${BROKER_PATH}`;
@@ -70,16 +77,16 @@ function childEnvironment(environment: Environment, broker: { origin: string; to
   return { ...Object.fromEntries(system), ...own, STEWARD_BIND: "127.0.0.1" };
 }
 
-/** Returns where this process reaches its own port. */
+/** Returns the URL at which this process reaches its own port. */
 function ownOrigin({ bind, edgePort }: ProcessSettings): string {
   const isEvery = bind === "0.0.0.0" || bind === "::";
   const host = isEvery ? "127.0.0.1" : bind.includes(":") ? `[${bind}]` : bind;
   return `http://${host}:${edgePort}`;
 }
 
-// Everything below the data directory is this user's alone, the database's files included.
+// Restrict everything below the data directory to this user, including the database's files.
 process.umask(0o077);
-// Whoever reads a variable from here on, such as the redactor, has its value as it is meant.
+// Trim variables before anything reads them, such as the redactor.
 Object.assign(process.env, trimmedVariables(process.env));
 const redact = createRedactor(process.env);
 const write = (line: string): void => print(`${line}\n`);
@@ -92,13 +99,13 @@ try {
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
-  // 2. Ledger's database, before the gateway opens the same file.
+  // 2. The ledger's database, before the gateway opens the same file.
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
     log.error("a store could not be read and was set aside", { ...report }),
   );
 
-  // 3. Gateway, which only this process talks to.
+  // 3. The gateway, which only this process can reach.
   const supervisor = createSupervisor({
     command: gatewayCommand(),
     cli: cliCommand(),
@@ -139,14 +146,8 @@ try {
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
   const { configPath } = settings;
-  const telegram = new TelegramIntake({
-    configPath,
-    environment: process.env,
-    sql,
-    ledger,
-    clock: Date.now,
-    log,
-  });
+  const fetched = { configPath, environment: process.env, sql, ledger, clock: Date.now, log };
+  const intakes = [telegramIntake(fetched), discordIntake(fetched)];
   const backups = hostBackups({ supervisor, home: settings.home, timers: systemTimers, log });
   if (edge.configRecovery === "auto") {
     recoverConfigs({ supervisor, home: settings.home, clock: Date.now, log });
@@ -189,13 +190,13 @@ try {
     throw error;
   });
 
-  // 5. Stop, known before anyone is told that it listens. Within the 10 s after which a container engine kills: no new
-  // events, then the gateway, which ends the answers under way, and their records. What is cut off comes again; a
-  // restore is finished at the next start.
+  // 5. Stop, installed before reporting that it listens. Container engines kill after 10 s, so within that time: refuse
+  //    new events, then stop the gateway, which ends its answers, and write their records. Interrupted answers are
+  //    redelivered; an interrupted restore is completed at the next start.
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();
-    await Promise.all([server.close(CLOSE_MS), telegram.stop()]);
+    await Promise.all([server.close(CLOSE_MS), ...intakes.map((intake) => intake.stop())]);
     const recorded = ledger.close();
     await supervisor.stop();
     await Promise.race([recorded, new Promise((resolve) => setTimeout(resolve, RECORD_MS))]);
@@ -203,7 +204,7 @@ try {
     process.exit(0);
   });
 
-  telegram.start();
+  for (const intake of intakes) intake.start();
   backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
   saveMemory();

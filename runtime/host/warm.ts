@@ -1,4 +1,4 @@
-// Runs once while the image is built, so that Node's compile cache holds all programs and a container starts without
+// Runs once while the image is built. Fills Node's compile cache with all programs, so that a container starts without
 // compiling: https://nodejs.org/api/module.html#module-compile-cache
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -17,24 +17,26 @@ const MOST_LOOKS = 300;
 const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
 
-// 1. What is loaded on first use only, under the flags that a process has by then: compiled under others it does not
-// count. These modules do nothing by being loaded. What a start loads is among them, and is compiled again below.
+// 1. Modules loaded on first use, under the flags that processes have by then: the cache is specific to the flags.
+//    These modules have no side effects. Some belong to the start too and are compiled again below.
 saveMemory();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();
 
-// 2. The services, under the flags that they start with. The cache is written at the end of a process that ends by
-// itself.
+// 2. The services, under their starting flags. Node writes the cache when a process exits normally.
 for (const service of ["supervisor/main.js", "host/main.js"]) {
-  // The gateway of the service before, which ends with it, could answer in the place of this one's.
-  await eventually(async () => !(await isReady()), "the former gateway did not end");
+  // The previous service's gateway must exit first, since it could answer in place of this one's.
+  await eventually(async () => !(await isReady()), "the previous gateway did not exit");
   const child = program(process.execArgv, service);
   const ended = once(child, "exit");
-  // An image whose programs do not start is none.
-  await eventually(async () => child.exitCode !== null || (await isReady()), `${service} did not get ready`);
+  // Fail the build of an image whose programs do not start.
+  await eventually(
+    async () => child.exitCode !== null || (await isReady()),
+    `${service} did not become ready`,
+  );
   child.kill("SIGTERM");
   const [code, signal] = await ended;
-  if (code !== 0) throw new Error(`${service} did not end by itself: ${signal ?? code}`);
+  if (code !== 0) throw new Error(`${service} did not exit cleanly: ${signal ?? code}`);
 }
 
 // 3. The command line.

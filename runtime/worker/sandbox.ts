@@ -56,18 +56,18 @@ import { LastUse, ContainerMemory } from "./container-memory.ts";
 import { type ChatDoor, consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 
 const READY_TIMEOUT_MS = 120_000;
-/** While events are open the object looks after them at least this often, even if it was evicted. */
+/** Interval in milliseconds at which the object checks open events, even after an eviction. */
 const GUARD_MS = 15_000;
-/** After a refused chat socket, as on a host. */
+/** Delay before a page retries a refused chat socket; the same as on a host. */
 const ASK_AGAIN_SECONDS = 5;
-/** Keeps an alarm that finds its work under way from calling itself without a pause. */
+/** Keeps an alarm whose work is still in progress from firing in a tight loop. */
 const SHORTEST_ALARM_MS = 500;
-/** The backoff of a container that is to run always and ends again and again. */
+/** Backoff for restarting an always-on container that keeps ending. */
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
-/** A container that is to run always is looked after this often, also by an object that was evicted. */
+/** Interval in milliseconds at which an always-on container is checked, even after an eviction. */
 const WATCH_MS = 5 * 60_000;
 
-/** Owns the container, records events and carries them to it. One object serves the whole deployment. */
+/** Owns the container, records events and delivers them to it. One object serves the whole deployment. */
 export class Sandbox
   extends DurableObject<WorkerEnvironment>
   implements Ledger, Activity, AnswerMemory, Signatures, SandboxPorts, ChatDoor, BackupsDoor
@@ -92,7 +92,7 @@ export class Sandbox
   readonly #alerts: Alerts | undefined;
   readonly #sleepAfterMs: number;
   readonly #lastUse: LastUse;
-  /** Time at which a container that is to run always is started again. */
+  /** Time of the next restart of an always-on container. */
   readonly #restart = new AskAgain(KEEP_RUNNING);
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
@@ -192,14 +192,15 @@ export class Sandbox
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
   }
 
-  /** See {@link Ledger}. The alarm is set with the entry, so an evicted object comes back for it. */
+  /** See {@link Ledger}. Sets the alarm together with the entry, so that an evicted object wakes for it. */
   async admit(event: Delivery): Promise<Admission> {
-    const duplicate = !this.#store.record(event);
+    const recorded = this.#store.record(event);
+    if (recorded === "left") return { duplicate: true, ready: true };
     this.#use();
     const { state } = await this.#life.status();
     this.ctx.waitUntil(this.#deliveries.run());
     this.#notices.run();
-    return { duplicate, ready: state === "ready" };
+    return { duplicate: recorded === "known", ready: state === "ready" };
   }
 
   /** See {@link Ledger}. */
@@ -253,7 +254,7 @@ export class Sandbox
     if (status.state === "ready" && this.#deliveries.recovered()) {
       this.ctx.waitUntil(this.#deliveries.run());
     }
-    // Also after a new version brought another SANDBOX_SLEEP_AFTER, and after an object was lost.
+    // Applies a new SANDBOX_SLEEP_AFTER, and sets the alarm again after the object was lost.
     this.#schedule();
     return {
       ...status,
@@ -265,7 +266,7 @@ export class Sandbox
 
   /** See {@link SandboxPorts}. */
   async wake(by: "visitor" | "operator"): Promise<boolean> {
-    // A container on its way down still runs, and its supervisor says that it is stopped.
+    // A container that is shutting down still runs, while its supervisor already reports "stopped".
     const { state } = await this.#life.status();
     if (state === "crash-looping" && by === "operator")
       this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS));
@@ -275,7 +276,7 @@ export class Sandbox
     return true;
   }
 
-  /** See {@link SandboxPorts}. The state is copied to the bucket first: a container that ends keeps none. */
+  /** See {@link SandboxPorts}. Copies the state to the bucket first, since a container loses its disk. */
   async restart(): Promise<ErrorCode | undefined> {
     try {
       await this.#life.restart();
@@ -289,18 +290,19 @@ export class Sandbox
   /** See {@link SandboxPorts}. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     const response = await this.#life.request(port, request);
-    this.#use();
+    // A refused request, perhaps a stranger's, must not keep the container awake.
+    if (response.ok) this.#use();
     return response;
   }
 
-  /** See {@link SandboxPorts}. Not a use: a scrape every few seconds must not keep the container awake. */
+  /** See {@link SandboxPorts}. Does not count as use: frequent scrapes must not keep the container awake. */
   async peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined> {
     return this.#life.peek(request, port);
   }
 
   /**
-   * A request of the gateway to the broker, or a chat page's socket. For a page, a container that sleeps is woken as for
-   * a visitor, and the page asks again.
+   * Handles the gateway's requests to the broker and the sockets of chat pages. A page wakes a sleeping container as a
+   * visitor does, and retries later.
    */
   async fetch(request: Request): Promise<Response> {
     if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return this.#broker.handle(request);
@@ -314,18 +316,18 @@ export class Sandbox
   /** See {@link BackupsDoor}. */
   async callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome> {
     const called = callBackups(this.#backups, method, parameters).finally(() => this.#schedule());
-    // A page that waited long enough goes away; the work is done all the same.
+    // Finish the work even if the page stops waiting for it.
     this.ctx.waitUntil(called);
     return called;
   }
 
-  /** Runs what is due: deliveries, the start for a schedule, a copy of the state, then sleep. */
+  /** Runs what is due: deliveries, a start for a schedule, a backup, and finally sleep. */
   async alarm(): Promise<void> {
     this.#alarm.fired();
     try {
       await this.#runDue();
     } catch (error) {
-      // Told and not thrown: the platform would try a few times more, and then nothing would come back for the events.
+      // Log instead of throwing: Cloudflare stops retrying a failing alarm, and nothing would wake the object for its events.
       this.#log.error("the alarm's work failed", { error: String(error) });
     }
     this.#schedule();
@@ -335,7 +337,7 @@ export class Sandbox
     if (this.#alerts !== undefined) this.ctx.waitUntil(this.#alerts.look());
     if (this.#life.running && (await this.#life.status()).state === "ready") this.#deliveries.recovered();
     this.#notices.run();
-    // Alarms of one object follow one another: neither a slow answer nor a slow start must hold up the next one.
+    // Alarms of one object run one after another: a slow answer or start must not delay the next alarm.
     const delivered = this.#deliveries.run().catch((error: unknown) => {
       this.#log.error("the deliveries failed", { error: String(error) });
     });
@@ -347,14 +349,14 @@ export class Sandbox
       this.#start();
     }
     if (this.#isDown && this.#restart.at <= this.#clock()) {
-      this.#log.info("the container is to run always: it is started");
+      this.#log.info("the always-on container is started");
       this.#restart.failed(this.#clock());
       this.#start();
     }
     this.#life.stay();
     this.#duty.look(this.#life.running);
     if (this.#life.running) this.#state.look();
-    // Asked again after the look and after the copy, which take a while: it may have come into use.
+    // Check again after each slow step: the container may be in use again.
     if (this.#idle && !(await this.#due.look()) && this.#idle && (await this.#state.leave()) && this.#idle) {
       this.#chat.sleep();
       await this.#life.stop();
@@ -367,7 +369,7 @@ export class Sandbox
     return this.#life.running && !wanted && this.#clock() - this.#lastUse.at >= this.#sleepAfterMs;
   }
 
-  /** The container is to run always, and does not. */
+  /** True if an always-on container is not running. */
   get #isDown(): boolean {
     return !Number.isFinite(this.#sleepAfterMs) && !this.#life.running && !this.#life.starting;
   }
@@ -398,7 +400,7 @@ export class Sandbox
     return container;
   }
 
-  /** Something of worth happened: the container stays awake for another while. */
+  /** Records activity, which postpones sleep. */
   #use(): void {
     this.#lastUse.now();
     this.#schedule();
@@ -407,7 +409,7 @@ export class Sandbox
   #schedule(): void {
     if (this.#alerts !== undefined && (this.#life.running || this.#store.hasOpen() || this.#alerts.isOpen))
       this.#alarm.wakeAt(this.#clock() + LOOK_EVERY_MS);
-    // A container that runs may have recovered; one that is stopped is started for its events with a growing pause.
+    // A running container may have recovered; a stopped one is started for its events with increasing delays.
     const againAt = this.#life.running ? 0 : this.#deliveries.againAt;
     if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, againAt));
     const soon = this.#clock() + SHORTEST_ALARM_MS;
@@ -424,7 +426,9 @@ export class Sandbox
   }
 }
 
-/** The container's variables. Its keys are replaced at each start, where the Worker can be reached by it. */
+/**
+ * Returns the container's variables. At each start, keys are replaced by passes if the container can reach the Worker.
+ */
 function containerEnvironment(variables: Environment): Record<string, string> {
   const { PUBLIC_ORIGIN: origin } = variables;
   return {

@@ -98,7 +98,7 @@ function fill(path: string): void {
   for (let session = 0; session < SESSIONS; session += 1) {
     for (let message = 0; message < MESSAGES_EACH; message += 1) {
       sessions.append({
-        conversation: `slack:G${session}`,
+        session: `slack:G${session}`,
         delivery: `g${session}-${Math.floor(message / 2)}`,
         role: message % 2 === 0 ? "user" : "assistant",
         text: `message ${message} of a conversation that was held before the measurement`,

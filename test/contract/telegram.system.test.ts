@@ -23,6 +23,28 @@ test("a host polls: a direct message and a mention in a group are answered", asy
   expect(host.stdout()).not.toContain("1234567890:AA");
 });
 
+test("an edit of what was answered is answered, and one that people do not see leaves no row", async () => {
+  const { home, telegram, start } = await telegramHost();
+  await start();
+  const said = telegram.say("two plus two");
+  await telegram.waitFor(({ text }) => text.includes("two plus two"), LONG_MS);
+  // As a reaction makes one.
+  telegram.edit(said, "two plus two");
+  telegram.edit(said, "two plus three");
+  await telegram.waitFor(({ text }) => text.includes("two plus three"), LONG_MS);
+  telegram.edit(telegram.say("hi"), "hi there");
+  await telegram.waitFor(({ text }) => /\bhi\b/.test(text), LONG_MS);
+
+  const database = new DatabaseSync(path.join(home, "state.db"));
+  const open = database.prepare("SELECT 1 FROM ledger WHERE settled_at IS NULL");
+  await eventually(() => open.get() === undefined);
+  const rows = database.prepare("SELECT state, note FROM ledger ORDER BY seq").all();
+  database.close();
+  expect(rows.map(({ state }) => state).slice(0, 3)).toEqual(["answered", "answered", "answered"]);
+  expect(rows).toHaveLength(4);
+  expect(rows[3]).toMatchObject({ state: expect.stringMatching(/answered|ignored/) });
+});
+
 test("a restart goes on behind what is in the ledger", async () => {
   const { telegram, start, row } = await telegramHost();
   const first = await start();
@@ -222,7 +244,7 @@ test("with a webhook in the config Telegram delivers there, and nothing polls", 
   expect(telegram.calls.find(({ method }) => method === "setWebhook")?.parameters).toEqual({
     url: webhookUrl,
     secret_token: secret,
-    allowed_updates: ["message", "callback_query"],
+    allowed_updates: ["message", "edited_message", "callback_query"],
   });
   telegram.say("by webhook");
   await telegram.waitFor(({ text }) => text.includes("by webhook"), LONG_MS);

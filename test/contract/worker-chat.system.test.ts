@@ -4,6 +4,7 @@ import { CHAT_CLOSE } from "../../runtime/contract/chat.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { hello, newDevice, openPage, openSocket } from "../runtime/support/webchat.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
+import { startScriptedModel } from "../support/scripted-model.ts";
 import { TYPED } from "../support/typed.ts";
 import { startWorker } from "../support/worker.ts";
 
@@ -55,6 +56,27 @@ test("over the Worker a device pairs, is approved, and is answered as the answer
   expect(text.startsWith(soFar)).toBe(true);
   page.sendText("not a message");
   expect(await page.closed()).toBe(CHAT_CLOSE.invalid);
+});
+
+test("over the Worker a page fetches a file that was sent to it, by its ticket alone", async () => {
+  const model = await startScriptedModel("127.0.0.1", [{ name: "send_file", input: { path: "notes.md" } }]);
+  onTestFinished(() => model.close());
+  const { openPaired, run, request } = await worker({ ANTHROPIC_BASE_URL: model.url });
+  const page = await openPaired();
+  await run("workspace write notes.md none -- kept");
+  page.send({ type: "say", id: "message-1", text: "the notes, please" });
+  const { item } = await page.got("file", "message-1");
+  const { ticket } = await page.got("welcome");
+  const get = (name: string, by: string) =>
+    request(`/chat/files/${name}`, { headers: { authorization: `Bearer ${by}` } });
+  const file = await get(item, ticket);
+  expect([file.status, file.headers.get("content-disposition"), await file.text()]).toEqual([
+    200,
+    "attachment",
+    "kept",
+  ]);
+  expect((await get(item, "t".repeat(43))).status).toBe(403);
+  expect((await get("f".repeat(22), ticket)).status).toBe(404);
 });
 
 test("another site's page is refused and wakes nothing", async () => {

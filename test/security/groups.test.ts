@@ -38,14 +38,16 @@ function house(agent: object = {}) {
       : { by: "group", sendElsewhere: [] };
     const rights = rightsOf(config, [admission]);
     const context: ToolContext = {
-      conversation: chat,
+      session: chat,
+      delivery: "1",
       platform: "slack",
       target: { chat },
       direct,
       ...rights,
       signal,
     };
-    const run = (tool: keyof typeof tools, input: object): Promise<string> => tools[tool].run(input, context);
+    const run = async (tool: keyof typeof tools, input: object): Promise<string> =>
+      String(await tools[tool].run(input, context));
     const prompt = () => instructions({ config, workspace, place: context, notes: [], now: 0 }).instructions;
     return { run, prompt };
   };

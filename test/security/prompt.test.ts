@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conversation, summaryRequest, type Turn } from "../../runtime/gateway/prompt/conversation.ts";
+import { session, summaryRequest, type Turn } from "../../runtime/gateway/prompt/conversation.ts";
 import { operatorText } from "../../runtime/gateway/prompt/operator.ts";
 import { type Said, saidText, type Speaker } from "../../runtime/gateway/prompt/speaker.ts";
 import { systemPrompt } from "../../runtime/gateway/prompt/system.ts";
@@ -94,6 +94,19 @@ describe("whatever people, tools, pages and models write,", () => {
     );
   });
 
+  test("an edit of an earlier message stays behind its marks, in a direct chat and in a group", () => {
+    fc.assert(
+      fc.property(speakers, text, text, text, (people, words, now, before) => {
+        const [ada, bob = ada] = people as [Speaker, ...Speaker[]];
+        const asides = [{ speaker: bob, text: speakerText(now), was: speakerText(before) }];
+        expect(marks(saidText(said(ada, words, asides)))).toEqual(["edited", "edited", ada.id]);
+        const direct = marks(saidText({ text: speakerText(words), asides }));
+        expect(direct).toEqual(["edited", "edited", ...(words === "" ? [] : ["person"])]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   test("a direct message has no line that looks like a mark", () => {
     fc.assert(
       fc.property(text, (words) => {
@@ -161,7 +174,7 @@ describe("whatever people, tools, pages and models write,", () => {
         const parts = { summary: modelText(summary), turns, conclude: false, withheld: false, short: false };
         const steps = [{ text: "", calls: [call] }] as never;
         const question = [{ said: said(ada, words), images: [], steps }];
-        const messages = conversation({ ...parts, question });
+        const messages = session({ ...parts, question });
         const asked = summaryRequest({ summary: modelText(summary), turns }, 100_000).messages[0];
 
         expect(marks(messages[0]?.role === "user" ? messages[0].text : "")).toEqual(["summary"]);
@@ -172,7 +185,7 @@ describe("whatever people, tools, pages and models write,", () => {
             .filter((line) => /^\p{Ps}.*[#＃]/u.test(line)),
         ).toEqual([]);
         expect(marks(asked?.role === "user" ? asked.text : "")).toEqual(["summary", "U1", "you"]);
-        const told = conversation({ ...parts, question, conclude: true }).at(-2);
+        const told = session({ ...parts, question, conclude: true }).at(-2);
         expect(told?.role === "user" ? leftLines(told.text).map((line) => line.slice(0, 12)) : []).toEqual([
           "[#tool read]",
         ]);

@@ -37,7 +37,7 @@ function asked(id: string, admission: Admission, chat = `C-${admission.by}`) {
   const messages = [
     { delivery: id, sender: { id: "U1", name: "Ada" }, admission, text: "hello", images: [] },
   ] as const;
-  return question(id, "", { conversation: `slack:${chat}`, target: { chat }, direct, messages });
+  return question(id, "", { session: `slack:${chat}`, target: { chat }, direct, messages });
 }
 
 /** Asks in a role. Returns the names of the tools that the model is offered. */

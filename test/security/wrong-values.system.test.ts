@@ -52,7 +52,7 @@ beforeAll(async () => {
   await writeConfig(home);
   using database = openStore(`${home}/state.db`);
   new Sessions(database).append({
-    conversation: CONVERSATION,
+    session: CONVERSATION,
     delivery: "E1",
     role: "user",
     text: "x",

@@ -369,8 +369,8 @@ const SECOND: readonly Row[] = [
   ),
   {
     name: "steward-channels-telegram-webhook",
-    path: "allowedUpdates[2]",
-    change: () => setWebhook({ allowedUpdates: ["message", "callback_query", "edited_message"] }),
+    path: "allowedUpdates[3]",
+    change: () => setWebhook({ allowedUpdates: ["message", "edited_message", "callback_query", "poll"] }),
     read: () => telegram.updates.webhook,
   },
   {

@@ -158,6 +158,18 @@ describe("the shape of the serverless stack", () => {
     },
   );
 
+  test.each([
+    [MORE_CHANNELS, 1],
+    [{}, 0],
+  ])("says what Discord cannot have on Cloudflare where it is configured", async (changes, times) => {
+    const info = vi.spyOn(pulumi.log, "info").mockResolvedValue();
+    onTestFinished(() => info.mockRestore());
+    await shape("dev", changes);
+    expect(
+      info.mock.calls.filter(([text]) => text.includes("limited to slash commands and buttons")),
+    ).toHaveLength(times);
+  });
+
   test("without operators there is no identity gateway, and the Worker gets no audience", async () => {
     const resources = await shape("dev", { "steward:operators": undefined, "steward:teamDomain": undefined });
 

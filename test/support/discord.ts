@@ -110,3 +110,69 @@ export function directCommand(text: string, fields: CommandFields = {}): Record<
     ...fields,
   });
 }
+
+export const BOT_USER = "1123456789012345678";
+
+/** A user as the author of a message, or as one who is mentioned: https://docs.discord.com/developers/resources/user#user-object */
+export const MASON = PERSON;
+
+/**
+ * A person's message to the bot, as the gateway connection brings it, in a direct message or on a server:
+ * https://docs.discord.com/developers/events/gateway-events#message-create
+ */
+export function messageCreate(
+  fields: object = {},
+  place: "direct" | "server" = "direct",
+): Record<string, unknown> {
+  const server = {
+    guild_id: "290926798626357999",
+    channel_id: "645027906669510667",
+    channel_type: 0,
+    member: {
+      nick: null,
+      roles: [],
+      joined_at: "2017-03-13T19:19:14.040000+00:00",
+      deaf: false,
+      mute: false,
+    },
+  };
+  const direct = { channel_id: "1094323234567890123", channel_type: 1 };
+  return {
+    id: snowflake(NOW),
+    type: 0,
+    author: PERSON,
+    content: "hello",
+    timestamp: "2026-11-18T12:00:00.000000+00:00",
+    edited_timestamp: null,
+    tts: false,
+    mention_everyone: false,
+    mentions: [],
+    mention_roles: [],
+    attachments: [],
+    embeds: [],
+    components: [],
+    pinned: false,
+    flags: 0,
+    nonce: "1",
+    ...(place === "server" ? server : direct),
+    ...fields,
+  };
+}
+
+/** The same as the ledger keeps it. */
+export function messageEvent(fields?: object, place?: "direct" | "server"): Record<string, unknown> {
+  return { t: "MESSAGE_CREATE", bot: BOT_USER, d: messageCreate(fields, place) };
+}
+
+/** A press of a button on a server: https://docs.discord.com/developers/components/reference#button */
+export function pressed(customId: string, fields: CommandFields = {}): Record<string, unknown> {
+  return command("", {
+    type: 3,
+    data: { id: 2, component_type: 2, custom_id: customId },
+    message: {
+      ...messageCreate({ author: { id: BOT_USER, username: "steward", bot: true } }),
+      content: "Which?",
+    },
+    ...fields,
+  });
+}

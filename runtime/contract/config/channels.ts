@@ -53,7 +53,7 @@ function groups(form: IdForm) {
   return z._default(z.record(idOrAll(form), group), {});
 }
 
-/** `open` is a decision that has to be written out twice. */
+/** Opening a channel to everyone must be stated twice: in `dmPolicy` and in `allowFrom`. */
 function openNamesEveryone(value: { dmPolicy: string; allowFrom: string[] }): boolean {
   return value.dmPolicy !== "open" || value.allowFrom.includes("*");
 }
@@ -64,7 +64,7 @@ const OPEN_RULE = {
   ...over("dmPolicy", "allowFrom"),
 };
 
-/** `channels.telegram`. Without `webhookUrl` a host polls. */
+/** `channels.telegram`. Without `webhookUrl`, a host polls for updates. */
 const telegram = z
   .strictObject({
     ...access(USER_IDS.telegram),
@@ -122,7 +122,7 @@ const slack = z
   })
   .check(z.refine(openNamesEveryone, OPEN_RULE));
 
-/** `channels.discord`, over interactions. */
+/** `channels.discord`: commands, and on a host messages too. */
 const discord = z
   .strictObject({
     ...access(USER_IDS.discord),
@@ -131,7 +131,14 @@ const discord = z
       "Which servers are answered: those named in `guilds` unless told otherwise, since anyone may add a public app to a server of their own.",
     ),
     token: secret,
-    guilds: described(groups(GROUP_IDS.discord), "Server ids, or `*` for all others."),
+    guilds: described(
+      groups(GROUP_IDS.discord),
+      "Server ids, or `*` for all others. `requireMention: false` needs the Message Content intent, which is switched on at the Bot page of the developer portal.",
+    ),
+    ackReaction: described(
+      z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
+      "An emoji that the bot sets on a message that it is going to answer, such as 👀, or `name:id` of one of the server's own.",
+    ),
     textChunkLimit: z._default(integer(200, 2_000), 2_000),
   })
   .check(z.refine(openNamesEveryone, OPEN_RULE));

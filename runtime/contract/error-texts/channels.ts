@@ -23,7 +23,8 @@ export const CHANNELS_ERRORS = {
   slack_file_elsewhere: {
     status: 403,
     title: "The file is not stored at Slack",
-    cause: "Slack names an address outside its own host of files, where the bot token is not sent.",
+    cause:
+      "The file's address is outside Slack's file host, the only place where steward sends the bot token.",
     fix: "Upload the file to Slack instead of linking it from another service.",
   },
   reply_refused: {
@@ -74,6 +75,37 @@ export const CHANNELS_ERRORS = {
     title: "Discord refuses the bot token",
     cause: "The bot token is wrong or was reset.",
     fix: "Copy or reset the token on the Bot page of the Discord developer portal and set the new DISCORD_BOT_TOKEN (steward:discordBotToken).",
+  },
+  discord_intent_refused: {
+    status: 502,
+    title: "Discord refuses the Message Content intent",
+    cause:
+      "A server has requireMention: false, which needs the Message Content intent, and the application does not have it.",
+    fix: "Switch on Message Content Intent on the Bot page of the Discord developer portal and restart, or remove requireMention: false from channels.discord.guilds.",
+  },
+  discord_connection_refused: {
+    status: 502,
+    title: "Discord refuses the connection",
+    cause: "Discord closed the connection with a code that forbids reconnecting.",
+    fix: "Look the code up in Discord's list of gateway close codes. 4011: the bot is in too many servers for one connection. Otherwise update steward and restart.",
+  },
+  discord_session_limit: {
+    status: 502,
+    title: "Discord's session limit is reached",
+    cause: "Too many sessions were begun with this bot token within 24 hours.",
+    fix: "steward reconnects when Discord allows it again. Stop other programs that use the same bot token.",
+  },
+  discord_unreachable: {
+    status: 502,
+    title: "Discord cannot be reached",
+    cause: "A request or a connection to Discord failed or was closed.",
+    fix: "steward retries. If it persists, check the network, discordstatus.com and DISCORD_API_URL.",
+  },
+  discord_stalled: {
+    status: 502,
+    title: "The connection to Discord is silent",
+    cause: "Discord has not answered on the connection for more than three minutes.",
+    fix: "Check that this machine reaches gateway.discord.gg and read the log, then restart.",
   },
   channel_not_configured: {
     status: 403,

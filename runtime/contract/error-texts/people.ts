@@ -10,7 +10,7 @@ export const PEOPLE_ERRORS = {
   },
   message_limit_reached: {
     status: 429,
-    title: "The limit of messages is reached",
+    title: "The message limit is reached",
     cause: "A person has sent more messages within a minute than agent.limits.messagesPerMinute.",
     fix: "Raise agent.limits.messagesPerMinute in steward.json, or wait a minute.",
   },
@@ -22,7 +22,7 @@ export const PEOPLE_ERRORS = {
   },
   everyone_let_in: {
     status: 409,
-    title: "Everyone is let in",
+    title: "The bot is open to everyone",
     cause: 'allowFrom has "*": everyone who finds the bot may write to it.',
     fix: 'List people by id in allowFrom, or remove "*", set dmPolicy to "pairing" and approve them. If everyone is meant, set agent.limits.tokensPerDay, and leave in agent.may only what guests need.',
   },
@@ -30,18 +30,18 @@ export const PEOPLE_ERRORS = {
     status: 409,
     title: "Nobody is an operator",
     cause: "Neither agent.operators nor an approval gives anybody an operator's rights in a chat.",
-    fix: "Run `steward pairing grant <platform> <user id> operator`, for a browser `steward devices grant <deviceId> operator`, or name people in agent.operators; /whoami tells the id.",
+    fix: "Run `steward pairing grant <platform> <user id> operator`, for a browser `steward devices grant <deviceId> operator`, or name people in agent.operators; /whoami shows the id.",
   },
   sender_id_invalid: {
     status: 400,
     title: "Not a user id of this platform",
-    cause: "The id has another form than the platform's user ids, so nobody could have it.",
-    fix: "Enter the id that the bot tells the sender, or that /whoami tells an approved one.",
+    cause: "The id does not have the form of this platform's user ids.",
+    fix: "Enter the id that the bot shows the sender, or that /whoami shows an approved sender.",
   },
   sender_unknown: {
     status: 404,
     title: "No such approved sender",
-    cause: "No approved sender of this channel has this id; one in the config's allowFrom is removed there.",
+    cause: "No approved sender of this channel has this id. Remove people listed in allowFrom in the config.",
     fix: "Run `steward pairing list` for the approved senders.",
   },
   workspace_file_unknown: {
@@ -53,20 +53,20 @@ export const PEOPLE_ERRORS = {
   workspace_changed: {
     status: 409,
     title: "The file has changed",
-    cause: "The file is another than the one that was read; the assistant writes here, too.",
-    fix: "Read it again, and make the change in what is there now.",
+    cause: "The file was changed after it was read; the assistant also writes here.",
+    fix: "Read it again and apply the change to the current version.",
   },
   workspace_refused: {
     status: 400,
     title: "The file cannot be written",
     cause:
-      "The path leads out of the workspace or is one that no file may have, the text is too long, or there is no room.",
+      "The path leads out of the workspace or is not allowed, the text is too long, or there is no room.",
     fix: "Name a path within the workspace, such as skills/mail/SKILL.md, and write at most 48 KiB.",
   },
   session_unknown: {
     status: 404,
     title: "No such conversation",
-    cause: "No conversation of this name is kept; `sessions.retention` may have removed it.",
+    cause: "No conversation with this name is stored; `sessions.retention` may have removed it.",
     fix: "Run `steward sessions list` for the conversations.",
   },
   device_request_unknown: {
@@ -95,7 +95,7 @@ export const PEOPLE_ERRORS = {
   },
   device_refused: {
     status: 403,
-    title: "This device may not be used",
+    title: "This device is not allowed",
     cause: "The device was revoked, or it did not prove that it holds its key.",
     fix: "Pair the browser again; the operator approves it (`steward devices list`).",
   },
@@ -107,9 +107,9 @@ export const PEOPLE_ERRORS = {
   },
   chat_origin_refused: {
     status: 403,
-    title: "Another site's page may not open the chat",
+    title: "Other sites may not open the chat",
     cause: "The connection did not come from this service's own page.",
-    fix: "Open /chat at this service's own address; a proxy before it must keep the Host header.",
+    fix: "Open /chat at this service's own address; a proxy in front of it must keep the Host header.",
   },
   chat_upgrade_required: {
     status: 426,
@@ -123,10 +123,22 @@ export const PEOPLE_ERRORS = {
     cause: "This device sends faster than allowed, or too many chat pages are connected.",
     fix: "Wait a minute and try again.",
   },
+  chat_file_refused: {
+    status: 403,
+    title: "The file is only available to the chat page it was sent to",
+    cause: "The request does not come from a connected chat page.",
+    fix: "Open the file from the chat page.",
+  },
+  chat_file_unknown: {
+    status: 404,
+    title: "No such file in the chat",
+    cause: "It was not sent to this browser, or the workspace no longer has it.",
+    fix: "Ask the assistant to send it again.",
+  },
   chat_message_invalid: {
     status: 400,
     title: "The chat message is not valid",
-    cause: "The page sent a message that the web chat does not know.",
+    cause: "The page sent an unknown kind of message.",
     fix: "Reload the page.",
   },
 } as const satisfies Record<string, ErrorText>;

@@ -11,10 +11,10 @@ import type { ActivityEntry } from "../ports.ts";
 import { dataTable } from "../pages/table.ts";
 import type { AdminOptions } from "./options.ts";
 
-/** As many as are kept. */
+/** Equals the number of entries stored. */
 const ENTRIES = 1_000;
 
-/** An action in the words of the page. */
+/** Labels of the actions on the page. */
 const ACTIONS: Readonly<Record<string, string>> = {
   approve: "Approved",
   grant: "Granted a role",
@@ -33,10 +33,13 @@ const ACTIONS: Readonly<Record<string, string>> = {
   workspace: "Changed the workspace",
   command: "Ran a command",
   deploy: "Rolled out a version",
-  move: "Gave a group another id",
+  move: "Changed the id of a group",
 };
 
-/** `GET /_admin/activity`: what operators, the stack and the platforms changed, newest first; wakes nothing. */
+/**
+ * `GET /_admin/activity`: changes made by operators, the stack and the platforms, newest first. Does not wake the
+ * container.
+ */
 export function showActivity({ activity, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleActivity(context) {
     const query = readQuery(context, listingQuery());

@@ -9,6 +9,7 @@ import type {
   SandboxStatus,
   ToolServerHealth,
 } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { modelCards } from "./models.ts";
@@ -19,7 +20,7 @@ import type { Markup } from "../pages/layout.ts";
 import { dataTable, factList } from "../pages/table.ts";
 import type { AdminOptions } from "./options.ts";
 
-/** A state by colour, and as people read it. */
+/** Colour and label of each state. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
   unknown: ["wait", "Not asked yet"],
   ready: ["ok", "Ready"],
@@ -34,7 +35,7 @@ const AREAS: Record<ContractArea, string> = {
   answer: "A platform's answer",
 };
 
-/** `GET /_admin/channels`: the state of the chat platforms, as the gateway sees it; wakes nothing. */
+/** `GET /_admin/channels`: the state of the chat platforms, as reported by the gateway. Does not wake the container. */
 export function showChannels({ clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleChannels(context) {
     const { facts, asOf } = await context.get("visitor")();
@@ -72,7 +73,7 @@ function serversPart(servers: readonly ToolServerHealth[]): Markup | string {
     </ul>`;
 }
 
-/** One that fails takes its own tools away, and nothing else. */
+/** Shows one MCP server. If it fails, only its own tools are missing. */
 function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth): Markup {
   const [tone, words] = CHANNEL_STATES[state];
   return html`<li>
@@ -86,14 +87,14 @@ function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth):
   </li>`;
 }
 
-/** Things that were not understood. People in chats are told nothing of them. */
+/** Lists what was not understood. People in chats are not told about it. */
 function findingsPart(findings: readonly ContractFinding[], now: number): Markup | string {
   if (findings.length === 0) return "";
   return html`<h2>Not understood</h2>
     <p class="soft">
       Parts of messages, tools and answers that this version does not know.
       <code>steward contract --json</code>
-      has the form of a sample of each, without text, for a bug report.
+      shows the structure of a sample of each, without text, for a bug report.
     </p>
     ${dataTable({
       label: "Not understood",
@@ -110,14 +111,13 @@ function findingsPart(findings: readonly ContractFinding[], now: number): Markup
     })}`;
 }
 
-/** Counts of what the gateway has asked the broker for. */
+/** Counts the gateway's requests to the broker. */
 function operationsPart(broker: BrokerCounts | undefined): Markup | string {
   const rows = Object.entries(broker?.operations ?? {}).sort(([a], [b]) => a.localeCompare(b));
   if (broker === undefined || rows.length === 0) return "";
   return html`<h2>Requests to services</h2>
     <p class="soft">
-      Since the start. Requests that name no operation or have no pass of the gateway: ${unnamed(broker)}
-      refused.
+      Since the start. Requests without an operation or without a valid pass: ${unnamed(broker)} refused.
     </p>
     ${dataTable({
       label: "Requests by operation",
@@ -138,6 +138,12 @@ function unnamed({ refused, operations }: BrokerCounts): number {
   return Object.values(operations).reduce((rest, one) => rest - one.refused, refused);
 }
 
+/** Labels of the time at which a platform last responded to the process that fetches its events. */
+const FETCHED: Partial<Record<Platform, string>> = {
+  telegram: "Last successful poll",
+  discord: "Last acknowledged heartbeat",
+};
+
 function channelCard({ platform, state, reason, lastEventAt, polledAt }: ChannelHealth, now: number): Markup {
   const [tone, words] = CHANNEL_STATES[state];
   return html`<li>
@@ -146,7 +152,7 @@ function channelCard({ platform, state, reason, lastEventAt, polledAt }: Channel
     ${reasonBox(reason)}
     ${factList([
       ["Last event", lastEventAt === undefined ? "none since the start" : age(Date.parse(lastEventAt), now)],
-      ["Last poll that was answered", polledAt && age(Date.parse(polledAt), now)],
+      [FETCHED[platform] ?? "", polledAt && age(Date.parse(polledAt), now)],
     ])}
   </li>`;
 }

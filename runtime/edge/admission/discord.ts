@@ -8,7 +8,7 @@ import { sendProblem } from "../problems.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
 import type { WebhookOptions } from "./webhook.ts";
 
-/** Discord signs a time and sets no limit to it; a request that is older is a replay. */
+/** Discord signs the time but documents no limit; older requests are treated as replays. */
 const SKEW_SECONDS = 300;
 const HEX_SIGNATURE = /^[0-9a-f]{128}$/i;
 const encoder = new TextEncoder();
@@ -16,33 +16,54 @@ const encoder = new TextEncoder();
 /** Kinds of interactions: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-interaction-type */
 const PING = 1;
 const APPLICATION_COMMAND = 2;
+const MESSAGE_COMPONENT = 3;
 const AUTOCOMPLETE = 4;
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
-/** Members of every interaction, PING included. */
+/** Fields of every interaction, including PING. */
 const interaction = once(() => z.looseObject({ id: snowflake, type: z.int() }));
 
-/** A command. Without `guild_id` it comes from a direct message. */
+/** Fields of a command and of a button press. Without `guild_id` they come from a direct message. */
+const ASKED = {
+  id: snowflake,
+  application_id: snowflake,
+  token: z.string().check(z.minLength(1), z.maxLength(1_024)),
+  channel_id: snowflake,
+  guild_id: z.optional(snowflake),
+};
+
 const commandInteraction = once(() =>
   z.looseObject({
-    id: snowflake,
-    application_id: snowflake,
+    ...ASKED,
     type: z.literal(APPLICATION_COMMAND),
-    token: z.string().check(z.minLength(1), z.maxLength(1_024)),
-    channel_id: snowflake,
-    guild_id: z.optional(snowflake),
     data: z.looseObject({ name: z.string(), type: z.int() }),
   }),
 );
 
-// Importing a key costs more than using it, and a deployment has one.
+/** https://docs.discord.com/developers/components/reference#component-object-component-types */
+const BUTTON = 2;
+
+/** A press of a button below a message: https://docs.discord.com/developers/components/reference#button */
+const pressInteraction = once(() =>
+  z.looseObject({
+    ...ASKED,
+    type: z.literal(MESSAGE_COMPONENT),
+    data: z.looseObject({
+      component_type: z.literal(BUTTON),
+      custom_id: z.string().check(z.minLength(1), z.maxLength(100)),
+    }),
+  }),
+);
+
+// Importing a key costs more than using it, and a deployment has only one.
 let cached: { publicKey: string; key: Promise<VerifyKey> } | undefined;
 
 /** Callback types: https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
 const PONG = 1;
 const MESSAGE = 4;
 const DEFERRED_MESSAGE = 5;
+const DEFERRED_UPDATE = 6;
 const AUTOCOMPLETE_RESULT = 8;
 /** Only the person who asked sees the message. */
 const EPHEMERAL = 64;
@@ -55,12 +76,10 @@ interface DiscordInteractionsOptions {
 }
 
 /**
- * Reads Discord's interactions. A command is on disk before its deferred answer goes out, also while the
- * gateway is down: Discord waits three seconds, never asks again, and takes the reply for 15 minutes.
- *
- * A wrong signature is answered with 401 in every state: Discord sends one on purpose when the endpoint
- * is set and from time to time after that, and removes an endpoint that answers otherwise.
- * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
+ * Handles Discord's interactions. A command is on disk before its deferred answer is sent, even while the gateway is
+ * down: Discord waits three seconds, never retries, and accepts the reply for 15 minutes. A wrong signature gets 401 in
+ * every state: Discord sends one deliberately when the endpoint is set and from time to time afterwards, and removes an
+ * endpoint that responds otherwise. https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint
  */
 export function discordInteractions({
   publicKey,
@@ -80,35 +99,56 @@ export function discordInteractions({
       if (!(await verifyDiscord(publicKey, signed, clock()))) {
         return { kind: "answer", response: sendProblem("signature_invalid", undefined, { status: 401 }) };
       }
-      const value = parseJsonObject(text);
-      const kind = interaction().safeParse(value);
-      if (!kind.success) throw new StewardError("body_invalid", "The body is not an interaction.");
-      if (kind.data.type === PING) return { kind: "answer", response: Response.json({ type: PONG }) };
-      const command = commandInteraction().safeParse(value);
-      if (!command.success || !isDiscordCommand(command.data.data.name)) {
-        return { kind: "answer", response: unsupported(kind.data.type) };
-      }
-      return { kind: "event", delivery: discordDelivery(command.data, clock()) };
+      const taken = takeInteraction(parseJsonObject(text), clock());
+      if (taken === undefined) throw new StewardError("body_invalid", "The body is not an interaction.");
+      const { delivery, response } = taken;
+      return delivery === undefined
+        ? { kind: "answer", response: Response.json(response) }
+        : { kind: "event", delivery };
     },
-    recorded(_ready, { payload }) {
-      const command = commandInteraction().parse(payload);
-      const hidden = isPrivateAnswer(command.data.name, command.guild_id !== undefined);
-      return Response.json({ type: DEFERRED_MESSAGE, ...(hidden && { data: { flags: EPHEMERAL } }) });
-    },
+    recorded: (_ready, { payload, receivedAt }) =>
+      Response.json(takeInteraction(payload, receivedAt)?.response ?? {}),
   };
 }
 
-/** Answers what is not a command that is offered: buttons, forms, menus, and commands of an earlier registration. */
-function unsupported(type: number): Response {
-  if (type === AUTOCOMPLETE) return Response.json({ type: AUTOCOMPLETE_RESULT, data: { choices: [] } });
-  const content = "I do not support this. Use /ask, or /help for what I understand.";
-  return Response.json({ type: MESSAGE, data: { content, flags: EPHEMERAL } });
+/** The event of an interaction and the first response to it. The event is on disk before the response is sent. */
+interface TakenInteraction {
+  response: object;
+  delivery?: Delivery;
 }
 
-/** Web Crypto's key, whose global name differs between the two runtimes' types. */
+/**
+ * Converts an interaction from Discord; returns `undefined` for anything else. The event's id is the interaction's id,
+ * which Discord never reuses; its conversation is the channel or direct message. A press has its own conversation,
+ * since it must not wait for the answer that it may stop.
+ */
+export function takeInteraction(value: unknown, receivedAt: number): TakenInteraction | undefined {
+  const kind = interaction().safeParse(value);
+  if (!kind.success) return undefined;
+  if (kind.data.type === PING) return { response: { type: PONG } };
+  const press = pressInteraction().safeParse(value);
+  const command = commandInteraction().safeParse(value);
+  const event = press.data ?? command.data;
+  const isOffered = press.success || (command.success && isDiscordCommand(command.data.data.name));
+  if (event === undefined || !isOffered) return { response: unsupported(kind.data.type) };
+  const conversation = `discord:${event.channel_id}${press.success ? ":press" : ""}`;
+  const delivery: Delivery = { id: event.id, platform: "discord", conversation, receivedAt, payload: event };
+  if (!command.success) return { delivery, response: { type: DEFERRED_UPDATE } };
+  const isHidden = isPrivateAnswer(command.data.data.name, event.guild_id !== undefined);
+  return { delivery, response: { type: DEFERRED_MESSAGE, ...(isHidden && { data: { flags: EPHEMERAL } }) } };
+}
+
+/** Returns the response to unsupported interactions: forms, menus, and commands of an earlier registration. */
+function unsupported(type: number): object {
+  if (type === AUTOCOMPLETE) return { type: AUTOCOMPLETE_RESULT, data: { choices: [] } };
+  const content = "I do not support this. Use /ask, or /help for what I understand.";
+  return { type: MESSAGE, data: { content, flags: EPHEMERAL } };
+}
+
+/** Web Crypto's key; its global type has different names in the two runtimes. */
 type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** A raw request as it must be to check its signature. */
+/** A raw request, as needed to verify its signature. */
 interface SignedInteraction {
   body: string;
   timestamp: string | null;
@@ -116,8 +156,8 @@ interface SignedInteraction {
 }
 
 /**
- * Checks Discord's signature: Ed25519 over the timestamp and the body. `publicKey` is 64 hexadecimal
- * digits, `now` in milliseconds.
+ * Verifies Discord's signature: Ed25519 over the timestamp and the body. `publicKey` is 64 hexadecimal digits, `now` in
+ * milliseconds.
  * https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers
  */
 async function verifyDiscord(publicKey: string, request: SignedInteraction, now: number): Promise<boolean> {
@@ -127,18 +167,6 @@ async function verifyDiscord(publicKey: string, request: SignedInteraction, now:
   if (Math.abs(now / 1_000 - Number(timestamp)) > SKEW_SECONDS) return false;
   const key = await verifyKey(publicKey);
   return crypto.subtle.verify("Ed25519", key, fromHex(signature), encoder.encode(timestamp + body));
-}
-
-/**
- * The delivery of a verified command. Its id is the interaction's, which is repeated with nothing else;
- * its conversation is the channel, be it a server's or a direct message's.
- */
-function discordDelivery(
-  payload: z.infer<ReturnType<typeof commandInteraction>>,
-  receivedAt: number,
-): Delivery {
-  const conversation = `discord:${payload.channel_id}`;
-  return { id: payload.id, platform: "discord", conversation, receivedAt, payload };
 }
 
 function verifyKey(publicKey: string): Promise<VerifyKey> {

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { catch as recovered } from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { once } from "../../shared/once.ts";
@@ -6,16 +7,24 @@ import type { Clock } from "../ports.ts";
 import { parseJsonObject, readJsonText, readText } from "./body.ts";
 import { answerRecorded, type WebhookOptions } from "./webhook.ts";
 
-/** Slack's own limit against replays, https://docs.slack.dev/authentication/verifying-requests-from-slack */
+/** Slack's recommended limit against replays: https://docs.slack.dev/authentication/verifying-requests-from-slack */
 const SKEW_SECONDS = 300;
 const HEX_SIGNATURE = /^v0=([0-9a-f]{64})$/;
 const encoder = new TextEncoder();
 
-/** The request that Slack sends to prove who owns the address: https://docs.slack.dev/reference/events/url_verification */
+/** Slack's request to verify who owns the address: https://docs.slack.dev/reference/events/url_verification */
 const urlVerification = once(() =>
   z.object({
     type: z.literal("url_verification"),
     challenge: z.string().check(z.maxLength(4_096)),
+  }),
+);
+
+/** Fields that locate a message. */
+const place = once(() =>
+  z.looseObject({
+    ts: z.optional(z.string().check(z.maxLength(64))),
+    thread_ts: z.optional(z.string().check(z.maxLength(64))),
   }),
 );
 
@@ -25,13 +34,17 @@ const eventCallback = once(() =>
     type: z.literal("event_callback"),
     event_id: z.string().check(z.minLength(1), z.maxLength(200)),
     team_id: z.optional(z.string().check(z.maxLength(64))),
+    authorizations: recovered(z.optional(z.array(z.looseObject({ user_id: z.string() }))), undefined),
     event: z.looseObject({
       type: z.string(),
       subtype: z.optional(z.string()),
       channel: z.optional(z.string().check(z.maxLength(64))),
-      ts: z.optional(z.string().check(z.maxLength(64))),
-      thread_ts: z.optional(z.string().check(z.maxLength(64))),
+      ...place().shape,
       channel_type: z.optional(z.string().check(z.maxLength(32))),
+      /** For an edit: the current message. */
+      message: recovered(z.optional(place()), undefined),
+      /** For an edit or a deletion: the previous message. */
+      previous_message: recovered(z.optional(place()), undefined),
     }),
   }),
 );
@@ -47,13 +60,13 @@ const blockActions = once(() => {
   });
 });
 
-/** Presses come as a form, all else as JSON. */
+/** Button presses arrive as a form, everything else as JSON. */
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-// Importing a key costs more than using it, and a deployment has one secret.
+// Importing a key costs more than using it, and a deployment has only one secret.
 let cached: { secret: string; key: Promise<SigningKey> } | undefined;
 
-/** Characters of an unsigned body that are parsed: a challenge has fewer. */
+/** Characters of an unsigned body that are parsed; a challenge is shorter. */
 const LONGEST_UNSIGNED = 8_192;
 
 /** Dependencies of {@link slackEvents}. */
@@ -63,8 +76,8 @@ interface SlackEventsOptions {
 }
 
 /**
- * Reads Slack's events. The challenge comes first and is echoed, signed or not (the specification's
- * test POST is unsigned); then the signature is checked.
+ * Handles Slack's events. A challenge is echoed before the signature is checked, since the specification's test POST is
+ * unsigned.
  */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
@@ -74,14 +87,14 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));
     }
-    // A short body that is not JSON gets 400 even if it is unsigned, which helps people who try the route by hand.
+    // A short body that is not JSON gets 400 even if it is unsigned, which helps people who test the route by hand.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
       return { kind: "answer", response: Response.json({ challenge: verification.data.challenge }) };
     }
     await verify(request, text);
-    // Verified, but of a kind that has no event id and wants no answer, such as app_rate_limited.
+    // Verified, but of a kind without an event id that needs no answer, such as app_rate_limited.
     return eventOrNothing(slackDelivery(short ?? parseJsonObject(text), clock()));
   };
 
@@ -103,12 +116,15 @@ function eventOrNothing(delivery: Delivery | undefined): Awaited<ReturnType<Webh
   return { kind: "answer", response: new Response(null, { status: 200 }) };
 }
 
-/** Answers a press at once, since Slack waits three seconds for it and asks no second time. */
+/** Acknowledges a button press at once: Slack waits three seconds and does not retry. */
 export function recordedBySlack(ready: boolean, { payload }: Delivery): Response {
   return payload["type"] === "block_actions" ? new Response(null, { status: 200 }) : answerRecorded(ready);
 }
 
-/** The delivery of a verified press, `undefined` for any other interaction. A press waits for no answer of its chat. */
+/**
+ * Returns the delivery of a verified button press, `undefined` for other interactions. A press has its own
+ * conversation, so that it does not wait for the chat's answer.
+ */
 function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
   const { data } = blockActions().safeParse(body);
@@ -124,17 +140,17 @@ function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
   };
 }
 
-/** Web Crypto's key, whose global name differs between the two runtimes' types. */
+/** Web Crypto's key; its global type has different names in the two runtimes. */
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** A raw request as it must be to check its signature. */
+/** A raw request, as needed to verify its signature. */
 interface SignedRequest {
   body: string;
   timestamp: string | null;
   signature: string | null;
 }
 
-/** Checks Slack's signature, version v0: HMAC-SHA256 over `v0:<timestamp>:<body>`. `now` in milliseconds. */
+/** Verifies Slack's signature, version v0: HMAC-SHA256 over `v0:<timestamp>:<body>`. `now` in milliseconds. */
 async function verifySlack(secret: string, request: SignedRequest, now: number): Promise<boolean> {
   const { body, timestamp, signature } = request;
   const hex = HEX_SIGNATURE.exec(signature ?? "")?.[1];
@@ -145,25 +161,36 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
 }
 
 /**
- * The delivery of a verified body, `undefined` where it is no event. A channel's thread is a
- * conversation of its own; a direct message's conversation is the channel.
+ * Returns the delivery of a verified body, `undefined` if it cannot be answered. In a channel each thread is a separate
+ * conversation; in a direct message the channel is. An edit or a deletion belongs to its message's conversation.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = eventCallback().safeParse(body);
   if (!parsed.success) return undefined;
   const { event_id: id, team_id: team = "", event } = parsed.data;
-  if (isAboutMessage(event)) return undefined;
-  const thread = event.channel_type === "im" ? "" : (event.thread_ts ?? event.ts ?? "");
-  const conversation = [team, event.channel ?? "none", thread].filter((part) => part !== "").join(":");
+  if (isUnanswerable(parsed.data)) return undefined;
+  const { channel = "none", message, previous_message: former } = event;
+  const changed = message ?? former;
+  const { ts = "", thread_ts: thread } = changed ?? event;
+  // Slack sometimes omits the channel type of a change. Ids of direct messages begin with D.
+  const isDirect = event.channel_type === "im" || (changed !== undefined && channel.startsWith("D"));
+  const conversation = [team, channel, isDirect ? "" : (thread ?? ts)]
+    .filter((part) => part !== "")
+    .join(":");
   return { id, platform: "slack", conversation, receivedAt, payload: parsed.data };
 }
 
 /**
- * True for an edit, a deletion or a reaction: about another message, and nothing that is answered. Recorded, they would
- * hide the events that people miss an answer to.
+ * Returns true for events that would only clutter the ledger: a reaction, an edit or deletion of a bot's message, and
+ * an edit that mentions the bot in a channel, which Slack also sends as a mention.
  */
-function isAboutMessage({ type, subtype = "" }: { type: string; subtype?: string | undefined }): boolean {
-  return type.startsWith("reaction_") || /^message_(?:changed|deleted|replied)$/.test(subtype);
+function isUnanswerable({ event, authorizations = [] }: z.infer<ReturnType<typeof eventCallback>>): boolean {
+  const { type, subtype = "", channel = "", message, previous_message: former } = event;
+  if (type.startsWith("reaction_") || subtype === "message_replied") return true;
+  if (!/^message_(?:changed|deleted)$/.test(subtype)) return false;
+  if ((message ?? former)?.["bot_id"] || former?.["bot_id"]) return true;
+  const text = String(message?.["text"] ?? "");
+  return !channel.startsWith("D") && authorizations.some(({ user_id: bot }) => text.includes(`<@${bot}`));
 }
 
 function signingKey(secret: string): Promise<SigningKey> {

@@ -1,10 +1,11 @@
-/** The chat page's script; contract/chat.ts is what it speaks. Every text is put in as text, never as markup. */
-import { CHAT_CLOSE, CHAT_PICTURES, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
+/** Script of the chat page; contract/chat.ts defines its protocol. All text is inserted as text, never as markup. */
+import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
 import type { Block } from "../../contract/markdown.ts";
 import { displayName, openDevice } from "./device.ts";
 import { element } from "./dom.ts";
 import { render } from "./markdown.ts";
-import { offerPictures, takePictures } from "./pictures.ts";
+import { Items } from "./items.ts";
+import { offerPictures, type Said, sendSaid, shownOf, takePictures, withoutPictures } from "./pictures.ts";
 
 const log = element("log", HTMLElement);
 const form = element("form", HTMLFormElement);
@@ -17,7 +18,7 @@ const stop = element("stop", HTMLButtonElement);
 const copy = element("copy", HTMLButtonElement);
 const command = element("command", HTMLElement);
 
-/** Key of the messages that have no answer yet: after a reload they are sent again under their own ids. */
+/** Storage key of unanswered messages: after a reload they are resent under their own ids. */
 const UNANSWERED = "steward-chat-unanswered";
 const LONGEST_WAIT_MS = 30_000;
 const FIRST_WAIT_MS = 500;
@@ -25,55 +26,56 @@ const FIRST_WAIT_MS = 500;
 type Role = "user" | "assistant";
 type Tone = "" | "waiting" | "busy" | "failed";
 
-/** A message of this page. */
-interface Said {
-  text: string;
-  pictures: readonly string[];
-}
-
 const unanswered = new Map<string, Said>(JSON.parse(sessionStorage.getItem(UNANSWERED) ?? "[]"));
 const turns = new Map<string, HTMLElement>();
+
+const items = new Items({
+  send,
+  rouse,
+  tell: (text) => trouble(text, "OK", () => {}),
+  place: ({ id, item }) => article("item", id, item),
+});
 
 let socket: WebSocket | undefined;
 let attempts = 0;
 let welcome = false;
-/** A silent page must not keep waking the gateway: it connects when its person writes, which always works. */
+/** An idle page must not keep waking the gateway: it reconnects only when its user writes. */
 let asleep = false;
 let roused = false;
-/** Action of the button beside the present trouble. */
+/** Action of the button beside the current error message. */
 let askAgain = (): void => {};
 
 function keepUnanswered(): void {
   try {
     sessionStorage.setItem(UNANSWERED, JSON.stringify([...unanswered]));
   } catch {
-    // The storage takes about 5 MB: a reload then has the words, and says that the pictures are gone.
+    // Storage is limited to about 5 MB. After a reload, only the text is left, with a remark that the pictures are
+    // gone.
     const words = [...unanswered].map(([id, said]) => [id, withoutPictures(said)]);
     sessionStorage.setItem(UNANSWERED, JSON.stringify(words));
   }
 }
 
-function withoutPictures({ text, pictures }: Said): Said {
-  const gone = pictures.map(() => "[image: lost when the page was loaded again]");
-  return { text: [text, ...gone].filter(Boolean).join("\n"), pictures: [] };
-}
-
-function article(role: Role, id: string): HTMLElement {
-  const known = turns.get(`${role} ${id}`);
+/** Returns the element of a message or, by its `key`, of one of its items; creates it if it is missing. */
+function article(role: Role | "item", id: string, key = id): HTMLElement {
+  const known = turns.get(`${role} ${key}`);
   if (known !== undefined) return known;
   const made = document.createElement("article");
   made.setAttribute("aria-label", role === "user" ? "You" : "steward");
-  turns.set(`${role} ${id}`, made);
+  turns.set(`${role} ${key}`, made);
   if (welcome)
     made.dataset["time"] = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  const question = role === "user" ? undefined : turns.get(`user ${id}`);
-  // An answer stands right behind its question.
-  if (question === undefined) log.append(made);
-  else question.after(made);
+  // Insert an answer directly after its question, and an item after everything that belongs to the same message.
+  const others = role === "item" && id !== "" ? [...log.children] : [];
+  const last = others.findLast((one) => one instanceof HTMLElement && one.dataset["of"] === id);
+  const before = last ?? (role === "user" ? undefined : turns.get(`user ${id}`));
+  made.dataset["of"] = id;
+  if (before === undefined) log.append(made);
+  else before.after(made);
   return made;
 }
 
-/** A message as the page shows it: without blocks, as it was written. */
+/** A message as the page shows it; without blocks it is shown verbatim. */
 interface Shown {
   text: string;
   blocks?: readonly Block[] | undefined;
@@ -83,7 +85,7 @@ function show(role: Role, id: string, { text, blocks }: Shown, tone: Tone = ""):
   const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   const shown = article(role, id);
   shown.className = `${role === "user" ? "own" : ""} ${tone}`.trim();
-  // Read out once it is whole, not with every word.
+  // Screen readers announce it when it is complete, not at every word.
   shown.setAttribute("aria-busy", String(tone === "busy"));
   render(shown, text, blocks);
   if (pinned || role === "user") log.scrollTop = log.scrollHeight;
@@ -124,22 +126,6 @@ function send(message: FromPage): void {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
 }
 
-/** Sends a message behind its pictures. */
-function sendSaid(id: string, { text, pictures }: Said): void {
-  for (const picture of pictures) {
-    for (let at = 0; at < picture.length; at += CHAT_PICTURES.piece) {
-      const part = picture.slice(at, at + CHAT_PICTURES.piece);
-      send({ type: "picture", id, part, ends: at + CHAT_PICTURES.piece >= picture.length });
-    }
-  }
-  send({ type: "say", id, text });
-}
-
-function shownOf({ text, pictures }: Said): string {
-  const lines = pictures.map((_, at) => `[image: picture ${at + 1}]`);
-  return [text, ...lines].filter(Boolean).join("\n");
-}
-
 async function connect(renew = false): Promise<void> {
   tell("Connecting", "wait");
   const device = await openDevice(renew).catch(() => undefined);
@@ -167,6 +153,7 @@ async function connect(renew = false): Promise<void> {
 }
 
 function closed(current: WebSocket, code: number): void {
+  items.close();
   setReady(roused);
   pairing.hidden = true;
   switch (code) {
@@ -216,7 +203,12 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
       return;
     case "welcome":
       return greet(message);
+    case "file":
+    case "choices":
+      return items.show(message);
     case "accepted":
+      // Store the button's text as an ordinary message until it is answered.
+      if (items.isPressed(message.id)) unanswered.set(message.id, { text: message.text, pictures: [] });
       return show("user", message.id, message);
     case "typing":
       return show("assistant", message.id, { text: "" }, "busy");
@@ -231,7 +223,12 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
   }
 }
 
-function greet({ history, running }: Extract<ToPage, { type: "welcome" }>): void {
+function greet({
+  history,
+  running,
+  items: sent = [],
+  ticket = "",
+}: Extract<ToPage, { type: "welcome" }>): void {
   attempts = 0;
   welcome = true;
   roused = false;
@@ -240,13 +237,14 @@ function greet({ history, running }: Extract<ToPage, { type: "welcome" }>): void
     show(role, id, turn);
     if (role === "assistant") unanswered.delete(id);
   }
+  items.greet(sent, ticket);
   for (const id of running) if (turns.has(`user ${id}`)) show("assistant", id, { text: "" }, "busy");
   tell("Connected", "ok");
   setReady(true);
   keepUnanswered();
   for (const [id, said] of unanswered) {
     show("user", id, { text: shownOf(said) }, "waiting");
-    sendSaid(id, said);
+    sendSaid(send, { id, ...said });
   }
   log.scrollTop = log.scrollHeight;
 }
@@ -272,7 +270,7 @@ function say(id: string, said: Said): void {
   unanswered.set(id, said);
   keepUnanswered();
   show("user", id, { text: shownOf(said) }, "waiting");
-  if (welcome) sendSaid(id, said);
+  if (welcome) sendSaid(send, { id, ...said });
   rouse();
 }
 

@@ -1,6 +1,6 @@
 /**
- * An answer's Markdown, which the gateway has read, as elements. Their content is text, and a link is http or https, so
- * no answer can bring markup of its own into the page.
+ * Renders an answer's Markdown, parsed by the gateway, as elements. Their content is set as text and links must be http
+ * or https, so an answer cannot inject markup into the page.
  */
 
 import type { Block, Inline, Item } from "../../contract/markdown.ts";
@@ -9,7 +9,7 @@ const FENCE = /^```[\w+#.-]*[ \t]*$/;
 const WEB = /^https?:\/\/./;
 const COPIED_MS = 2_000;
 
-/** Puts a text into an element: as its blocks, or as a person wrote it, where fences alone mean code. */
+/** Renders a text into an element: from its blocks, or verbatim for a person's text, in which only fences mark code. */
 export function render(target: HTMLElement, text: string, blocks?: readonly Block[]): void {
   const shown = document.createDocumentFragment();
   fill(shown, blocks === undefined ? plain(text) : blocks.map(blockNode));
@@ -38,7 +38,7 @@ function plain(text: string): Node[] {
   return nodes;
 }
 
-/** A text without the line feeds around it. */
+/** Returns a text without leading and trailing line feeds. */
 function withoutBlankEnds(text: string): string {
   let from = 0;
   let to = text.length;
@@ -72,7 +72,7 @@ function blockNode(block: Block): Node {
 }
 
 function item({ done, blocks }: Item): HTMLElement {
-  // What an item says first stands beside its sign.
+  // Show an item's first paragraph beside its bullet.
   const content = blocks.flatMap((block, at): (Node | string)[] =>
     at === 0 && block.kind === "paragraph" ? block.inside.map(piece) : [blockNode(block)],
   );
@@ -97,7 +97,7 @@ function piece(part: Inline): Node | string {
     case "link": {
       const label = made("span", part.label.map(piece));
       const shown = label.textContent ?? "";
-      // A label that is an address leads there, or nowhere.
+      // If the label looks like a URL, link it only if it equals the target.
       const misleads = WEB.test(shown) && shown !== part.target;
       if (misleads || !WEB.test(part.target)) return made("span", [label, ` (${part.target})`]);
       return link(part.target, shown === "" ? part.target : label);
@@ -160,7 +160,7 @@ function made<Name extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-/** Appends one after the other: as arguments of a call, a long answer's pieces would overflow the stack. */
+/** Appends nodes one by one: spreading a long answer's nodes as arguments would overflow the stack. */
 function fill(parent: ParentNode, content: readonly (Node | string)[]): void {
   for (const part of content) parent.append(part);
 }

@@ -1,22 +1,29 @@
-/** Pictures that a person adds to a message: scaled down here, so that little travels. */
-import { CHAT_PICTURES } from "../../contract/chat.ts";
+/** Pictures that the user adds to a message, scaled down in the browser to save bandwidth. */
+import { CHAT_PICTURES, type FromPage } from "../../contract/chat.ts";
 import { element } from "./dom.ts";
 
-/** Models see no more: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
+/** Models scale larger pictures down: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
 const LONGEST_SIDE = 1_568;
 const QUALITY = 0.85;
-/** Smaller files stay as they are: a drawing may have an alpha channel, and scaled text is hard to read. */
+/** Smaller files are sent unchanged: a drawing may have an alpha channel, and text is hard to read when scaled. */
 const SMALL_BYTES = 400_000;
 const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/** A message written on this page. */
+export interface Said {
+  text: string;
+  /** In base64. */
+  pictures: readonly string[];
+}
 
 const shelf = element("pictures", HTMLElement);
 const file = element("file", HTMLInputElement);
 const add = element("add", HTMLButtonElement);
 
-/** The pictures that go with the next message, as base64. */
+/** Pictures for the next message, in base64. */
 let chosen: string[] = [];
 
-/** Returns the chosen pictures, and forgets them. */
+/** Returns the chosen pictures and clears the selection. */
 export function takePictures(): string[] {
   const taken = chosen;
   chosen = [];
@@ -24,7 +31,9 @@ export function takePictures(): string[] {
   return taken;
 }
 
-/** Lets people choose pictures by the button and paste them into a field. `tell` shows what could not be added. */
+/**
+ * Lets the user choose pictures with the button and paste them into a field. `tell` shows why a picture was not added.
+ */
 export function offerPictures(field: HTMLElement, tell: (text: string) => void): void {
   const choose = async (files: readonly File[]): Promise<void> => {
     for (const one of files) {
@@ -48,6 +57,32 @@ export function offerPictures(field: HTMLElement, tell: (text: string) => void):
   });
 }
 
+/** Sends a message after its pictures. */
+export function sendSaid(
+  send: (message: FromPage) => void,
+  { id, text, pictures }: Said & { id: string },
+): void {
+  for (const picture of pictures) {
+    for (let at = 0; at < picture.length; at += CHAT_PICTURES.piece) {
+      const part = picture.slice(at, at + CHAT_PICTURES.piece);
+      send({ type: "picture", id, part, ends: at + CHAT_PICTURES.piece >= picture.length });
+    }
+  }
+  send({ type: "say", id, text });
+}
+
+/** Returns the text that the page shows for a message. */
+export function shownOf({ text, pictures }: Said): string {
+  const lines = pictures.map((_, at) => `[image: picture ${at + 1}]`);
+  return [text, ...lines].filter(Boolean).join("\n");
+}
+
+/** Returns a message with each picture replaced by a line of text. */
+export function withoutPictures({ text, pictures }: Said): Said {
+  const gone = pictures.map(() => "[image: lost when the page was loaded again]");
+  return { text: [text, ...gone].filter(Boolean).join("\n"), pictures: [] };
+}
+
 function showShelf(): void {
   shelf.hidden = chosen.length === 0;
   shelf.replaceChildren(
@@ -68,7 +103,7 @@ function showShelf(): void {
   );
 }
 
-/** Returns a file as base64: a picture, no larger than it is of use. */
+/** Reads a picture as base64, scaled down to the size that models use. */
 async function read(given: File): Promise<string> {
   const bitmap = await createImageBitmap(given);
   const scale = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
@@ -88,7 +123,7 @@ async function scaled(bitmap: ImageBitmap, scale: number): Promise<Blob> {
   canvas.height = Math.max(1, Math.round(bitmap.height * scale));
   const context = canvas.getContext("2d");
   if (context === null) throw new Error("no canvas");
-  // A JPEG has no alpha channel: what is see-through would become black.
+  // JPEG has no alpha channel: transparent parts would turn black.
   context.fillStyle = "#fff";
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);

@@ -13,13 +13,13 @@ import type { AttemptResult, Deliver } from "./dispatcher.ts";
 /** Dependencies of {@link deliverTo}. */
 export interface DeliverOptions {
   sandbox: Pick<Sandbox, "request">;
-  /** Records what an event itself changed. */
+  /** Records a change that the event itself caused. */
   record(entry: Omit<ActivityEntry, "at">): void;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** Hands a chat's due events to the gateway of a running sandbox. See {@link Deliver}. */
+/** Delivers a chat's due events to the gateway of a running sandbox. See {@link Deliver}. */
 export async function deliverTo(
   { sandbox, record, clock }: DeliverOptions,
   request: ChatDeliveries,
@@ -32,7 +32,7 @@ export async function deliverTo(
   });
   if (!response.ok || response.body === null) {
     const result = resultOf(await answerOf(response), clock());
-    // It says nothing of each of several.
+    // One refusal of several events does not say which event it is about.
     return result.kind === "refused" && request.deliveries.length > 1 ? { ...result, kind: "retry" } : result;
   }
   placed();
@@ -53,7 +53,7 @@ async function answerOf(response: Response): Promise<Omit<DeliveryEnd, "index">>
   return { status: response.status, body, ...(retryAfter !== null && { retryAfter }) };
 }
 
-/** Returns what an event's end means for the ledger. */
+/** Maps the result of a delivery to the ledger's next step. */
 function resultOf({ status, retryAfter, body }: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
   if (status === 200) {
     const { outcome, note = outcome, group } = body as DeliveryOutcome;
@@ -64,7 +64,7 @@ function resultOf({ status, retryAfter, body }: Omit<DeliveryEnd, "index">, now:
   const note = `${status} ${code} ${detail}`.trim();
   if (status === 400 || status === 413) return { kind: "refused", note };
   const afterMs = retryAfterMs(retryAfter ?? null, now);
-  // 404: a container of an older version, which is replaced soon. A stopping one keeps nothing either.
+  // 404: an older container version, soon replaced. A stopping container accepts nothing either.
   const absent = status === 404 || (status === 503 && code === "gateway_unavailable");
   return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }

@@ -5,33 +5,40 @@ import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } 
 import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
+import { carriedMessage, matters } from "./versions.ts";
 
 /** End of an entry. */
 export interface SettledAs {
   state: "answered" | "ignored" | "failed";
-  /** Reason, in words that hold no secret. */
+  /** The reason; contains no secret. */
   note: string;
   /** See `LedgerEntry`. */
   group?: string | undefined;
 }
 
+/**
+ * Result of recording an event. `known`: the platform resent it. `left`: it changes a message, but no answer can depend
+ * on the change.
+ */
+export type Recorded = "recorded" | "known" | "left";
+
 /** An entry that is due for delivery. */
 export interface DueEntry {
   key: string;
-  /** Deliveries begun, this one included. */
+  /** Number of deliveries started, including this one. */
   attempt: number;
   delivery: Delivery;
 }
 
-/** Events of one chat that go to the gateway together, in their order. */
+/** Events of one chat that are delivered together, in order. */
 export interface DueChat {
   chatKey: string;
-  /** The id of the open event directly before them, which is under way. */
+  /** Id of the event directly before them, if it is still in progress. */
   after?: string;
   entries: readonly [DueEntry, ...DueEntry[]];
 }
 
-// The partial index keeps every look-up as small as the open work, however many settled rows there are.
+// The partial index keeps look-ups fast: its size depends on open entries, not on settled ones.
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS ledger (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -45,24 +52,26 @@ const SCHEMA = [
      settled_at INTEGER,
      note TEXT,
      group_id TEXT,
-     notice_at INTEGER
+     notice_at INTEGER,
+     message TEXT
    )`,
   `CREATE INDEX IF NOT EXISTS ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL`,
-  // With its state, so that what is settled is counted without reading the events themselves.
+  // Includes the state, so that settled entries are counted without reading the events.
   `CREATE INDEX IF NOT EXISTS ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL`,
   "DROP INDEX IF EXISTS ledger_settled",
   `CREATE INDEX IF NOT EXISTS ledger_notices ON ledger (notice_at)
    WHERE settled_at IS NULL AND notice_at IS NOT NULL`,
+  "CREATE INDEX IF NOT EXISTS ledger_messages ON ledger (message) WHERE message IS NOT NULL",
   LISTING_INDEX,
   ...TOTALS_SCHEMA,
 ];
 
-/** A chat whose message waits this long is told. */
+/** After this wait, in milliseconds, the chat is told about the delay. */
 const NOTICE_MS = 60_000;
 
 /**
- * Characters of the events that go together: three bytes each at most, and with escapes below the 2 MiB that the
- * gateway takes. One alone may be longer.
+ * Characters of events delivered together. At three bytes each, plus escapes, this stays below the 2 MiB that the
+ * gateway accepts. A single event may be longer.
  */
 const LONGEST = 512 * 1024;
 
@@ -74,12 +83,12 @@ export class LedgerStore {
   readonly #sql: Sql;
   readonly #turns: Turns;
 
-  /** Creates the tables where they are missing and takes up what a crash left behind. */
+  /** Creates missing tables and resets entries that a crash left in progress. */
   constructor(sql: Sql) {
     this.#sql = sql;
     for (const [index, statement] of SCHEMA.entries()) {
       sql.all(statement);
-      if (index === 0) addNoticeAt(sql);
+      if (index === 0) addColumns(sql);
     }
     this.chats = new Chats(sql);
     renameStates(sql);
@@ -94,30 +103,35 @@ export class LedgerStore {
     });
   }
 
-  /** Stores an event. Returns false where its id is known: the platform sent it again. */
-  record(delivery: Delivery): boolean {
+  /** Stores an event, unless it is already stored or no answer can depend on it. */
+  record(delivery: Delivery): Recorded {
+    const carried = carriedMessage(delivery);
+    if (carried !== undefined && !matters(this.#sql, delivery, carried)) return "left";
+    const isChange = carried?.change !== undefined;
     const inserted = this.#sql.all(
-      // Behind one that waits for longer than that, it is told at once.
-      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at)
+      // If the chat's head waits longer than NOTICE_MS, notify at once. Only messages get a notice, not edits or
+      // deletions.
+      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
-         coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5))
+         coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5), ?6)
        ON CONFLICT (key) DO NOTHING RETURNING seq`,
       `${delivery.platform}:${delivery.id}`,
       chatKeyOf(delivery),
       JSON.stringify(delivery),
       delivery.receivedAt,
-      NOTICE_MS,
+      isChange ? null : NOTICE_MS,
+      carried === undefined || carried.change === "deletion" ? null : carried.message,
     );
-    return inserted.length > 0;
+    return inserted.length > 0 ? "recorded" : "known";
   }
 
   /**
-   * Marks due entries as delivering and returns them, a chat at a time and up to `limit` chats: those with
-   * nothing under way first, and no other once there are `followerLimit`. The chats in `except` wait.
-   * An entry that this version cannot read is settled as failed, so that it delays no other.
+   * Marks due entries as delivering and returns them, grouped by chat, up to `limit` chats. Chats with nothing in
+   * progress come first; others are added only up to `followerLimit` in total. Chats in `except` are skipped. An entry
+   * that this version cannot read is settled as failed, so that it does not block others.
    */
   take(now: number, limit: number, followerLimit = limit, except: Iterable<string> = []): DueChat[] {
-    // Who opens the table puts back what is marked as delivering: that a power cut undoes the mark is all the same.
+    // Reopening the table resets entries marked `delivering`, so losing this write in a power cut is harmless.
     return this.#sql.lightTransaction(() => {
       const taken: DueChat[] = [];
       const passed = [...except];
@@ -139,7 +153,10 @@ export class LedgerStore {
     });
   }
 
-  /** Takes the entry whose turn it is, and what is due directly behind it. `undefined`: none of them can be read. */
+  /**
+   * Starts delivery of the chat's next entry and of the due entries directly after it. Returns `undefined` if none can
+   * be read.
+   */
   #begin({ chatKey, seq: from }: Turn, now: number): DueChat | undefined {
     const rows = this.#sql.all(
       `SELECT seq, key, delivery, state, attempts, next_at FROM (
@@ -171,7 +188,7 @@ export class LedgerStore {
     return { chatKey, ...(after !== undefined && { after }), entries: [first, ...rest] };
   }
 
-  /** The id of the open event directly before an entry. */
+  /** Returns the id of the open event directly before an entry. */
   #before(chatKey: string, seq: number): string | undefined {
     const [row] = this.#sql.all(
       `SELECT key FROM ledger WHERE conversation = ? AND settled_at IS NULL AND seq < ?
@@ -179,13 +196,13 @@ export class LedgerStore {
       chatKey,
       seq,
     );
-    // Ids of platforms have colons too.
+    // Platform event ids may contain colons too.
     return row === undefined ? undefined : String(row["key"]).replace(/^[^:]*:/, "");
   }
 
   /**
-   * Returns events whose chats are to be told that they wait, each once, with the reason of the one that holds up their
-   * chat. One that is being delivered is the gateway's to tell of, and is looked at again later.
+   * Returns events whose chats must be told about a delay, each event once, with the reason of the entry that blocks
+   * the chat. Events being delivered are skipped for now: the gateway itself sends their notices.
    */
   takeNotices(now: number, limit: number): { delivery: Delivery; notice: DeliveryNotice }[] {
     return this.#sql.lightTransaction(() => {
@@ -216,7 +233,7 @@ export class LedgerStore {
     });
   }
 
-  /** Returns when the next chat is to be told that it waits; `undefined` if none is. */
+  /** Returns when the next delay notice is due; `undefined` if none is. */
   nextNotice(): number | undefined {
     const [row] = this.#sql.all(
       "SELECT min(notice_at) AS at FROM ledger WHERE settled_at IS NULL AND notice_at IS NOT NULL",
@@ -233,7 +250,7 @@ export class LedgerStore {
     );
   }
 
-  /** Gives up what was received before `before` and is not being delivered. */
+  /** Gives up entries received before `before` that are not being delivered. */
   expire(before: number, now: number): Delivery[] {
     const rows = this.#updateAll(
       `UPDATE ledger SET state = 'failed', settled_at = ?, note = coalesce(note, 'never delivered')
@@ -244,7 +261,7 @@ export class LedgerStore {
     return rows.flatMap(({ delivery }) => readDelivery(delivery) ?? []);
   }
 
-  /** Appends to the note of a failed event whether the person was told. */
+  /** Appends to a failed event's note whether the person was told. */
   noteTold({ platform, id }: Delivery, told: boolean): void {
     this.#sql.all(
       "UPDATE ledger SET note = note || ?2 WHERE key = ?1 AND state = 'failed'",
@@ -253,7 +270,7 @@ export class LedgerStore {
     );
   }
 
-  /** Makes due what was received later than `limit`, which only a clock that was ahead can have said. */
+  /** Makes entries due that were received later than `limit`: such a time can only come from a clock that was ahead. */
   bringForward(now: number, limit: number): void {
     this.#updateAll(
       `UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND received_at > ? AND next_at > ?
@@ -274,8 +291,8 @@ export class LedgerStore {
   }
 
   /**
-   * Ends an entry. Where a power cut undoes that, the entry is
-   * delivered once more, and the gateway knows what it has answered.
+   * Settles an entry. If a power cut undoes this, the entry is delivered again, and the gateway recognises that it has
+   * been answered.
    */
   settle(key: string, end: SettledAs, now: number): void {
     this.#sql.lightTransaction(() => {
@@ -285,7 +302,7 @@ export class LedgerStore {
     });
   }
 
-  /** Returns the entry's chat key. */
+  /** Settles an entry and returns its chat key. */
   #end(key: string, { state, note, group }: SettledAs, now: number): string {
     const [row] = this.#sql.all(
       `UPDATE ledger SET state = ?, settled_at = ?, note = ?, group_id = ? WHERE key = ?
@@ -300,8 +317,8 @@ export class LedgerStore {
   }
 
   /**
-   * Puts an entry back, due at `nextAt`; it holds up all behind it. Those of them that came back as
-   * well, before it or after it, wait for it and not for a time of their own: they failed with it.
+   * Reschedules an entry for `nextAt`; it blocks all later entries of its chat. Later ones that already came back lose
+   * their own retry times and wait for it, since they failed because of it.
    */
   postpone(key: string, nextAt: number, note: string): void {
     this.#sql.transaction(() => {
@@ -327,19 +344,19 @@ export class LedgerStore {
   }
 
   /**
-   * Returns when the next entry whose turn it is falls due, of those that do so later than `after`;
-   * `undefined` where none waits.
+   * Returns when the next chat's head entry falls due, considering only times later than `after`; `undefined` if none
+   * is waiting.
    */
   nextDue(after = -1): number | undefined {
     return this.#turns.next(after);
   }
 
-  /** True where an entry is not settled yet. */
+  /** Returns true if an entry is not settled yet. */
   hasOpen(): boolean {
     return this.#sql.all("SELECT 1 FROM ledger WHERE settled_at IS NULL LIMIT 1").length > 0;
   }
 
-  /** Returns when the oldest entry came that is not settled yet. */
+  /** Returns the arrival time of the oldest unsettled entry. */
   oldestOpen(): number | undefined {
     const [row] = this.#sql.all(
       "SELECT min(received_at) AS at FROM ledger INDEXED BY ledger_open WHERE settled_at IS NULL",
@@ -347,7 +364,7 @@ export class LedgerStore {
     return row?.["at"] === null || row === undefined ? undefined : Number(row["at"]);
   }
 
-  /** Entries by state. */
+  /** Returns the number of entries by state. */
   counts(): LedgerCounts {
     const counts: LedgerCounts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };
     const rows = this.#sql.all(
@@ -361,12 +378,12 @@ export class LedgerStore {
     return counts;
   }
 
-  /** One page of entries. */
+  /** Returns one page of entries. */
   list(query: LedgerQuery): LedgerPage {
     return listEntries(this.#sql, query);
   }
 
-  /** Puts an entry back that failed or was ignored, due at once. Its age counts from now on, else it would be given up again. */
+  /** Makes a failed or ignored entry due at once. Its age restarts, else it would be given up again. */
   replay(key: string, now: number): ReplayResult {
     return this.#sql.transaction(() => {
       const [row] = this.#sql.all("SELECT state, conversation FROM ledger WHERE key = ?", key);
@@ -385,7 +402,7 @@ export class LedgerStore {
     });
   }
 
-  /** Deletes up to `limit` entries that were settled before `before`. */
+  /** Deletes up to `limit` entries settled before `before`. */
   prune(before: number, limit: number): void {
     this.#sql.all(
       "DELETE FROM ledger WHERE seq IN (SELECT seq FROM ledger WHERE settled_at < ? LIMIT ?)",
@@ -395,14 +412,14 @@ export class LedgerStore {
   }
 }
 
-/** For a ledger that is older than this column. */
-function addNoticeAt(sql: Sql): void {
-  const columns = sql.all("SELECT name FROM pragma_table_info('ledger')");
-  if (columns.some(({ name }) => name === "notice_at")) return;
-  sql.all("ALTER TABLE ledger ADD COLUMN notice_at INTEGER");
+/** Adds the columns that older ledgers lack. */
+function addColumns(sql: Sql): void {
+  const columns = sql.all("SELECT name FROM pragma_table_info('ledger')").map(({ name }) => name);
+  if (!columns.includes("notice_at")) sql.all("ALTER TABLE ledger ADD COLUMN notice_at INTEGER");
+  if (!columns.includes("message")) sql.all("ALTER TABLE ledger ADD COLUMN message TEXT");
 }
 
-/** Returns `undefined` where this version cannot read it. */
+/** Parses a stored event; `undefined` if this version cannot read it. */
 function readDelivery(text: unknown): Delivery | undefined {
   return deliverySchema.safeParse(parseJson(String(text))).data;
 }

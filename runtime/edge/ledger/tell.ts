@@ -8,13 +8,13 @@ import { readBytes } from "../../shared/read-bytes.ts";
 import type { Sandbox } from "../ports.ts";
 import { chatOfDelivery, type Chats, type OutageWord } from "./chats.ts";
 
-/** Chats that may be told, and were. */
+/** Records which chats may get a notice, and which already did. */
 export type Telling = Pick<Chats, "claim" | "release">;
 
 /** Dependencies of {@link Teller}. */
 export interface TellerOptions {
   sandbox: Pick<Sandbox, "request" | "status">;
-  /** Holds the platforms' keys. */
+  /** Contains the platforms' keys. */
   environment: Environment;
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
@@ -27,23 +27,22 @@ interface PlatformRequest {
   body: object;
 }
 
-/** Words while the gateway is down. They name no cause: who reads them is no operator. */
+/** Messages sent while the gateway is down. They name no cause, since their readers are not operators. */
 const TEXTS: Record<OutageWord, string> = {
-  waits: "I cannot answer now: I am not running. Your message is kept, and I answer as soon as I am back.",
-  "given up":
-    "I have not been running for a day and cannot answer what you wrote. Please send it again later.",
+  waits: "I am unavailable at the moment. Your message is kept, and I will answer as soon as I am back.",
+  "given up": "I was unavailable for a day and cannot answer what you wrote. Please send it again later.",
 };
 const TIMEOUT_MS = 10_000;
-/** Of a platform's answer, to learn whether it took the message. */
+/** Bytes of a platform's response that are read, to learn if it accepted the message. */
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Tells a chat that its answer takes longer, or does not come: through the gateway, which knows who may be answered, and
- * with the deployment's own keys while that does not run, once a chat and outage.
+ * Tells a chat that its answer is delayed or cancelled: through the gateway, which checks who may be answered, or,
+ * while it is down, directly with the deployment's keys, once per chat and outage.
  */
 export class Teller {
   readonly #options: TellerOptions;
-  /** Words on their way, by chat and word. */
+  /** Notices being sent, by chat and kind. */
   readonly #sending = new Map<string, Promise<void>>();
 
   constructor(options: TellerOptions) {
@@ -51,8 +50,8 @@ export class Teller {
   }
 
   /**
-   * Resolves to true if the chat knows: this call told it, or an earlier one did in the same outage. Rejects if the
-   * platform refuses the message.
+   * Resolves to true if the chat has been told, by this call or earlier in the same outage. Rejects if the platform
+   * refuses the message.
    */
   async tell(delivery: Delivery, notice: DeliveryNotice, chats: Telling): Promise<boolean> {
     const { sandbox } = this.#options;
@@ -82,7 +81,7 @@ export class Teller {
         .finally(() => this.#sending.delete(key));
       this.#sending.set(key, sending);
     }
-    // Several messages of a chat may be given up at once: they share the fate of the one word that tells of them.
+    // Several messages of a chat may be given up together: wait for their shared notice.
     await this.#sending.get(key);
     return claim !== "not known";
   }
@@ -99,13 +98,13 @@ export class Teller {
       await response.body?.cancel();
       throw new Error(`${platform} answered ${response.status}`);
     }
-    // Slack refuses with 200, and says so in the body.
+    // Slack reports refusals with status 200 and an error in the body.
     const answer = parseJson(new TextDecoder().decode(await readBytes(response, MOST_BYTES)));
     if (isRecord(answer) && answer["ok"] === false)
       throw new Error(`${platform} refused: ${String(answer["error"] ?? answer["description"])}`);
   }
 
-  /** Returns the platform's request for a text, or `undefined` if the message may not be meant for the bot. */
+  /** Returns the platform's request for a text; `undefined` if the message may not have been addressed to the bot. */
   #requestFor({ platform, payload }: Delivery, text: string): PlatformRequest | undefined {
     const { environment } = this.#options;
     switch (platform) {
@@ -126,16 +125,13 @@ export class Teller {
           }
         );
       }
-      case "discord": {
-        const place = discordPlace(payload);
-        const url = `${directAddress("discord", environment)}/webhooks/${place}/messages/@original`;
-        return place === undefined ? undefined : { method: "PATCH", url, body: { content: text } };
-      }
+      case "discord":
+        return discordRequest(payload, text, environment);
     }
   }
 }
 
-/** A private chat: whether a group's message is for the bot, the gateway alone knows. */
+/** Private chats only: for groups, only the gateway knows if a message was addressed to the bot. */
 function telegramTarget({ message }: Record<string, unknown>): object | undefined {
   if (!isRecord(message) || !isRecord(message["chat"]) || !isRecord(message["from"])) return undefined;
   const { chat, from, message_thread_id: thread } = message;
@@ -143,7 +139,7 @@ function telegramTarget({ message }: Record<string, unknown>): object | undefine
   return { chat_id: chat["id"], ...(typeof thread === "number" && { message_thread_id: thread }) };
 }
 
-/** A direct message, or a mention. */
+/** Accepts direct messages and mentions. */
 function slackTarget({ event }: Record<string, unknown>): object | undefined {
   if (!isRecord(event) || event["bot_id"] !== undefined || event["subtype"] !== undefined) return undefined;
   const { type, channel, channel_type: kind, ts, thread_ts: thread } = event;
@@ -153,8 +149,31 @@ function slackTarget({ event }: Record<string, unknown>): object | undefined {
   return { channel, ...(typeof at === "string" && { thread_ts: at }) };
 }
 
-/** A command, which Discord shows as being answered. Its token is good for 15 minutes and needs no key. */
-function discordPlace({ application_id: application, token }: Record<string, unknown>): string | undefined {
-  if (typeof application !== "string" || typeof token !== "string") return undefined;
-  return `${encodeURIComponent(application)}/${encodeURIComponent(token)}`;
+/** https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-interaction-type */
+const MESSAGE_COMPONENT = 3;
+
+/**
+ * Accepts commands, direct messages and mentions. Discord shows a command as pending; its token is valid for 15 minutes
+ * and needs no key.
+ */
+function discordRequest(
+  { t: kind, d: message, bot, type, application_id: application, token }: Record<string, unknown>,
+  text: string,
+  environment: Environment,
+): PlatformRequest | undefined {
+  // Answering a press would replace the message that holds its button.
+  if (type === MESSAGE_COMPONENT) return undefined;
+  if (kind === undefined) {
+    if (typeof application !== "string" || typeof token !== "string") return undefined;
+    const place = `${encodeURIComponent(application)}/${encodeURIComponent(token)}`;
+    const url = `${directAddress("discord", environment)}/webhooks/${place}/messages/@original`;
+    return { method: "PATCH", url, body: { content: text } };
+  }
+  if (!isRecord(message) || typeof message["channel_id"] !== "string") return undefined;
+  const { channel_id: channel, guild_id: guild, mentions } = message;
+  const isMention = Array.isArray(mentions) && mentions.some((one) => isRecord(one) && one["id"] === bot);
+  if (guild !== undefined && !isMention) return undefined;
+  const key = environment["DISCORD_BOT_TOKEN"] ?? "";
+  const body = { content: text, allowed_mentions: { parse: [] } };
+  return { ...directRequest("discord/message.create", { channel }, { key, environment }), body };
 }

@@ -28,7 +28,7 @@ interface AgentOptions {
   log: Log;
 }
 
-/** Thrown to end an answer when a limit is reached in the middle of it. */
+/** Thrown to stop an answer when a limit is reached while it is being generated. */
 class LimitReached extends Error {
   readonly reason: Reason;
 
@@ -38,7 +38,7 @@ class LimitReached extends Error {
   }
 }
 
-/** Answers a question from its conversation's transcript and the model. */
+/** Answers a question from its conversation's transcript, using the model. */
 export class Agent {
   readonly #options: AgentOptions;
   #active = 0;
@@ -49,10 +49,10 @@ export class Agent {
   }
 
   /**
-   * The text to send. An answer is in the transcript when this returns, so a second attempt to send
-   * it does not ask the model again. A refusal is shown but not stored: it is not the model's word.
+   * Returns the text to send. The answer is already in the transcript when this resolves, so retrying the send does not
+   * ask the model again. A refusal is returned but not stored, since it does not come from the model.
    *
-   * @throws RetryableError where another attempt may help.
+   * @throws RetryableError if another attempt may help.
    */
   async answer(question: Question, options: AnswerOptions): Promise<AgentAnswer> {
     this.#active += 1;
@@ -64,7 +64,7 @@ export class Agent {
     }
   }
 
-  /** Closes what the tools hold open, as soon as no answer uses them. */
+  /** Closes the tools' connections once no answer uses them. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#closeIdle();
@@ -76,17 +76,17 @@ export class Agent {
 
   async #answer(question: Question, { signal, onText }: AnswerOptions): Promise<AgentAnswer> {
     const { config, sessions, limits, clock, log } = this.#options;
-    const { conversation, messages, direct } = question;
+    const { session, messages, direct } = question;
     const deliveries = messages.map(({ delivery }) => delivery);
     const delivery = deliveries.at(-1) ?? messages[0].delivery;
-    const earlier = sessions.answerTo(conversation, delivery);
+    const earlier = sessions.answerTo(session, delivery);
     const refused = earlier === undefined ? limits.refusal(question) : undefined;
     if (refused !== undefined) return this.#refused(refused, question, delivery);
-    const isNew = !deliveries.some((one) => sessions.knows(conversation, one));
-    if (isNew && isResetDue(config.sessions.reset, sessions.updatedAt(conversation), clock())) {
-      sessions.reset(conversation, clock());
+    const isNew = !deliveries.some((one) => sessions.knows(session, one));
+    if (isNew && isResetDue(config.sessions.reset, sessions.updatedAt(session), clock())) {
+      sessions.reset(session, clock());
     }
-    sessions.ask({ conversation, messages, group: !direct, at: clock() });
+    sessions.ask({ session, messages, group: !direct, at: clock() });
     if (earlier !== undefined) return earlier;
     const { timeout } = config.agent;
     const ms = parseDuration(timeout);
@@ -94,8 +94,8 @@ export class Agent {
     const timer = ms !== undefined && ms <= LONGEST_TIMER_MS ? setTimeout(() => late.abort(), ms) : undefined;
     try {
       const text = await this.#run(question, AbortSignal.any([signal, late.signal]), onText);
-      // The transcript holds text only: the model would imitate a note about the tools.
-      sessions.keepAnswer(conversation, deliveries, text, clock());
+      // Store text only: the model would imitate a remark about the tools.
+      sessions.keepAnswer(session, deliveries, text, clock());
       return { text, delivery };
     } catch (error) {
       if (late.signal.aborted && !signal.aborted) {
@@ -116,7 +116,7 @@ export class Agent {
     return { text: failure.detail, delivery, failure };
   }
 
-  /** Asks the model as long as the question's chat and people have tokens left today, and counts what it takes. */
+  /** Wraps the model: refuses when the question's chat or people have used up today's tokens, and counts usage. */
   #metered(question: Question): Pick<Model, "answer"> {
     const { model, limits } = this.#options;
     return {
@@ -148,14 +148,14 @@ export class Agent {
   }
 }
 
-/** Returns the text for the chat when the model refuses: what is wrong, the provider's message, and the fix. */
+/** Returns the chat's text for a refusal by the model: the problem, the provider's message, and the fix. */
 function refusalText({ code, message, tooLong }: ModelRefusal): string {
   if (tooLong) return "I cannot answer: this message is longer than the model can read. Send a shorter one.";
   const { title } = ERRORS[code];
   return `I cannot answer: ${title} (${message}). ${fixOf(code)}`;
 }
 
-/** Returns the failure of an answer that took longer than `agent.timeout`. */
+/** Returns the chat's text for an answer that took longer than `agent.timeout`. */
 function timeoutText(timeout: string): string {
   return `I stopped: the answer took longer than ${timeout}. Ask for less at once, or raise agent.timeout.`;
 }

@@ -3,12 +3,12 @@ import type { Reason } from "../../contract/errors.ts";
 import type { Quoted } from "../prompt/speaker.ts";
 import type { Image } from "../models/model.ts";
 
-/** The chat that is asked in. */
+/** The chat in which the question was asked. */
 export interface Place {
   /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
   platform: string;
   target: { chat: string };
-  /** Not a group, and nothing that a schedule asks. It words the prompt, and grants nothing. */
+  /** False for groups and schedules. Affects only the prompt's wording and grants nothing. */
   direct: boolean;
 }
 
@@ -17,18 +17,22 @@ export interface QuestionMessage {
   /** The platform's event id. */
   delivery: string;
   sender: Sender;
-  /** The way in which the sender came in. */
+  /** The reason for which the sender was admitted. */
   admission: Admission;
   text: string;
-  /** Messages that it is about, in order. */
+  /** Messages that it refers to, in order. */
   quoted?: readonly Quoted[];
-  /** Shown to the model with this question; the transcript keeps only what `text` says of them. */
+  /** The platform's id of the message. */
+  message?: string;
+  /** Length of the part of `text` that the sender wrote; remarks on files follow it. */
+  words?: number;
+  /** Shown to the model with this question only; the transcript keeps just the remarks in `text`. */
   images: readonly Image[];
 }
 
-/** Question that wants an answer: a message, or several that came while the answer before was made. */
+/** A question to answer: one message, or several that arrived during the previous answer. */
 export interface Question extends Place {
-  conversation: string;
+  session: string;
   target: ReplyTarget;
   /** At least one, in order. */
   messages: readonly [QuestionMessage, ...QuestionMessage[]];
@@ -36,16 +40,16 @@ export interface Question extends Place {
 
 /** Options of an answer. */
 export interface AnswerOptions {
-  /** Ends the work; the question then fails as retryable. */
+  /** Aborts the work; the question then fails as retryable. */
   signal: AbortSignal;
-  /** Called with the answer's text so far, as it grows, and with an empty one where it starts over. */
+  /** Called with the answer's text so far as it grows, and with an empty text if it starts over. */
   onText?(soFar: string): void;
 }
 
-/** An answer, and the delivery that it is kept under: the last of the question's, now or at an earlier attempt. */
+/** An answer, and the delivery it is stored under: the last one of the question, in this or an earlier attempt. */
 export interface AgentAnswer {
   text: string;
   delivery: string;
-  /** Why there is no answer: the text then tells the chat of it. */
+  /** Why there is no answer; `text` then explains this to the chat. */
   failure?: Reason;
 }

@@ -5,40 +5,74 @@ import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
 import { ToolError } from "./tools/tool.ts";
 
-/** The file whose end stands before every conversation. */
+/** The file whose last part is included in every prompt. */
 const MEMORY = "MEMORY.md";
 const BY = { by: "agent" } as const;
 
-/** The files that a chat may use, by their names in the workspace. */
+/**
+ * The files that a chat may use, by their names in the workspace. Methods throw a ToolError or StewardError for names
+ * that the chat may not use.
+ */
 export interface Reach {
-  /** Returns a file's text; `undefined` if there is none. @throws ToolError or StewardError for a name beyond it. */
+  /** Returns a file's text; `undefined` if there is none. */
   read(name: string): string | undefined;
-  /** Returns a file's bytes, of the same files as `read`. @throws as `read` does. */
+  /** Returns a file's bytes; `undefined` if there is none. */
   bytes(name: string): Uint8Array<ArrayBuffer> | undefined;
-  /** @throws ToolError or StewardError for a name beyond it, one that no file may have, and without room. */
+  /** Writes a file. @throws also for a name that no file may have, and if there is no room. */
   write(name: string, text: string): void;
-  /** Returns a folder's entries; `undefined` if there is no such folder. @throws ToolError for one beyond it. */
+  /** Returns a folder's entries; `undefined` if there is no such folder. */
   list(folder: string): Entry[] | undefined;
-  /** The file that the chat's memory is in. */
+  /**
+   * Stores a tool's file in the chat's own folder and returns its name. The oldest of these files are removed to make
+   * room; a file that is already there is left unchanged. @throws StewardError if there is no room.
+   */
+  keep(name: string, data: Uint8Array): string;
+  /** Name of the chat's memory file. */
   memory: string;
-  /** The only folder that it may write below; absent if it may write anywhere. */
+  /** The only folder it may write to; absent if it may write anywhere. */
   folder?: string;
 }
 
-/** A chat, and what may be done there. */
+/** Folder in a chat's root for files from tools, with limits on their number and total bytes. */
+const FROM_TOOLS = "from-tools";
+const MOST_KEPT_FILES = 50;
+const MOST_KEPT_BYTES = 4 * 1024 * 1024;
+
+/** A chat and its permissions. */
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
- * Returns the files that a chat may use: all roots; or its own root, and the shared one to read if it has that right. It
- * holds the handles of these roots and no others.
+ * Returns the files that a chat may use: all roots; or only its own root and, with that permission, the shared root for
+ * reading. The result holds handles of these roots only.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
-  if (may("writeWorkspace") && may("readWorkspace")) return wholeReach(workspace);
   const chat = chatName(platform, target.chat);
-  return ownReach(workspace.chat(chat), chat, may("readWorkspace") ? workspace.shared : undefined);
+  const keep = (name: string, data: Uint8Array): string =>
+    `${CHATS}/${chat}/${keepFromTool(workspace.chat(chat), name, data)}`;
+  if (may("writeWorkspace") && may("readWorkspace")) return { ...wholeReach(workspace), keep };
+  return {
+    ...ownReach(workspace.chat(chat), chat, may("readWorkspace") ? workspace.shared : undefined),
+    keep,
+  };
 }
 
-function wholeReach(workspace: Workspace): Reach {
+function keepFromTool(root: Root, file: string, data: Uint8Array): string {
+  const name = `${FROM_TOOLS}/${file}`;
+  if (root.bytes(name) !== undefined) return name;
+  const kept = root
+    .files({ most: Number.POSITIVE_INFINITY })
+    .files.filter((one) => one.name.startsWith(`${FROM_TOOLS}/`));
+  const newestFirst = kept.toSorted((a, b) => (a.changedAt < b.changedAt ? 1 : -1));
+  let bytes = data.byteLength;
+  for (const [index, one] of newestFirst.entries()) {
+    bytes += one.size;
+    if (index + 1 >= MOST_KEPT_FILES || bytes > MOST_KEPT_BYTES) root.remove(one.name, BY);
+  }
+  root.write(name, data, BY);
+  return name;
+}
+
+function wholeReach(workspace: Workspace): Omit<Reach, "keep"> {
   return {
     read: (text) => {
       const { root, name } = workspace.find(text);
@@ -66,7 +100,7 @@ function wholeReach(workspace: Workspace): Reach {
 
 type ReadableRoot = Pick<Root, "read" | "bytes" | "list">;
 
-function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Reach {
+function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Omit<Reach, "keep"> {
   const folder = `${CHATS}/${chat}`;
   const readable = (text: string): { root: ReadableRoot; name: string; isTop: boolean } => {
     const read = readName(text);

@@ -8,7 +8,7 @@ import {
   type ModelMessage,
   type ModelRequest,
 } from "../models/model.ts";
-import { conversation, INTERRUPTED } from "../prompt/conversation.ts";
+import { session, INTERRUPTED } from "../prompt/conversation.ts";
 import type { Prompt } from "../prompt/text.ts";
 import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
@@ -18,7 +18,7 @@ import { divide, requestTokens, summarise, tokenRatio } from "./summary.ts";
 import type { OpenTools } from "./toolbox.ts";
 
 const FULL_SHARE = 0.8;
-/** Sent if the model is silent after its tools, so that the person knows that it has ended. */
+/** Sent if the model says nothing after using tools, so that the person knows it has finished. */
 const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
 
@@ -40,8 +40,8 @@ export interface RunOptions {
 }
 
 /**
- * Makes one answer: asks the model, runs the tools that it asks for, hands it their results, until it
- * answers without one. Every step is stored before the next, so that a retry continues after it.
+ * Generates one answer: asks the model, runs the tools it calls and returns their results to it, until it answers
+ * without a tool call. Every step is stored before the next one starts, so that a retry continues there.
  */
 export class Run {
   readonly #options: RunOptions;
@@ -59,19 +59,21 @@ export class Run {
     this.#deliveries = question.messages.map(({ delivery }) => delivery);
     this.#limit = config.sessions.historyLimit;
     for (const delivery of this.#deliveries) {
-      this.#steps.set(delivery, sessions.steps.of(question.conversation, delivery));
+      this.#steps.set(delivery, sessions.steps.of(question.session, delivery));
     }
   }
 
-  /** The answer's text. */
+  /** Returns the answer's text. */
   async answer(): Promise<string> {
     const { config, question, sessions, tools, clock } = this.#options;
     for (const step of this.#allSteps()) await this.#finish(step);
     while (this.#allSteps().length < config.agent.maxSteps) {
       const { text, toolCalls } = await this.#ask(tools.definitions);
       if (toolCalls.length === 0) return text.trim() === "" ? NOTHING_TO_ADD : text;
+      // An edit may have changed the question meanwhile.
+      if (this.#options.signal.aborted) throw stopped();
       const last = this.#deliveries.at(-1) ?? question.messages[0].delivery;
-      const step = sessions.steps.add(question.conversation, last, text, toolCalls, clock());
+      const step = sessions.steps.add(question.session, last, text, toolCalls, clock());
       this.#steps.get(last)?.push(step);
       await this.#finish(step);
     }
@@ -83,36 +85,52 @@ export class Run {
     return [...this.#steps.values()].flat();
   }
 
-  /** Runs what of a step was not begun. What was begun and has no result was cut off by a crash. */
+  /**
+   * Runs the calls of a step that were not started. A call that was started but has no result was interrupted by a
+   * crash.
+   */
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
-    const { conversation, platform, target, direct } = question;
+    const { session: conversation, platform, target, direct } = question;
     const [first, ...others] = question.messages;
-    const { id: asker } = (others.at(-1) ?? first).sender;
+    const { sender, delivery } = others.at(-1) ?? first;
     for (const call of step.calls) {
       if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
       if (call.state !== "waiting") continue;
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, platform, target, direct, asker, ...rights, signal })
+        .run(call, {
+          session: conversation,
+          delivery,
+          platform,
+          target,
+          direct,
+          asker: sender.id,
+          ...rights,
+          signal,
+        })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });
+      if (result.images !== undefined) call.images = result.images;
       sessions.steps.mark(step, call, result.failed ? "failed" : "done", result.output);
     }
   }
 
-  /** One question to the model. Halves the history while the provider finds it too long, and leaves files out that it refuses. */
+  /**
+   * Sends one request to the model. If the provider finds it too long, retries with half of the history; if the
+   * provider rejects files, retries without them.
+   */
   async #ask(tools: ModelRequest["tools"]): Promise<ModelAnswer> {
     const { question, model, sessions, config, instructions, circumstances, signal, onText, log } =
       this.#options;
-    const { conversation } = question;
+    const { session } = question;
     for (;;) {
       const { history, messages } = await this.#messages(tools);
       let soFar = "";
-      const preferred = sessions.modelOf(conversation);
-      // What an attempt before this one has shown no longer counts.
+      const preferred = sessions.modelOf(session);
+      // Discard text shown by an earlier attempt.
       if (this.#shown) onText?.("");
       this.#shown = false;
       try {
@@ -134,7 +152,7 @@ export class Run {
           requestTokens({ instructions, circumstances, messages, tools }),
           answer.tokens.input,
         );
-        if (ratio !== undefined) sessions.setTokenRatio(conversation, ratio);
+        if (ratio !== undefined) sessions.setTokenRatio(session, ratio);
         return answer;
       } catch (error) {
         if (!(error instanceof ModelRefusal)) throw error;
@@ -152,16 +170,19 @@ export class Run {
   }
 
   /**
-   * Leaves pictures and documents out after a refusal that may be due to them: a decoder of the provider's may be
-   * stricter, and some models take none. False: that has been tried, or there are none.
+   * Leaves out pictures and documents after a refusal that they may have caused: the provider's decoder may be
+   * stricter, and some models accept none. Returns false if there are none or this was already tried.
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;
-    this.#withheld = this.#options.question.messages.some(({ images }) => images.length > 0);
+    const calls = this.#allSteps().flatMap((step) => step.calls);
+    this.#withheld = [...this.#options.question.messages, ...calls].some(
+      ({ images = [] }) => images.length > 0,
+    );
     return this.#withheld;
   }
 
-  /** False: there is nothing left to leave out. */
+  /** Shortens the request. Returns false if nothing more can be left out. */
   #shrink({ turns, question, summary }: History): boolean {
     if (turns.length > 0 || summary !== undefined) {
       this.#limit = Math.floor((turns.length + question.length) / 2);
@@ -175,7 +196,7 @@ export class Run {
 
   async #messages(tools: ModelRequest["tools"]): Promise<{ history: History; messages: ModelMessage[] }> {
     const { config, question, sessions, instructions, circumstances } = this.#options;
-    const ratio = sessions.tokenRatio(question.conversation) ?? 1;
+    const ratio = sessions.tokenRatio(question.session) ?? 1;
     const most = config.models.contextTokens;
     let history = this.#history();
     let messages = this.#compose(history, tools);
@@ -191,7 +212,7 @@ export class Run {
 
   #history(): History {
     const { question, sessions } = this.#options;
-    const { summary, ...history } = sessions.history(question.conversation, this.#deliveries, this.#limit);
+    const { summary, ...history } = sessions.history(question.session, this.#deliveries, this.#limit);
     const turns = history.turns.filter(({ seq }) => seq > this.#skipBefore);
     return {
       ...history,
@@ -200,24 +221,27 @@ export class Run {
     };
   }
 
-  /** Puts a summary in the place of the older turns; where none can be had they are left out. */
+  /** Replaces older turns with a summary, or drops them if no summary can be made. */
   async #summarise(history: History, tokens: number): Promise<History> {
     const { question, sessions, model, signal, log } = this.#options;
-    const { conversation } = question;
+    const { session } = question;
     const { older } = divide(history.turns, tokens);
     const last = older.at(-1);
     if (last === undefined) return history;
-    const preferred = sessions.modelOf(conversation);
+    const preferred = sessions.modelOf(session);
     try {
       const request = { signal, ...(preferred !== undefined && { preferred }) };
       const answer = await summarise(model, { summary: history.summary, older }, tokens, request);
       if (answer.text.trim() === "") throw new ModelRefusal("model_failed", "The summary was empty.");
-      sessions.summarise(conversation, answer.text, last.seq);
-      log.info("older messages are summarised", { conversation, messages: older.length });
+      sessions.summarise(session, answer.text, last.seq);
+      log.info("older messages were summarised", { conversation: session, messages: older.length });
     } catch (error) {
       if (signal.aborted) throw error;
       const detail = error instanceof Error ? error.message : "unknown error";
-      log.warn("no summary could be made, older messages are left out", { messages: older.length, detail });
+      log.warn("no summary could be generated, so older messages are left out", {
+        messages: older.length,
+        detail,
+      });
       this.#skipBefore = last.seq;
     }
     return this.#history();
@@ -227,7 +251,7 @@ export class Run {
     const images = new Map(
       this.#options.question.messages.map((message) => [message.delivery, message.images]),
     );
-    return conversation({
+    return session({
       summary: history.summary,
       turns: history.turns,
       question: history.question.map(({ said, delivery }) => ({

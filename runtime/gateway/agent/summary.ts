@@ -1,21 +1,21 @@
-import type { Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
+import type { Image, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
 import { summaryRequest, turnMessage } from "../prompt/conversation.ts";
 import type { ModelText } from "../prompt/text.ts";
 import type { PlacedTurn } from "../sessions/store.ts";
 
 const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
-/** A page is seen as a picture, and its text is read. */
+/** The model gets a page both as a picture and as text. */
 const TOKENS_A_PAGE = 3_000;
-/** Below this many tokens the estimate is mostly overhead, and says nothing of the language. */
+/** Below this many tokens, the estimate is mostly overhead and does not reflect the language. */
 const SMALLEST_SAMPLE = 1_000;
 
 const SUMMARY_TOKENS = 1_500;
-/** Of the model's tokens: what stays word for word, and what is read for a summary at once. */
+/** Shares of the model's context: turns kept verbatim, and turns read for one summary. */
 const KEPT_SHARE = 0.3;
 const READ_SHARE = 0.6;
 
-/** The turns that stay, the newest ones, and those that a summary shall stand for. */
+/** Splits turns into the newest ones, which are kept, and the older ones to be summarised. */
 export function divide(
   turns: readonly PlacedTurn[],
   tokens: number,
@@ -32,7 +32,7 @@ export function divide(
   return { older: turns.slice(0, first), newer: turns.slice(first) };
 }
 
-/** Asks the model for a summary of turns, and of the summary before them. */
+/** Asks the model to summarise turns, including the previous summary. */
 export function summarise(
   model: Model,
   { summary, older }: { summary: ModelText | undefined; older: readonly PlacedTurn[] },
@@ -48,24 +48,30 @@ export function summarise(
   });
 }
 
-/** Tokens of a message, estimated. */
+/** Estimates the tokens of a message. */
 function messageTokens(message: ModelMessage): number {
-  if (message.role === "tool") return textTokens(message.results.map(({ output }) => output).join(""));
+  if (message.role === "tool") {
+    const words = textTokens(message.results.map(({ output }) => output).join(""));
+    return words + imageTokens(message.results.flatMap(({ images = [] }) => images));
+  }
   const calls = message.role === "assistant" ? JSON.stringify(message.toolCalls ?? []) : "";
   const images = message.role === "user" ? (message.images ?? []) : [];
-  const shown = images.reduce(
+  return textTokens(message.text + calls) + imageTokens(images);
+}
+
+function imageTokens(images: readonly Image[]): number {
+  return images.reduce(
     (sum, { pages }) => sum + (pages === undefined ? TOKENS_AN_IMAGE : pages * TOKENS_A_PAGE),
     0,
   );
-  return textTokens(message.text + calls) + shown;
 }
 
-/** Tokens of a text, estimated. */
+/** Estimates the tokens of a text. */
 function textTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_A_TOKEN);
 }
 
-/** Tokens of a whole request, estimated. */
+/** Estimates the tokens of a whole request. */
 export function requestTokens({
   instructions,
   circumstances,
@@ -76,7 +82,7 @@ export function requestTokens({
   return messages.reduce((sum, message) => sum + messageTokens(message), fixed);
 }
 
-/** Returns how many tokens the provider counted for each that was estimated; `undefined` where it tells little. */
+/** Returns the ratio of counted to estimated tokens; `undefined` if the sample is too small. */
 export function tokenRatio(estimated: number, counted: number): number | undefined {
   if (estimated < SMALLEST_SAMPLE || counted <= 0) return undefined;
   return Math.min(4, Math.max(0.8, counted / estimated));

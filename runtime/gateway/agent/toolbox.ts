@@ -1,11 +1,17 @@
 import type { Redactor } from "../../shared/redact.ts";
-import type { ToolCall, ToolDefinition } from "../models/model.ts";
+import type { Attachment } from "../../contract/message.ts";
+import { readMessages } from "../inbox/attachments.ts";
+import { imageFacts } from "../media/image.ts";
+import type { Media } from "../media/media.ts";
+import { endingOf } from "../media/types.ts";
+import type { Image, ToolCall, ToolDefinition } from "../models/model.ts";
 import type { Prompt } from "../prompt/text.ts";
 import type { McpServers } from "./mcp/servers.ts";
 import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
+import { reachOf } from "./reach.ts";
 import type { BuiltinOptions } from "./tools/builtin.ts";
-import { ToolError, type Tool, type ToolContext } from "./tools/tool.ts";
+import { ToolError, type Tool, type ToolContext, type ToolFile, type ToolOutcome } from "./tools/tool.ts";
 
 const LONGEST_OUTPUT = 60_000;
 const LONGEST_FAILURE = 500;
@@ -13,19 +19,28 @@ const LONGEST_FAILURE = 500;
 /** Dependencies of the tools. */
 export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
-  /** Takes secrets out of what a tool gives. */
+  /** Reads the files that a tool returns. */
+  media: Pick<Media, "read" | "unheard">;
+  /** Removes secrets from tool results. */
   redact: Redactor;
 }
 
-/** The tools of one question, and what is said of those that are missing. */
+/** Outcome of a call, as the model sees it. */
+interface CallOutcome {
+  output: string;
+  images?: readonly Image[];
+  failed: boolean;
+}
+
+/** The tools for one question, and remarks on those that are unavailable. */
 export interface OpenTools {
   definitions: ToolDefinition[];
   notes: Prompt[];
-  /** Runs a call. Rejects only where the context's signal ended it. */
-  run(call: ToolCall, context: ToolContext): Promise<{ output: string; failed: boolean }>;
+  /** Runs a call. Rejects only if the context's signal aborted it. */
+  run(call: ToolCall, context: ToolContext): Promise<CallOutcome>;
 }
 
-/** Tools of the agent: the tools that come with steward, loaded on first use, and those of MCP servers. */
+/** The agent's tools: the built-in ones, loaded on first use, and those of MCP servers. */
 export class Toolbox {
   readonly #options: ToolboxOptions;
   #builtin: Promise<Tool[]> | undefined;
@@ -34,7 +49,7 @@ export class Toolbox {
     this.#options = options;
   }
 
-  /** The tools that one may use, as they stand now. A server that is not there is left out, and noted. */
+  /** Returns the tools that a role may use now. An unavailable server is left out, with a remark. */
   async open(
     { may, platform }: Pick<Rights, "may"> & Pick<Place, "platform">,
     signal: AbortSignal,
@@ -66,18 +81,50 @@ export class Toolbox {
     };
   }
 
-  /** Ends what the tools hold open. */
+  /** Reads the files of a result like those of a message, and stores them in the chat's folder. */
+  async #read(tool: string, { text, files }: ToolOutcome, context: ToolContext) {
+    if (files.length === 0) return { text, images: [] };
+    const { workspace, media, config } = this.#options;
+    const reach = reachOf(workspace, context);
+    const kept = files.map((file, index) => {
+      const what = `file ${index + 1}`;
+      if (!context.may("keepFiles")) return "";
+      try {
+        return `${what} is kept as ${reach.keep(nameOf(tool, file), file.data)}.`;
+      } catch (error) {
+        return `${what} could not be kept: ${failureText(error)}`;
+      }
+    });
+    const attachments = files.map(({ kind, data }, index): Attachment => ({
+      kind,
+      name: `file ${index + 1}`,
+      sizeBytes: data.byteLength,
+      reference: String(index),
+    }));
+    const load = async ({ reference }: Attachment) => files[Number(reference)]?.data ?? Buffer.of();
+    const words = [cut(text, LONGEST_OUTPUT / 2), ...kept].filter((line) => line !== "").join("\n");
+    const { messages } = await readMessages([{ text: words, attachments }], {
+      channel: { load, mediaMaxBytes: Number.POSITIVE_INFINITY },
+      media,
+      contextTokens: config.models.contextTokens,
+      signal: context.signal,
+    });
+    return messages[0] ?? { text: words, images: [] };
+  }
+
+  /** Closes the tools' connections. */
   close(): Promise<void> {
     return this.#options.mcp.close();
   }
 
-  async #run(tool: Tool | undefined, call: ToolCall, context: ToolContext) {
+  async #run(tool: Tool | undefined, call: ToolCall, context: ToolContext): Promise<CallOutcome> {
     const { log, redact } = this.#options;
     if (tool === undefined) return { output: `There is no tool ${call.name}.`, failed: true };
     try {
-      const output = redact(await tool.run(call.input, context));
-      const cut = `${output.slice(0, LONGEST_OUTPUT).toWellFormed()}\n(The rest is left out.)`;
-      return { output: output.length > LONGEST_OUTPUT ? cut : output, failed: false };
+      const outcome = await tool.run(call.input, context);
+      if (typeof outcome === "string") return { output: cut(redact(outcome)), failed: false };
+      const { text, images } = await this.#read(call.name, outcome, context);
+      return { output: cut(redact(text)), images, failed: false };
     } catch (error) {
       if (context.signal.aborted) throw error;
       const output = redact(failureText(error)).slice(0, LONGEST_FAILURE).toWellFormed();
@@ -87,7 +134,19 @@ export class Toolbox {
   }
 }
 
-/** Errors of the file system name paths of this machine: their code is enough. */
+/** Returns the file name under which a tool's file is stored; the same content always gets the same name. */
+function nameOf(tool: string, { data, mediaType }: ToolFile): string {
+  const { hash } = process.getBuiltinModule("node:crypto");
+  const ending = endingOf(imageFacts(data)?.mediaType ?? mediaType);
+  return `${tool}-${hash("sha256", data).slice(0, 8)}.${ending}`;
+}
+
+function cut(output: string, most = LONGEST_OUTPUT): string {
+  if (output.length <= most) return output;
+  return `${output.slice(0, most).toWellFormed()}\n(The rest is left out.)`;
+}
+
+/** Describes a failure. Errors of the file system contain local paths, so only their code is used. */
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return "The tool failed.";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;

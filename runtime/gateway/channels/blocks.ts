@@ -1,13 +1,13 @@
 import type { Inbound, ReplyTarget } from "../../contract/message.ts";
 
 /**
- * Text of what platforms send as nested blocks: Telegram's rich messages, Slack's Block Kit. The forms are read by what
- * they have in common, so that a block of a kind that is not known gives its visible text. Linear in the size of the
- * blocks, which the edge bounds; what is nested deeper than 64 blocks is left out.
+ * Extracts text from nested blocks: Telegram's rich messages and Slack's Block Kit. The code relies on what both
+ * formats have in common, so the visible text of unknown block types is kept. Runs in time linear in the size of the
+ * blocks, which the edge bounds; anything nested deeper than 64 levels is left out.
  */
 
 const DEEPEST = 64;
-/** Place where a block keeps what is shown, in the order in which it is shown. */
+/** Keys that hold a block's visible content, in display order. */
 const INLINE_KEYS = ["text", "content", "alt_text"] as const;
 const BLOCK_KEYS = [
   "title",
@@ -23,16 +23,33 @@ const BLOCK_KEYS = [
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** The answer to a message of a kind that cannot be read. */
+/** Reply to a message whose content cannot be read. */
 const UNREADABLE_TEXT =
   "I could not read that kind of message. Please send it as text, or as a picture or file.";
 
-/** Returns what a channel makes of a message of a kind that cannot be read, from somebody who may write. */
+/** Returns the result for a message of an unreadable kind from an admitted sender. */
 export function unreadable(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
-/** Returns the visible text of blocks, a line a block: headings, lists, tables, quotes and code as Markdown. */
+/** Converts a message's result to that of an edit. Senders without access are not told about it a second time. */
+export function asEdit(inbound: Inbound): Inbound {
+  switch (inbound.kind) {
+    case "message":
+    case "context": {
+      // The parts that followed the original message have already arrived.
+      const { continues: _, ...content } = inbound;
+      return { ...content, edited: true };
+    }
+    case "refused":
+    case "unpaired":
+      return { kind: "ignored", note: `edit: ${inbound.note}` };
+    default:
+      return inbound;
+  }
+}
+
+/** Returns the visible text of blocks, one line per block: headings, lists, tables, quotes and code as Markdown. */
 export function textOfBlocks(blocks: unknown): string {
   return lines(blocks, 0).join("\n").trim();
 }
@@ -48,7 +65,7 @@ function lines(value: unknown, depth: number): string[] {
   if (!isNode(value)) return [];
   const kind = kindOf(value);
   if (kind.includes("table")) return rowsOf(value).map((row) => `| ${cells(row, depth + 1).join(" | ")} |`);
-  // Before what is inside is read: read twice at each level, nested lists would take exponential time.
+  // Handle lists before reading their content: reading it twice at each level would take exponential time.
   if (kind.includes("list")) return itemsOf(value).flatMap((item, at) => bullet(item, at, value, depth + 1));
   const inside = insideOf(value, depth);
   if (/head|title/.test(kind)) return inside.map((line) => `# ${line}`);
@@ -57,7 +74,7 @@ function lines(value: unknown, depth: number): string[] {
   return inside;
 }
 
-/** Returns a block's own text, then the text of the blocks in it. */
+/** Returns a block's own text, followed by the text of its inner blocks. */
 function insideOf(node: Node, depth: number): string[] {
   const own = INLINE_KEYS.map((key) => inline(node[key], depth + 1)).filter((text) => text !== "");
   const address = addressOf(node, own.join(" "));
@@ -87,7 +104,7 @@ function cells(row: unknown, depth: number): string[] {
   return list.map((cell) => lines(cell, depth).join(" "));
 }
 
-/** The text of a run inside a line, its address behind it. */
+/** Returns the text of an inline element, followed by its URL. */
 function inline(value: unknown, depth: number): string {
   if (depth > DEEPEST) return "";
   if (typeof value === "string") return value;
@@ -103,13 +120,13 @@ function inline(value: unknown, depth: number): string {
   return own === "" ? address : `${own} (${address})`;
 }
 
-/** A link's address, unless its text is the address. */
+/** Returns a link's URL, unless it is the link's text. */
 function addressOf(node: Node, shown: string): string {
   const address = node["url"] ?? node["href"];
   return typeof address === "string" && address !== shown ? address : "";
 }
 
-/** A run of a line, and no block of its own: it has text and nothing below it. */
+/** Returns true for an inline element: it has text and no inner blocks. */
 function isRun(value: unknown): boolean {
   if (!isNode(value)) return false;
   const kind = kindOf(value);
@@ -117,7 +134,10 @@ function isRun(value: unknown): boolean {
   return !isBlock && !BLOCK_KEYS.some((key) => key in value);
 }
 
-/** The kind of a node; empty unless it is a text: a nested value would be read to its end, however deep. */
+/**
+ * Returns a node's type in lower case, or an empty text if it is not a string: converting a deeply nested value could
+ * be expensive.
+ */
 function kindOf({ type }: Node): string {
   return typeof type === "string" ? type.toLowerCase() : "";
 }

@@ -3,108 +3,111 @@ import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import type { Button } from "../actions.ts";
 
-/** Decision whether a sender may be answered, and why: every decision can be looked up in the log. */
+/** Decision if a sender may be answered, with the reason for the log. */
 export type AccessDecision =
   | { allowed: true; admission: Admission; reason: string }
-  /** `answer`: no reply; the sender learns how to be allowed; it is offered a pairing code. */
+  /** `answer`: `ignore` sends nothing, `refuse` explains how to get access, `pair` offers a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
-/** A message that is out. `id` names it for a later edit, where the platform allows one. */
+/** A message that was sent. `id` allows a later edit, on platforms that support it. */
 interface SentMessage {
   id?: string;
 }
 
-/** A file that goes out. */
+/** A file to send. */
 export interface OutgoingFile {
-  /** Without a folder. */
+  /** File name without a path. */
   name: string;
   /** For example `image/png`. */
   mediaType: string;
   data: Uint8Array<ArrayBuffer>;
 }
 
-/** The sending of files on a platform that takes them. */
+/** Sends files, on platforms that support it. */
 interface FileSender {
-  /** Bytes of the largest file that a bot may send, as the platform documents it. */
+  /** Size limit for bots, in bytes, as the platform documents it. */
   readonly maxBytes: number;
-  /** Sends one file and returns when the platform has it. The caption is plain text. */
+  /** Sends one file; resolves when the platform has accepted it. The caption is plain text. */
   send(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
 }
 
 /**
- * A chat platform. The gateway never asks which one it is: what is particular about a platform
- * (payloads, mentions, threads, limits, errors) stays behind these methods.
+ * A chat platform. The rest of the gateway does not depend on the platform: payloads, mentions, threads, limits and
+ * errors are handled by these methods.
  *
- * Whatever goes out rejects with a RetryableError where the platform does not take it, always.
+ * Methods that send always reject with a RetryableError if the platform does not accept the request.
  */
 export interface Channel {
   readonly platform: Platform;
 
-  /** A reply grows by edits while it is made. Else it is sent when it is whole. */
+  /** True if a reply is updated by edits while it is generated; otherwise it is sent once it is complete. */
   readonly streams: boolean;
 
-  /** Bytes of a file above which it stays a placeholder. */
+  /** Files larger than this, in bytes, are only mentioned in the question. */
   readonly mediaMaxBytes: number;
 
   /**
-   * Reads one event. Nothing goes out and nothing is stored, so that an event that needs no reply costs
-   * nothing, and the same event read again (a retry) reads the same while the sender's standing does.
+   * Parses one event. Sends and stores nothing, so that an event that needs no reply costs nothing, and a retried event
+   * gives the same result as long as the sender's access is unchanged.
    */
   receive(payload: Record<string, unknown>): Inbound;
 
-  /** Returns the parts of an event that are neither read nor left out on purpose, such as `message.hologram`. */
+  /** Returns the parts of an event that are neither read nor skipped on purpose, such as `message.hologram`. */
   unknownParts(payload: Record<string, unknown>): string[];
 
-  /** Keeps that a group has another id: its messages are read under the former one. */
+  /** Records a group's new id: its messages continue under the former id. */
   moved?(move: Pick<Extract<Inbound, { kind: "moved" }>, "former" | "chat">): void;
 
   /**
-   * Cuts a reply into messages the platform takes. Apart from `send`, so that a retry continues
-   * behind the last message that went out.
+   * Splits a reply into messages that the platform accepts. Separate from `send`, so that a retry continues after the
+   * last message sent.
    */
   split(text: string): string[];
 
   /**
-   * Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. `buttons` stand
-   * below it, where the channel has `answerPress`.
+   * Sends one message; resolves when the platform has accepted it. `part` is the message's index in the reply.
+   * `buttons` appear below it, if the channel has `answerPress`.
    */
   send(target: ReplyTarget, text: string, part?: number, buttons?: readonly Button[]): Promise<SentMessage>;
 
   /**
-   * Ends the platform's wait for a word on a press. With `done` the buttons go. Best effort: it never rejects. Only where
-   * messages may have buttons.
+   * Acknowledges a button press. With `done`, the buttons are removed. Best effort: never rejects. Absent if messages
+   * cannot have buttons.
    */
   answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
-  /** Sends files. Absent where none can be sent. */
+  /** Returns the id of the direct chat with a person, on platforms where it differs from the person's id. */
+  directChat?(person: string): Promise<string>;
+
+  /** Absent if files cannot be sent. */
   readonly files?: FileSender;
 
-  /** Replaces the text of a message that is out. Only where `streams`. */
+  /** Replaces the text of a message that was sent. Only if `streams` is true. */
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;
 
-  /** Shows that an answer is being made, for `typingMs`. Best effort: it never rejects. */
+  /** Shows a typing indicator for `typingMs`. Best effort: never rejects. */
   typing?(target: ReplyTarget): Promise<void>;
 
-  /** Milliseconds after which it is shown again. Default: six seconds. */
+  /** Interval in milliseconds at which the typing indicator is renewed. Default: six seconds. */
   readonly typingMs?: number;
 
-  /** Sets the reaction of the config on a message that is going to be answered. Best effort: it never rejects. */
+  /** Adds the configured reaction to a message that will be answered. Best effort: never rejects. */
   react?(target: ReplyTarget, message: string): Promise<void>;
 
-  /** Nothing will be said to an event that the platform shows as being answered (a deferred interaction). */
+  /** Removes the pending answer of an event that gets none (a deferred interaction). */
   dismiss?(target: ReplyTarget): Promise<void>;
 
-  /** Fetches a file, at most `mediaMaxBytes` of it. Rejects where it is larger or cannot be had. */
+  /** Fetches a file of at most `mediaMaxBytes`. Rejects if it is larger or unavailable. */
   load?(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array>;
 
-  /** Asks the platform whether it takes the credentials; the answer is in `health`. It never rejects. */
+  /** Checks if the platform accepts the credentials; `health` has the result. Never rejects. */
   probe(): Promise<void>;
 
-  /** Returns how the platform answers, without asking it. */
+  /** Returns the platform's state without a request. */
   health(): ChannelHealth;
 }
 
-/** The name of a chat's transcript: one a direct message and one a group, across its threads. */
-export function conversationOf(platform: string, { chat }: Pick<ReplyTarget, "chat">): string {
+/** Returns the id of a chat's transcript: one per direct chat, and one per group including all its threads. */
+export function sessionOf(platform: string, { chat }: Pick<ReplyTarget, "chat">): string {
   return `${platform}:${chat}`;
 }

@@ -2,6 +2,7 @@ import type { Config } from "../../contract/config/index.ts";
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/environment.ts";
+import type { FetchedPlatform } from "../../process/intake.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PairingStores } from "../pairing/store.ts";
 import { namedOperators } from "../admission.ts";
@@ -11,14 +12,14 @@ import { createDiscordChannel } from "./discord/channel.ts";
 import { createSlackChannel } from "./slack/channel.ts";
 import { createTelegramChannel } from "./telegram/channel.ts";
 import type { ChatMoves } from "./telegram/moves.ts";
-import type { ReadIntake } from "./telegram/polling.ts";
+import type { ReadIntake } from "./intake.ts";
 
 /** The channels of a config. */
 export interface Channels {
   get(platform: Platform): Channel | undefined;
-  /** Asks the platforms of all channels that are on whether they take the credentials. Never rejects. */
+  /** Checks if the platforms of all enabled channels accept the credentials. Never rejects. */
   probe(): Promise<void>;
-  /** Every configured channel, also those that are switched off. */
+  /** The health of every configured channel, including disabled ones. */
   health(): ChannelHealth[];
 }
 
@@ -27,17 +28,17 @@ export interface ChannelsOptions {
   config: Config;
   environment: Environment;
   pairing: PairingStores;
-  /** Way in which Telegram's updates come in. */
-  telegramIntake: ReadIntake;
+  /** State of the intakes of platforms that a host fetches from. */
+  intakes: Readonly<Record<FetchedPlatform, ReadIntake>>;
   telegramMoves: Pick<ChatMoves, keyof ChatMoves>;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Makes the configured channels. No request goes out: a platform out of reach does not stop the start. */
+/** Creates the configured channels. Sends no requests: an unreachable platform does not delay the start. */
 export function createChannels(options: ChannelsOptions): Channels {
-  const { config, environment, pairing, telegramIntake: intake, telegramMoves: moves, clock, log } = options;
+  const { config, environment, pairing, intakes, telegramMoves: moves, clock, log } = options;
   const { slack, telegram, discord } = config.channels;
   const operatorsOn = (platform: Platform) => namedOperators(config, platform);
   const shared = { environment, clock, log };
@@ -51,14 +52,20 @@ export function createChannels(options: ChannelsOptions): Channels {
   }
   if (telegram?.enabled) {
     const access = channelAccess({ ...telegram, operators: operatorsOn("telegram") }, pairing("telegram"));
-    served.set("telegram", createTelegramChannel({ ...shared, config: telegram, access, intake, moves }));
+    served.set(
+      "telegram",
+      createTelegramChannel({ ...shared, config: telegram, access, intake: intakes.telegram, moves }),
+    );
   }
   if (discord?.enabled) {
     const access = channelAccess(
       { ...discord, groups: discord.guilds, operators: operatorsOn("discord") },
       pairing("discord"),
     );
-    served.set("discord", createDiscordChannel({ ...shared, config: discord, access }));
+    served.set(
+      "discord",
+      createDiscordChannel({ ...shared, config: discord, access, intake: intakes.discord }),
+    );
   }
   const configured = Object.keys(config.channels) as Platform[];
   return {

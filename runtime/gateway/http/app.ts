@@ -2,7 +2,12 @@ import { parseJson } from "../../shared/json.ts";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod/mini";
-import { GATEWAY_ROUTES, type GatewayStatus, type UsageReport } from "../../contract/control.ts";
+import {
+  type ChatFileRequest,
+  GATEWAY_ROUTES,
+  type GatewayStatus,
+  type UsageReport,
+} from "../../contract/control.ts";
 import { chatDeliveriesSchema, type DeliveryEnd, deliverySchema } from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
@@ -17,39 +22,46 @@ import { testModel as askModel } from "../models/test-question.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
-/** A platform's event is 1 MiB at most; its envelope and another way of escaping come on top. */
+/** A platform's event has at most 1 MiB; its envelope and different escaping add to that. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 const testSchema = z.strictObject({ model: z.string() });
+const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
+  ticket: z.string(),
+  item: z.string(),
+});
 
-/** Dependencies of the gateway's HTTP side. */
+/** Dependencies of the gateway's HTTP API. */
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Components;
-  /** Undefined: every route that needs it refuses everyone. */
+  /** If undefined, routes that need it refuse everyone. */
   controlToken: string | undefined;
-  /** Reads status and usage and tests a model, and nothing else. */
+  /** Allows reading status and usage and testing a model, and nothing else. */
   statusToken: string;
   inbox: Inbox;
-  /** Takes over a config file that has changed. Never rejects. */
+  /** Returns a file of the web chat; throws StewardError if the page may not have it. */
+  chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
+  /** Applies a config file that has changed. Never rejects. */
   configTaken(): Promise<void>;
   status(): GatewayStatus;
   usage(): UsageReport;
 }
 
-/** The gateway's HTTP side, but for its health. */
+/** Builds the gateway's HTTP API, except for its health route. */
 export function gatewayApp(options: GatewayAppOptions): Hono {
   const { controlToken, statusToken, inbox, status, usage, log } = options;
   const app = new Hono();
   const {
     deliveries: deliveriesPath,
     chat: chatPath,
+    chatFile: chatFilePath,
     status: statusPath,
     usage: usagePath,
     testModel,
   } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
 
-  // These check the gateway's own token.
+  // These routes check the gateway's own token.
   app.route("/v1", completions(options));
   app.route("/hooks", hooks(options));
 
@@ -83,9 +95,18 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     return context.json(await askModel(models, model, options.clock));
   });
 
+  app.post(chatFilePath, async (context) => {
+    const { data, picture } = options.chatFile(
+      readBody(chatFileSchema, await context.req.text(), "body_invalid"),
+    );
+    return new Response(new Uint8Array(data), {
+      headers: { "content-type": picture ?? "application/octet-stream" },
+    });
+  });
+
   app.post(deliveriesPath, async (context) => {
     const delivery = readBody(deliverySchema, await context.req.text(), "delivery_invalid");
-    // Whoever has just changed the config and has an event delivered again means the new one.
+    // After a config change, a redelivered event must see the new config.
     await options.configTaken();
     return context.json(await inbox.deliver(delivery));
   });
@@ -132,7 +153,7 @@ function answerError(error: Error, log: Log): Response {
     return problemResponse(problem(error.code, error.message, error.status), headers);
   }
   if (error instanceof StewardError) return problemResponse(problem(error.code, error.message));
-  // The edge keeps the event and tries again: nothing is lost while the disk is full.
+  // The edge keeps the event and retries, so nothing is lost while the disk is full.
   const store = storeFailure(error);
   if (store !== undefined) {
     log.error("the store failed", { code: store.code, detail: store.message });
@@ -142,7 +163,7 @@ function answerError(error: Error, log: Log): Response {
   return problemResponse(problem("internal", undefined, 503));
 }
 
-/** A stream with a line for each end: see {@link DeliveryEnd}. It begins at once. */
+/** Returns a stream with one line per event, see {@link DeliveryEnd}. It starts at once. */
 function answerEach(ends: readonly Promise<unknown>[], log: Log): Response {
   const lines = new TransformStream<string, string>();
   const writer = lines.writable.getWriter();
@@ -159,7 +180,7 @@ function answerEach(ends: readonly Promise<unknown>[], log: Log): Response {
     };
     await writer.write(`${JSON.stringify(line)}\n`);
   });
-  // An edge that is gone asks again.
+  // If the edge has disconnected, it retries.
   void Promise.allSettled(written)
     .then(() => writer.close())
     .catch(() => undefined);

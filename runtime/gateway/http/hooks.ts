@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { chatAddress, textUpTo } from "../../contract/config/values.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import type { InTurn } from "../inbox/chat-queues.ts";
 import type { Replies } from "../inbox/replies.ts";
 import { RefusedError } from "../failure.ts";
@@ -15,15 +15,15 @@ const LONGEST_BODY = 256 * 1024;
 
 const hookSchema = z.strictObject({
   message: textUpTo(100_000),
-  /** Place where the answer goes. Without it the caller gets it. */
+  /** Chat that the answer is posted to. Without it, the caller gets the answer. */
   to: z.optional(chatAddress),
-  /** Caller: names the conversation where `to` does not. */
+  /** The caller's name; identifies the conversation if `to` does not. */
   name: z._default(z.string().check(z.regex(/^[\w .-]{1,64}$/)), "hook"),
 });
 
 type Hook = z.infer<typeof hookSchema>;
 
-/** Answer of a hook. `delivered`: the answer is out in the chat of `to`. */
+/** Response of a hook. `delivered`: the answer was posted to the chat of `to`. */
 interface HookAnswer {
   text: string;
   delivered: boolean;
@@ -34,14 +34,14 @@ export interface HooksOptions extends GatewayTokenOptions {
   parts(): Pick<Components, "config" | "channels" | "agent">;
   replies: Pick<Replies, "say">;
   inTurn: InTurn;
-  /** Ends all answers. */
+  /** Aborts all answers. */
   signal: AbortSignal;
 }
 
 /**
- * `/hooks`: other programs ask the agent. `/hooks/agent` answers with the text, or says it in the chat of
- * `to`; `/hooks/wake` says it where the heartbeat goes unless told otherwise. The response comes when the
- * answer is out. A call with an Idempotency-Key that comes again neither asks the model nor speaks again.
+ * `/hooks`: lets other programs ask the agent. `/hooks/agent` returns the answer, or posts it to the chat of `to`.
+ * `/hooks/wake` posts to the heartbeat's chat by default. The response is sent once the answer is out. A repeated call
+ * with the same Idempotency-Key neither asks the model nor posts again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;
@@ -49,7 +49,7 @@ export function hooks(options: HooksOptions): Hono {
   const ask = async (hook: Hook, key: string | undefined): Promise<Response> => {
     const id = `hook-${key ?? crypto.randomUUID()}`;
     const work = (): Promise<HookAnswer> => answer(options, id, hook);
-    return Response.json({ id, ...(await inTurn(conversationOfHook(hook), work)) });
+    return Response.json({ id, ...(await inTurn(sessionOfHook(hook), work)) });
   };
 
   app.use(
@@ -77,8 +77,8 @@ export function hooks(options: HooksOptions): Hono {
   return app;
 }
 
-function conversationOfHook({ to, name }: Hook): string {
-  return to === undefined ? conversationOf("hook", { chat: name }) : conversationOf(to.platform, to);
+function sessionOfHook({ to, name }: Hook): string {
+  return to === undefined ? sessionOf("hook", { chat: name }) : sessionOf(to.platform, to);
 }
 
 async function answer(
@@ -99,7 +99,7 @@ async function answer(
     to === undefined ? { chat: name } : { chat: to.chat, ...(to.thread && { thread: to.thread }) };
   const { text, failure } = await agent.answer(
     {
-      conversation: conversationOfHook(hook),
+      session: sessionOfHook(hook),
       platform: to?.platform ?? "hook",
       target,
       direct: true,
@@ -117,7 +117,7 @@ async function answer(
   );
   if (failure !== undefined) throw new StewardError(failure.code, failure.detail);
   if (to === undefined || channel === undefined) return { text, delivered: false };
-  // Noted like a reply: a call that comes again says only what is not out yet.
+  // Recorded like a reply: a repeated call only posts what is still missing.
   const { outcome, note } = await replies.say({ platform: to.platform, id }, channel, target, text);
   if (outcome !== "answered") throw new RefusedError("reply_refused", note ?? outcome);
   return { text, delivered: true };

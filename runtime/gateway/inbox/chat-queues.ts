@@ -1,39 +1,48 @@
 import type { DeliveryOutcome } from "../../contract/delivery.ts";
 import { RetryableError } from "../failure.ts";
 
-/** Does something when all before it in a conversation has ended, and before all behind it. */
-export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promise<T>;
+/** Runs work between the earlier and the later entries of a conversation. */
+export type InTurn = <T>(session: string, work: () => Promise<T>) => Promise<T>;
 
-/** Dependencies of answering a conversation's messages. */
+/** Dependencies of {@link ChatQueues}. */
 export interface ChatQueuesOptions<Message> {
-  /** Answers messages together, and gives each one's outcome in their order. */
+  /** Answers messages together and returns their outcomes in order. */
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
-  /** Tells whether two that wait one behind the other may be answered together. */
+  /** Returns true if two adjacent messages may be answered together. */
   together(first: Message, second: Message): boolean;
-  /** Milliseconds for which a message is not answered yet, since more of it is about to come. */
+  /** Returns the milliseconds to hold back a message, because more of it is expected. */
   holdMs?(message: Message): number;
 }
 
 interface Waiting<Message> {
-  /** A message, or something else that keeps its place among them. */
+  /** A message, or other work that needs a position in the queue. */
   what: { message: Message } | { work: () => Promise<DeliveryOutcome> };
   settled: PromiseWithResolvers<DeliveryOutcome>;
 }
 
 interface ChatQueue<Message> {
   waiting: Waiting<Message>[];
+  /** `entries`: those that the run will settle; empty once the run is to be restarted. */
   run: { entries: Waiting<Message>[]; abort: AbortController } | undefined;
 }
 
-/** A run that was stopped ends soon; the conversation does not wait longer than this for it. */
+/** Unsettled messages of a conversation, in order. */
+export interface OpenMessages<Message> {
+  running: readonly Message[];
+  waiting: readonly Message[];
+  /** Other work is queued among them. */
+  interrupted: boolean;
+}
+
+/** Time for an aborted run to end, in milliseconds; after that, the conversation continues without it. */
 const HEED_MS = 5_000;
 const DONE: DeliveryOutcome = { outcome: "answered" };
 const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
 
 /**
- * One run at a time in a conversation, and conversations side by side. What arrives during a run waits
- * for its end and is then answered together. A run that fails takes with it what waits behind, so that
- * no message overtakes one that is tried again.
+ * Queues messages by conversation: one run at a time in each, and conversations in parallel. Messages that arrive
+ * during a run wait for its end and are then answered together. If a run fails, the messages queued behind it fail too,
+ * so that none overtakes a message that is retried.
  */
 export class ChatQueues<Message> {
   readonly #options: ChatQueuesOptions<Message>;
@@ -43,15 +52,15 @@ export class ChatQueues<Message> {
     this.#options = options;
   }
 
-  /** Answers a message: at once in an idle conversation. */
-  ask(conversation: string, message: Message): Promise<DeliveryOutcome> {
-    return this.#add(conversation, { message });
+  /** Queues a message. It is answered at once if the conversation is idle. */
+  ask(session: string, message: Message): Promise<DeliveryOutcome> {
+    return this.#add(session, { message });
   }
 
-  /** Does something when all before it has ended, and before all behind it. */
-  async inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
+  /** Runs work between the earlier and the later entries of a conversation. */
+  async inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
     const result: T[] = [];
-    await this.#add(conversation, {
+    await this.#add(session, {
       work: async () => {
         result.push(await work());
         return DONE;
@@ -62,11 +71,11 @@ export class ChatQueues<Message> {
   }
 
   /**
-   * Ends the run under way and every message that waits, as answered. `settle` keeps that for good,
-   * before anything ends. Gives how many messages it were. What waits beside messages stays.
+   * Aborts the current run and settles it and all queued messages as stopped; returns their number. `settle` must
+   * persist this before anything is settled. Other queued work remains.
    */
-  stop(conversation: string, settle: (messages: readonly Message[]) => void): number {
-    const state = this.#queues.get(conversation);
+  stop(session: string, settle: (messages: readonly Message[]) => void): number {
+    const state = this.#queues.get(session);
     if (state === undefined) return 0;
     const running = state.run?.abort.signal.aborted === false ? state.run.entries : [];
     const stopped = [...running, ...state.waiting].filter(({ what }) => "message" in what);
@@ -77,54 +86,103 @@ export class ChatQueues<Message> {
     return stopped.length;
   }
 
-  /** Returns the message that waits last, `undefined` where that is none. */
-  last(conversation: string): Message | undefined {
-    const what = this.#queues.get(conversation)?.waiting.at(-1)?.what;
+  /** Returns the last queued entry if it is a message, else `undefined`. */
+  last(session: string): Message | undefined {
+    const what = this.#queues.get(session)?.waiting.at(-1)?.what;
     return what !== undefined && "message" in what ? what.message : undefined;
   }
 
-  /** Fails all that waits; runs in progress continue. */
+  /** Returns the unsettled messages of a conversation. */
+  open(session: string): OpenMessages<Message> {
+    const { run, waiting = [] } = this.#queues.get(session) ?? {};
+    const messages = (entries: Waiting<Message>[] = []): Message[] =>
+      entries.flatMap(({ what }) => ("message" in what ? [what.message] : []));
+    const interrupted = waiting.some(({ what }) => "work" in what);
+    return { running: messages(run?.entries), waiting: messages(waiting), interrupted };
+  }
+
+  /** Replaces an unsettled message. A run that has already started does not see the replacement. */
+  replace(session: string, message: Message, instead: Message): void {
+    const entry = this.#entry(session, message);
+    if (entry !== undefined) entry.what = { message: instead };
+  }
+
+  /** Resolves with the outcome of an unsettled message, or rejects with its failure. */
+  async ending(session: string, message: Message): Promise<DeliveryOutcome | undefined> {
+    return this.#entry(session, message)?.settled.promise;
+  }
+
+  /** Settles a message. A run that includes it restarts with its other messages, if any. */
+  remove(session: string, message: Message, outcome: DeliveryOutcome): void {
+    const state = this.#queues.get(session);
+    const entry = this.#entry(session, message);
+    if (state === undefined || entry === undefined) return;
+    entry.settled.resolve(outcome);
+    state.waiting = state.waiting.filter((one) => one !== entry);
+    if (state.run?.entries.includes(entry) !== true) return;
+    state.run.entries = state.run.entries.filter((one) => one !== entry);
+    this.restart(session);
+  }
+
+  /** Aborts the current run and answers its messages again, together with those queued since. */
+  restart(session: string): void {
+    const state = this.#queues.get(session);
+    if (state?.run === undefined) return;
+    state.waiting.unshift(...state.run.entries);
+    state.run.entries = [];
+    state.run.abort.abort();
+  }
+
+  #entry(session: string, message: Message): Waiting<Message> | undefined {
+    const { run, waiting = [] } = this.#queues.get(session) ?? {};
+    return [...(run?.entries ?? []), ...waiting].find(
+      ({ what }) => "message" in what && what.message === message,
+    );
+  }
+
+  /** Fails all queued entries; runs in progress continue. */
   dismissWaiting(reason: Error): void {
     for (const state of this.#queues.values()) rejectAll(state.waiting.splice(0), reason);
   }
 
-  #add(conversation: string, what: Waiting<Message>["what"]): Promise<DeliveryOutcome> {
+  #add(session: string, what: Waiting<Message>["what"]): Promise<DeliveryOutcome> {
     const settled = Promise.withResolvers<DeliveryOutcome>();
-    const known = this.#queues.get(conversation);
+    const known = this.#queues.get(session);
     const state = known ?? { waiting: [], run: undefined };
     state.waiting.push({ what, settled });
     if (known === undefined) {
-      this.#queues.set(conversation, state);
-      void this.#work(conversation, state);
+      this.#queues.set(session, state);
+      void this.#work(session, state);
     }
     return settled.promise;
   }
 
-  /** Never rejects: a failure belongs to the messages that it failed. */
-  async #work(conversation: string, state: ChatQueue<Message>): Promise<void> {
-    // What was handed over together takes its places first.
+  /** Processes a conversation's queue. Never rejects: failures are reported through the entries. */
+  async #work(session: string, state: ChatQueue<Message>): Promise<void> {
+    // Let all messages that were handed over together join the queue first.
     await Promise.resolve();
     for (;;) {
       for (let ms = this.#holdMs(state); ms > 0; ms = this.#holdMs(state)) await pause(ms);
       if (state.waiting.length === 0) break;
       const abort = new AbortController();
-      let entries: Waiting<Message>[] = [];
+      const run: ChatQueue<Message>["run"] = { entries: [], abort };
       try {
-        entries = this.#next(state);
-        state.run = { entries, abort };
-        const outcomes = await Promise.race([this.#carryOut(entries, abort.signal), abandoned(abort.signal)]);
-        for (const [index, outcome] of outcomes.entries()) entries[index]?.settled.resolve(outcome);
+        run.entries = this.#next(state);
+        state.run = run;
+        const ended = this.#carryOut(run.entries, abort.signal);
+        const outcomes = await Promise.race([ended, abandoned(abort.signal)]);
+        for (const [index, outcome] of outcomes.entries()) run.entries[index]?.settled.resolve(outcome);
       } catch (error) {
-        // One that was stopped has failed because of that, and nothing waits for its end any more.
+        // The entries of an aborted run are already settled or queued again.
         if (!abort.signal.aborted) {
-          rejectAll(entries, error);
+          rejectAll(run.entries, error);
           rejectAll(state.waiting.splice(0), asRetryable(error));
         }
       }
       state.run = undefined;
     }
-    // Without a pause behind the last look: who comes now finds either the work going on or none.
-    this.#queues.delete(conversation);
+    // No await since the last check: a new message finds either a running loop or no queue.
+    this.#queues.delete(session);
   }
 
   async #carryOut(entries: Waiting<Message>[], signal: AbortSignal): Promise<DeliveryOutcome[]> {
@@ -135,7 +193,7 @@ export class ChatQueues<Message> {
     return this.#options.answer([first.message, ...behind], signal);
   }
 
-  /** Milliseconds for which one of those that are next to be answered waits for more. */
+  /** Returns the longest hold, in milliseconds, among the messages that would be answered next. */
   #holdMs({ waiting }: ChatQueue<Message>): number {
     const { holdMs } = this.#options;
     const isWork = waiting.findIndex(({ what }) => "work" in what);
@@ -143,7 +201,7 @@ export class ChatQueues<Message> {
     return Math.max(0, ...next.map(({ what }) => ("message" in what && holdMs?.(what.message)) || 0));
   }
 
-  /** Takes the messages off that are answered together, or one piece of work. */
+  /** Removes the next entries from the queue: messages to be answered together, or one piece of work. */
   #next({ waiting }: ChatQueue<Message>): Waiting<Message>[] {
     let count = 1;
     while (count < waiting.length && this.#belong(waiting[count - 1], waiting[count])) count += 1;
@@ -161,18 +219,18 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Rejects some time after a stop, for a run that does not heed it. */
+/** Rejects if a run does not end within HEED_MS of its abort. */
 function abandoned(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = (): void => reject(new Error("a stopped run does not end"));
+    const giveUp = (): void => reject(new Error("a stopped run did not end in time"));
     signal.addEventListener("abort", () => void setTimeout(giveUp, HEED_MS).unref(), { once: true });
   });
 }
 
-/** Returns an error that lets a message come again: it fails only because of what was before it. */
+/** Returns a retryable error for entries that fail only because an earlier one did. */
 function asRetryable(error: unknown): RetryableError {
   if (error instanceof RetryableError) return error;
-  return new RetryableError("internal", "What was before it in the conversation failed.", { cause: error });
+  return new RetryableError("internal", "An earlier message of the conversation failed.", { cause: error });
 }
 
 function rejectAll<Message>(entries: readonly Waiting<Message>[], reason: unknown): void {

@@ -1,11 +1,10 @@
 import type { Inbound, InboundMessage, ReplyTarget } from "../../contract/message.ts";
-import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
-import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
+import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions, Pressed } from "../actions.ts";
 import { rightsOf } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
-import { type Channel, conversationOf } from "../channels/channel.ts";
+import { type Channel, sessionOf } from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import type { Report } from "../contract-report.ts";
 import { RetryableError } from "../failure.ts";
@@ -14,29 +13,33 @@ import type { PairingDesk } from "../pairing/desk.ts";
 import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { contextText } from "./attachments.ts";
+import { Bursts, type Waiting } from "./bursts.ts";
+import { Changes } from "./changes.ts";
 import { ChatQueues } from "./chat-queues.ts";
-import { givenUpText, PRESS_WORDS, SLOW_TEXT, waitText } from "./notices.ts";
+import { Delays } from "./delays.ts";
+import { GONE_TEXT, PRESS_WORDS } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
-import { type Asked, dismiss, type Replies } from "./replies.ts";
+import { sendWhole } from "./whole-answer.ts";
+import { dismiss, type Replies } from "./replies.ts";
 
-/** Time for the first word of a message whose own time is over when it comes. */
-const LATE_MS = 10_000;
-/** Time in which the rest of what was cut comes: the pictures of an album, the end of a long text. */
-const HOLD_MS = 800;
-/** Events that ended well and are remembered. The edge names one only while it is under way, so few are enough. */
+/**
+ * Number of successful events that are remembered. The edge refers to an event only while it is in progress, so a few
+ * suffice.
+ */
 const MOST_ENDED = 1_000;
-/** Chats that were told of a delay and are remembered. */
-const MOST_TOLD = 1_000;
 
 /** Dependencies of the inbox. */
 export interface InboxOptions {
-  /** Asked for each event and each run, which then stays with what it got. */
+  /** Read for each event and each run, which then keeps using the result. */
   parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
   admissions: Pick<AdmissionQuestions, "ask" | "settle">;
   actions: Pick<Actions, "take">;
   commands: Commands;
-  sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
+  sessions: Pick<
+    Sessions,
+    "noteContext" | "changeContext" | "answerTo" | "steps" | "versionOf" | "knows" | "retract"
+  >;
   records: DeliveryRecords;
   report: Report;
   replies: Pick<Replies, "answer" | "say" | "tell" | "tellDelay" | "expect">;
@@ -45,54 +48,57 @@ export interface InboxOptions {
   log: Log;
 }
 
-/** A message in its conversation. */
-interface Waiting extends Asked {
-  platform: Platform;
-  receivedAt: number;
-}
-
 /**
- * Takes deliveries from the edge, each once at a time and in order, until their replies are out. A message takes its
- * place in its conversation, a command only if it has to; notices to strangers wait for nothing.
+ * Accepts events from the edge and processes each one until its reply is sent. Messages are answered in order within
+ * their conversation; commands only wait if they have to, and notices to strangers never do.
  */
 export class Inbox {
   readonly #options: InboxOptions;
+  readonly #bursts: Bursts;
   readonly #queues: ChatQueues<Waiting>;
+  readonly #changes: Changes;
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
-  /** Those that ended well, the oldest first. */
+  /** Events that succeeded, oldest first. */
   readonly #ended = new Set<string>();
   readonly #last = new Map<Platform, number>();
-  /** Times at which conversations were last told of a delay. */
-  readonly #told = new Map<string, number>();
+  readonly #delays: Delays;
   readonly #end = new AbortController();
   #draining = false;
 
   constructor(options: InboxOptions) {
     this.#options = options;
+    this.#bursts = new Bursts(options);
+    this.#delays = new Delays({ ...options, isStopping: () => this.#draining });
     this.#queues = new ChatQueues({
       answer: (messages, signal) => this.#answer(messages, signal),
-      together: (first, second) => this.#belong(first, second),
-      holdMs: (message) => this.#holdMs(message),
+      together: (first, second) => this.#bursts.belong(first, second),
+      holdMs: (message) => this.#bursts.holdMs(message),
+    });
+    this.#changes = new Changes({
+      ...options,
+      bursts: this.#bursts,
+      queues: this.#queues,
+      historyLimit: (platform) => this.#historyLimit(platform),
     });
   }
 
-  /** Deliveries in progress. */
+  /** Number of deliveries in progress. */
   get active(): number {
     return this.#running.size;
   }
 
-  /** Returns when an event of a platform was last taken up, in milliseconds since the epoch. */
+  /** Returns when an event of a platform was last accepted, in milliseconds since the epoch. */
   lastEventAt(platform: Platform): number | undefined {
     return this.#last.get(platform);
   }
 
   /**
-   * Takes up events of one chat in their order: all have their places when this returns. Gives how each ends,
-   * which is when its reply is out. One that is in progress is waited for and counts as repeated; one that was
-   * answered before is not processed again. What cannot be taken up is rejected with all that is behind it, and so is
-   * everything where `after`, the id of the event before these, has failed.
+   * Accepts events of one chat, in order: all are queued when this returns. Each promise resolves once the event's
+   * reply is sent. An event that is already in progress is awaited and reported as repeated; one that was answered is
+   * not processed again. If an event is rejected, all later ones are too. All are rejected if `after`, the id of the
+   * previous event, is neither in progress nor successful.
    *
-   * A rejection is a RetryableError where the edge should retry.
+   * A rejection is a RetryableError if the edge should retry.
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;
@@ -111,7 +117,7 @@ export class Inbox {
     });
   }
 
-  /** True for an event that is under way here or has ended well. */
+  /** Returns true for an event that is in progress or has succeeded. */
   #isPlaced(platform: Platform, id: string): boolean {
     const key = nameOf({ platform, id });
     return (
@@ -119,23 +125,23 @@ export class Inbox {
     );
   }
 
-  /** Takes up one event, or tells its chat that it waits. See {@link take}. */
+  /** Accepts one event, or sends its delay notice. See {@link take}. */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
     this.#refuseWhileStopping();
-    if (notice !== undefined) return this.#tellOfWaiting(delivery, notice);
+    if (notice !== undefined) return this.#delays.tellOfWaiting(delivery, notice);
     const [end] = this.take([delivery], after);
     return end ?? { outcome: "repeated" };
   }
 
-  /** Does something when all before it in a conversation has ended, and before all behind it. */
-  inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
-    return this.#queues.inTurn(conversation, work);
+  /** Runs work between the earlier and the later messages of a conversation. */
+  inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
+    return this.#queues.inTurn(session, work);
   }
 
   /**
-   * Waits at most `graceMs` for deliveries in progress, then aborts them, and the edge retries them later. Deliveries
-   * that wait for a turn fail at once.
+   * Waits up to `graceMs` for deliveries in progress, then aborts them; the edge retries them later. Queued deliveries
+   * fail at once.
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
@@ -151,9 +157,9 @@ export class Inbox {
   }
 
   /**
-   * Returns when the event's reply is out. It has its place in its conversation as soon as this is called.
+   * Resolves once the event's reply is sent. The event is queued as soon as this returns.
    *
-   * @throws what it cannot be taken up for, before it returns a promise.
+   * @throws the reason, synchronously, if the event cannot be accepted.
    */
   #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
@@ -167,7 +173,7 @@ export class Inbox {
     if (records.of(delivery).answered) return Promise.resolve({ outcome: "repeated" });
     const channel = parts().channels.get(platform);
     if (channel === undefined) {
-      const detail = `The config file has no channel that is served here for ${platform}.`;
+      const detail = `The config file has no enabled channel for ${platform}.`;
       throw new RetryableError("channel_not_configured", detail);
     }
     this.#last.set(platform, clock());
@@ -218,43 +224,53 @@ export class Inbox {
       }
       case "pressed":
         return this.#press(delivery, channel, inbound);
+      case "deleted": {
+        const { gone, ...end } = this.#changes.delete(platform, inbound);
+        for (const { target } of gone) void dismiss(channel, target);
+        return end;
+      }
       case "context":
-        // Of an album one message alone has the words, and of a long text the first part.
-        if (!this.#isRest(delivery, inbound)) return this.#keepContext(delivery, inbound);
-        return this.#message(delivery, channel, inbound);
       case "message":
+        if (inbound.edited)
+          return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
+        // In an album only one message contains the text, and in a split text only the first part mentions the bot.
+        if (inbound.kind === "context" && !this.#isRest(delivery, inbound))
+          return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);
     }
   }
 
-  /** A message takes its place in its conversation, a command only if it has to. */
+  #isRest(delivery: Delivery, inbound: InboundMessage): boolean {
+    const first = this.#queues.last(sessionOf(delivery.platform, inbound.target));
+    return this.#bursts.isRest(first, delivery, inbound);
+  }
+
+  /** Queues a message. A command is queued only if it has to wait, else it runs at once. */
   #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
-    const { id, platform, last, receivedAt } = delivery;
-    const conversation = conversationOf(platform, inbound.target);
     const command = readCommand(inbound.text);
-    if (command === undefined) {
-      const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last, receivedAt });
-      return this.#noticed(delivery, channel, inbound, answered);
-    }
+    if (command === undefined) return this.#ask(delivery, channel, inbound);
+    const session = sessionOf(delivery.platform, inbound.target);
     const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
-    return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
+    return keepsItsPlace(command) ? this.#queues.inTurn(session, work) : work();
   }
 
-  /** Tells whether a message belongs to the one before it, which waits for an answer: in an album, or cut by the app. */
-  #isRest({ platform, receivedAt }: Delivery, { sender, target, continues }: InboundMessage): boolean {
-    const first = this.#queues.last(conversationOf(platform, target));
-    if (first?.continues === undefined || first.sender.id !== sender.id) return false;
-    if (first.target.thread !== target.thread || receivedAt - first.receivedAt > HOLD_MS) return false;
-    return first.continues === "text" || first.continues === continues;
+  /** Queues a message for an answer. */
+  #ask(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
+    const { id, platform, last, receivedAt } = delivery;
+    const session = sessionOf(platform, inbound.target);
+    const message: Waiting = { ...inbound, id, platform, last, receivedAt };
+    const answered = this.#queues.ask(session, message);
+    this.#changes.join(session, message);
+    return this.#delays.noticed(delivery, channel, inbound, answered);
   }
 
-  /** Does what a button stands for, if the one who pressed it may. */
+  /** Performs a button's action, if this person may press it. */
   async #press(
     delivery: Delivery,
     channel: Channel,
     inbound: Extract<Inbound, { kind: "pressed" }>,
   ): Promise<DeliveryOutcome> {
-    const { parts, actions, admissions } = this.#options;
+    const { parts, actions, admissions, sessions } = this.#options;
     const { id, platform } = delivery;
     const { direct, admission, sender, target, press } = inbound;
     const place = { platform, sender: sender.id, delivery: id };
@@ -271,112 +287,22 @@ export class Inbox {
       const { text } = action;
       return this.#message(delivery, channel, { direct, admission, sender, target, text, attachments: [] });
     }
+    if (action.does === "file") {
+      const isHere = action.session === sessionOf(platform, target);
+      const answer = isHere ? sessions.answerTo(action.session, action.delivery) : undefined;
+      return answer === undefined
+        ? this.#say(delivery, channel, target, GONE_TEXT)
+        : sendWhole(this.#options, { key: delivery, channel, target, text: answer.text });
+    }
     const isOperator = rightsOf(parts().config, [admission]).roles.includes("operator");
     const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
     return this.#say(delivery, channel, target, text);
   }
 
-  /**
-   * Tells the chat that its answer takes longer, where no word of it is out in time. One that comes late already, as
-   * after an outage, has a little time to be answered first.
-   */
-  async #noticed<T>(
-    delivery: Delivery,
-    channel: Channel,
-    { target, sender }: Pick<InboundMessage, "target" | "sender">,
-    answered: Promise<T>,
-  ): Promise<T> {
-    const { parts, replies, clock } = this.#options;
-    const stopWaiting = replies.expect(delivery, delivery.receivedAt);
-    const afterMs = parseDuration(parts().config.agent.noticeAfter) ?? 0;
-    const left = delivery.receivedAt + afterMs - clock();
-    const tell = (): void => {
-      // A gateway that stops has closed its store perhaps, and the edge keeps the message.
-      if (this.#draining) return;
-      void this.#tellDelay(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
-        this.#options.log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
-      );
-    };
-    const timer = setTimeout(
-      tell,
-      Math.min(Math.max(left, Math.min(afterMs, LATE_MS)), LONGEST_TIMER_MS),
-    ).unref();
-    try {
-      return await answered;
-    } finally {
-      clearTimeout(timer);
-      stopWaiting();
-    }
-  }
-
-  /** Tells a chat of a delay. */
-  async #tellDelay(
-    delivery: Delivery,
-    channel: Channel,
-    target: ReplyTarget,
-    text: string,
-    by?: string,
-  ): Promise<void> {
-    const conversation = conversationOf(delivery.platform, target);
-    if (!this.#isTold(conversation, delivery.receivedAt))
-      await this.#options.replies.tellDelay(delivery, channel, target, text, by);
-  }
-
-  /** One notice is for all messages that were written before it. Notes that there is one now. */
-  #isTold(what: string, receivedAt: number): boolean {
-    if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
-    if (this.#told.size >= MOST_TOLD) this.#told.clear();
-    this.#told.set(what, this.#options.clock());
-    return false;
-  }
-
-  /**
-   * Tells of a message that the edge still holds, or gives up. What is not for the bot gets no word, as it gets no answer.
-   */
-  async #tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
-    const { parts, replies, clock } = this.#options;
-    const { code, nextAt, givenUp } = notice;
-    const { platform, payload, receivedAt } = delivery;
-    const channel = parts().channels.get(platform);
-    const inbound = channel?.receive(payload);
-    if (channel === undefined || inbound?.kind !== "message" || readCommand(inbound.text) !== undefined) {
-      return { outcome: "ignored", note: "nobody is to be told" };
-    }
-    const { target } = inbound;
-    if (givenUp) {
-      const isTold = this.#isTold(`given up ${conversationOf(platform, target)}`, receivedAt);
-      const told = isTold || (await replies.tell(delivery, channel, target, givenUpText(code)));
-      return { outcome: told ? "answered" : "ignored", note: "given up" };
-    }
-    const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
-    await this.#tellDelay(delivery, channel, target, code === undefined ? SLOW_TEXT : waitText(code, waitMs));
-    return { outcome: "answered", note: "it waits" };
-  }
-
-  /**
-   * Tells whether two may be answered together. A question of a thread is answered there, and not with others. Those of an earlier
-   * attempt are answered with the ones that they were with then: under the same owner, and where an answer
-   * was made, by the same one.
-   */
-  #belong(first: Waiting, second: Waiting): boolean {
-    const { records, sessions } = this.#options;
-    const apart = first.inThread === true || second.inThread === true;
-    if (apart && first.target.thread !== second.target.thread) return false;
-    const answerOf = ({ id, platform, target }: Waiting): string | undefined =>
-      sessions.answerTo(conversationOf(platform, target), id)?.delivery;
-    return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
-  }
-
-  /** Milliseconds for which a message that has more behind it waits for that: from when it came, so that one which is late waits for nothing. */
-  #holdMs({ continues, receivedAt }: Waiting): number {
-    if (continues === undefined) return 0;
-    return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
-  }
-
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
     const { parts } = this.#options;
     const { channels } = parts();
-    // Asked for when the files are there: the agent of a config before is closed meanwhile.
+    // Read only after the files were loaded: a config change may have closed the previous agent meanwhile.
     const agent: Pick<Agent, "answer"> = {
       answer: (question, options) => parts().agent.answer(question, options),
     };
@@ -384,19 +310,25 @@ export class Inbox {
     const channel = channels.get(platform);
     if (channel === undefined) throw new RetryableError("channel_not_configured", "The channel was removed.");
     const either = AbortSignal.any([signal, this.#end.signal]);
-    return this.#options.replies.answer(messages, { platform, channel, agent, signal: either });
+    const onBegun = (): void => this.#bursts.begin(messages);
+    return this.#options.replies.answer(messages, { platform, channel, agent, signal: either, onBegun });
   }
 
-  /** Kept for the bot's next answer in that group. */
+  /** Stores a message as context for the bot's next answer in that group. */
   #keepContext({ id, platform }: Delivery, inbound: InboundMessage): DeliveryOutcome {
-    const { parts, sessions, clock } = this.#options;
-    const keep = parts().config.channels[platform]?.historyLimit ?? 0;
+    const { sessions, clock } = this.#options;
+    const keep = this.#historyLimit(platform);
     const text = contextText(inbound);
     if (keep > 0 && text !== "") {
-      const message = { delivery: id, sender: inbound.sender, text, at: clock() };
-      sessions.noteContext(conversationOf(platform, inbound.target), message, keep);
+      const { message, sender, target } = inbound;
+      const note = { delivery: id, message, sender, text, at: clock() };
+      sessions.noteContext(sessionOf(platform, target), note, keep);
     }
     return { outcome: "ignored", note: "not for the bot, kept as context" };
+  }
+
+  #historyLimit(platform: Platform): number {
+    return this.#options.parts().config.channels[platform]?.historyLimit ?? 0;
   }
 
   async #command(
@@ -407,19 +339,19 @@ export class Inbox {
   ): Promise<DeliveryOutcome> {
     const { commands, records, clock } = this.#options;
     const { platform } = delivery;
-    const conversation = conversationOf(platform, target);
+    const session = sessionOf(platform, target);
     let text = records.of(delivery).said;
     if (text === undefined) {
-      const stop = (): number => this.#stop(platform, channel, conversation);
-      text = commands.run(command, { conversation, platform, sender, admission, stop });
+      const stop = (): number => this.#stop(platform, channel, session);
+      text = commands.run(command, { session, platform, sender, admission, stop });
       records.say(delivery, text, clock());
     }
     return this.#say(delivery, channel, target, text);
   }
 
-  #stop(platform: Platform, channel: Channel, conversation: string): number {
+  #stop(platform: Platform, channel: Channel, session: string): number {
     const { records, clock } = this.#options;
-    return this.#queues.stop(conversation, (messages) => {
+    return this.#queues.stop(session, (messages) => {
       const ids = messages.map(({ id }) => id);
       if (ids.length > 0) records.answer(platform, ids, clock());
       for (const { target } of messages) void dismiss(channel, target);
@@ -445,5 +377,5 @@ function stopping(): RetryableError {
 }
 
 function overtaking(): RetryableError {
-  return new RetryableError("internal", "What is before it in its chat is not under way here any more.");
+  return new RetryableError("internal", "The previous event of the chat is no longer in progress here.");
 }

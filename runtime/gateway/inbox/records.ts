@@ -3,40 +3,40 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction } from "../../process/database.ts";
 
-/** Longer than the edge keeps anything: a day of attempts, then a week until it is pruned. */
+/** Longer than the edge keeps any event: a day of attempts, then a week until it is pruned. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** Facts of a delivery that are not on the disk yet. */
+/** Changes to a delivery's record that are not yet on disk. */
 interface Unwritten {
   key: Key;
   facts: Partial<DeliveryRecord>;
   at: number;
 }
 
-/** Details of a delivery. */
+/** Progress of a delivery. */
 export interface DeliveryRecord {
-  /** Messages of its reply that are out. */
+  /** Number of messages of its reply that were sent. */
   sent: number;
   answered: boolean;
-  /** The delivery whose reply answers this one, too: itself, or the last of a burst. */
+  /** The delivery whose reply also answers this one: itself, or the last of a burst. */
   owner?: string;
-  /** Place where its reply goes, if that was fixed. */
+  /** Destination of its reply, once it is fixed. */
   target?: ReplyTarget;
-  /** The platform's id of the message in which its reply grows. */
+  /** The platform's id of the message that shows its growing reply. */
   draft?: string;
-  /** Text that was said where the model was not asked, or could not be yet. */
+  /** Text that was sent instead of an answer, or until one is possible. */
   said?: string;
 }
 
 /**
- * Record of deliveries: which are answered, and how far a reply has come. A reply belongs to one
- * delivery, its owner, also where it answers several.
+ * Records which deliveries are answered and how much of each reply was sent. A reply belongs to one delivery, its
+ * owner, even if it answers several.
  *
- * Each entry is written right after the platform took the message. A crash between the two repeats
- * that one message when the edge tries again, and so does a platform that takes it after the time limit. What cannot
- * be written, for example on a full disk, counts all the same until the process ends.
+ * Each entry is written right after the platform accepted the message. After a crash in between, a retry sends that one
+ * message twice; the same happens if a platform accepts a message after the request has timed out. Entries that cannot
+ * be written, for example because the disk is full, stay in memory until the process ends.
  */
 export class DeliveryRecords {
   readonly #database: DatabaseSync;
@@ -44,11 +44,12 @@ export class DeliveryRecords {
   readonly #sent: StatementSync;
   readonly #answered: StatementSync;
   readonly #owner: StatementSync;
+  readonly #disown: StatementSync;
   readonly #draft: StatementSync;
   readonly #undraft: StatementSync;
   readonly #said: StatementSync;
   readonly #prune: StatementSync;
-  /** Facts that are still to be written, by delivery. */
+  /** Changes not yet written, by delivery. */
   readonly #unwritten = new Map<string, Unwritten>();
 
   constructor(database: DatabaseSync) {
@@ -62,6 +63,7 @@ export class DeliveryRecords {
     this.#sent = insert(", owner", ":sent, 0, :id", "sent = excluded.sent, owner = coalesce(owner, id)");
     this.#answered = insert("", "0, 1", "answered = 1");
     this.#owner = insert(", owner", "0, 0, :owner", "owner = excluded.owner");
+    this.#disown = database.prepare("UPDATE deliveries SET owner = NULL WHERE platform = ? AND id = ?");
     this.#draft = insert(
       ", owner, chat, thread, draft",
       "0, 0, :id, :chat, :thread, :draft",
@@ -72,7 +74,7 @@ export class DeliveryRecords {
     this.#prune = database.prepare("DELETE FROM deliveries WHERE at < ?");
   }
 
-  /** Returns what is known of a delivery. */
+  /** Returns a delivery's record. */
   of(key: Key): DeliveryRecord {
     return { ...this.#stored(key), ...this.#unwritten.get(nameOf(key))?.facts };
   }
@@ -93,8 +95,8 @@ export class DeliveryRecords {
   }
 
   /**
-   * Notes that deliveries are answered together, under the last of them, at its target. A message in which
-   * the reply of an earlier attempt has begun to grow goes over to it, unless that reply is whole meanwhile.
+   * Records that deliveries are answered together, owned by the last of them and sent to its target. If an earlier
+   * attempt has a growing reply, its message is handed over, unless that reply is complete.
    */
   take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
     const id = ids.at(-1) ?? "";
@@ -109,12 +111,19 @@ export class DeliveryRecords {
     });
   }
 
-  /** Notes the message in which a reply grows, and where it is. */
+  /** Undoes {@link take} for deliveries of whose reply nothing was sent, so that they can be regrouped. */
+  release(platform: Platform, ids: readonly string[]): void {
+    transaction(this.#database, () => {
+      for (const id of ids) this.#disown.run(platform, id);
+    });
+  }
+
+  /** Records the message that shows a growing reply, and its chat. */
   keepDraft(key: Key, draft: string, target: ReplyTarget, at: number): void {
     this.#note([key], { draft, target }, at);
   }
 
-  /** Gives the message in which a reply grows to another delivery's reply. */
+  /** Hands the message of a growing reply over to another delivery. */
   moveDraft(platform: Platform, from: string, to: string, at: number): void {
     const { draft, target } = this.of({ platform, id: from });
     if (draft === undefined || target === undefined) return;
@@ -124,17 +133,17 @@ export class DeliveryRecords {
     });
   }
 
-  /** Notes what is said to a delivery, so that another attempt says the same and does nothing twice. */
+  /** Records a text sent for a delivery, so that a retry sends the same text and repeats no action. */
   say(key: Key, said: string, at: number): void {
     this.#note([key], { said }, at);
   }
 
-  /** Notes that `sent` messages of a reply are out. */
+  /** Records that `sent` messages of a reply were sent. */
   sent(key: Key, sent: number, at: number): void {
     this.#note([key], { sent }, at);
   }
 
-  /** Notes deliveries as answered, all or none: once so, always so. */
+  /** Records deliveries as answered, atomically. This is final. */
   answer(platform: Platform, ids: readonly string[], at: number): void {
     this.#note(
       ids.map((id) => ({ platform, id })),
@@ -156,7 +165,7 @@ export class DeliveryRecords {
       this.#unwritten.clear();
     } catch (error) {
       if (isStoreError(error)) return;
-      // Otherwise each later note would fail with this one.
+      // Otherwise every later write would fail as well.
       for (const key of keys) this.#unwritten.delete(nameOf(key));
       throw error;
     }
@@ -175,7 +184,7 @@ export class DeliveryRecords {
   }
 }
 
-/** Returns a name for a delivery that no delivery of another platform has. */
+/** Returns a key for a delivery that is unique across platforms. */
 export function nameOf({ platform, id }: Key): string {
   return `${platform} ${id}`;
 }

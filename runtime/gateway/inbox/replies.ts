@@ -4,7 +4,7 @@ import type { ErrorCode, Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions, Button } from "../actions.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
-import { type Channel, conversationOf } from "../channels/channel.ts";
+import { type Channel, sessionOf } from "../channels/channel.ts";
 import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import { readMessages, type ReadOptions } from "./attachments.ts";
@@ -12,9 +12,10 @@ import { Draft } from "./draft.ts";
 import type { FirstWords } from "./first-words.ts";
 import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send } from "./outgoing.ts";
+import { offerWhole } from "./whole-answer.ts";
 import { type DeliveryRecord, type DeliveryRecords, nameOf } from "./records.ts";
 
-/** Platforms show it for 5 s (Telegram) to 10 s (Discord). */
+/** Platforms show the typing indicator for 5 s (Telegram) to 10 s (Discord). */
 const REFRESH_MS = 6_000;
 
 const BUTTON_MS = 24 * 3_600_000;
@@ -25,25 +26,25 @@ interface RepliesOptions {
   firstWords: FirstWords;
   actions: Pick<Actions, "offer">;
   report: Report;
-  /** Returns how files are read by the config of the moment. */
+  /** Returns the current config's settings for reading files. */
   reading(): Pick<ReadOptions, "media" | "contextTokens">;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** A message that wants an answer. */
+/** A message to be answered. */
 export interface Asked extends InboundMessage {
   /** The platform's event id. */
   id: string;
-  /** It is not tried again. */
+  /** This is the last attempt. */
   last?: boolean | undefined;
 }
 
-/** Limits that keep a message from the model on purpose. */
-const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
+/** Limits that deliberately keep a message from the model. */
+export const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
 
-/** A button that says a text for one person. */
+/** A button that says `text` for one person. */
 interface SayButton {
   label: string;
   by: string;
@@ -52,16 +53,18 @@ interface SayButton {
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** Dependencies of replies: where they go out, and who makes them. */
+/** Channel and agent of a reply. */
 interface ReplyContext {
   platform: Platform;
   channel: Channel;
   agent: Pick<Agent, "answer">;
-  /** Ends the work. */
+  /** Aborts the work. */
   signal: AbortSignal;
+  /** Called before the first text of the answer is sent. */
+  onBegun?(): void;
 }
 
-/** Makes replies and sends them: each of their messages once, also over several attempts. */
+/** Generates replies and sends each of their messages once, even across several attempts. */
 export class Replies {
   readonly #options: RepliesOptions;
 
@@ -70,12 +73,12 @@ export class Replies {
   }
 
   /**
-   * Answers messages of one conversation together, where the last one was written, and gives each one's
-   * outcome. All of them or none have the same answer of an earlier attempt.
+   * Answers messages of one conversation together, in the chat of the last one, and returns the outcome of each. Either
+   * all of them or none share an answer from an earlier attempt.
    */
   async answer(
     asked: readonly [Asked, ...Asked[]],
-    { platform, channel, agent, signal }: ReplyContext,
+    { platform, channel, agent, signal, onBegun }: ReplyContext,
   ): Promise<DeliveryOutcome[]> {
     const { records, clock, log } = this.#options;
     const started = clock();
@@ -85,15 +88,16 @@ export class Replies {
     records.take(platform, ids, last.target, started);
     for (const { target, message } of asked) if (message !== undefined) void channel.react?.(target, message);
     const before = records.of({ platform, id: last.id });
-    const context = { platform, channel, agent, signal };
+    const context = { platform, channel, agent, signal, ...(onBegun && { onBegun }) };
     const made = await this.#ask(asked, before, { ...context, heard }).catch((error: unknown) =>
       this.#postpone(asked, error, context),
     );
+    onBegun?.();
     if (made.failure !== undefined) return this.#fail(asked, made.text, made.failure, context);
     const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
-    // The reply was kept at an earlier attempt, and has perhaps grown in this delivery's name since.
+    // The answer is from an earlier attempt; its growing message may have been handed to this delivery since.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
     const sent = await send(this.#options, {
@@ -110,16 +114,21 @@ export class Replies {
     for (const { id, target: unanswered } of asked) {
       if (id !== owner) await dismiss(channel, unanswered);
     }
+    if (sent.outcome === "answered") {
+      const { target, sender } = asked[place] ?? last;
+      const key = { platform, id: owner };
+      await offerWhole(this.#options, { key, channel, target, by: sender.id, text });
+    }
     const told = { id: owner, platform, kind: "message", messages: asked.length, ms: clock() - started };
     if (sent.note === undefined) log.info("event answered", told);
-    else log.warn("a reply cannot go out", { ...told, note: sent.note });
+    else log.warn("a reply could not be sent", { ...told, note: sent.note });
     const together = `answered together with ${owner}`;
     return asked.map(({ id }) =>
       id === owner || sent.outcome !== "answered" ? sent : { ...sent, note: together },
     );
   }
 
-  /** Says a text that no model made. */
+  /** Sends a text that does not come from the model. */
   async say(
     { platform, id }: Pick<Delivery, "platform" | "id">,
     channel: Channel,
@@ -132,7 +141,7 @@ export class Replies {
   async #ask(
     asked: readonly [Asked, ...Asked[]],
     before: DeliveryRecord,
-    { platform, channel, agent, signal, heard }: ReplyContext & { heard(): void },
+    { platform, channel, agent, signal, onBegun, heard }: ReplyContext & { heard(): void },
   ): Promise<AgentAnswer & { shown: string }> {
     const last = asked.at(-1) ?? asked[0];
     const stopTyping = showTyping(channel, last.target);
@@ -141,16 +150,18 @@ export class Replies {
       const options = { channel, ...this.#options.reading(), signal };
       const { messages: read, unheard } = await readMessages(asked, options);
       if (unheard !== undefined) return { text: UNHEARD_TEXTS[unheard], delivery: last.id, shown: "" };
-      const message = ({ id, sender, admission }: Asked, index: number): QuestionMessage => ({
+      const message = ({ id, sender, admission, message, text }: Asked, index: number): QuestionMessage => ({
         delivery: id,
         sender,
         admission,
+        ...(message !== undefined && { message }),
         text: read[index]?.text ?? "",
+        words: text.length,
         images: read[index]?.images ?? [],
         quoted: read[index]?.quoted ?? [],
       });
       const question: Question = {
-        conversation: conversationOf(platform, last.target),
+        session: sessionOf(platform, last.target),
         platform,
         target: last.target,
         direct: last.direct,
@@ -158,7 +169,10 @@ export class Replies {
       };
       const answer = await agent.answer(question, {
         signal,
-        ...(draft && { onText: (soFar: string) => draft.update(soFar) }),
+        onText: (soFar) => {
+          if (soFar.trim() !== "") onBegun?.();
+          draft?.update(soFar);
+        },
       });
       await draft?.close();
       return { ...answer, shown: draft?.shown ?? "" };
@@ -169,22 +183,22 @@ export class Replies {
   }
 
   /**
-   * Tells the chat that its answer comes later, and throws what has failed. At the last attempt it is a failure, of which
-   * the chat is still to be told.
+   * Tells the chat that its answer is delayed and rethrows the error. At the last attempt, returns a failed answer
+   * instead, which is still to be sent.
    */
   async #postpone(
     asked: readonly [Asked, ...Asked[]],
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // An answer that was ended by a person or by a stopping gateway is no failure of the model.
+    // An answer stopped by a person or a stopping gateway is not the model's failure.
     if (signal.aborted || !(error instanceof RetryableError) || !isModels(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
       return { text: givenUpText(error.code), delivery: id, shown: "", failure: error.reason };
     }
     const { said, draft } = this.#options.records.of({ platform, id });
-    // Once. Half an answer that stands there gives its place to it each time.
+    // Send the notice once; but always replace a partial answer.
     if (said === undefined || draft !== undefined) {
       await this.tell(
         { platform, id },
@@ -192,13 +206,13 @@ export class Replies {
         target,
         said ?? waitText(error.code, error.retryAfterMs),
       ).catch((problem: unknown) =>
-        this.#options.log.debug("a delay was not told", { id, error: String(problem) }),
+        this.#options.log.debug("a delay notice could not be sent", { id, error: String(problem) }),
       );
     }
     throw error;
   }
 
-  /** Ends messages for which no answer can be made. They count as answered by none: a replay asks again. */
+  /** Settles messages that cannot be answered. They do not count as answered, so a replay asks the model again. */
   async #fail(
     asked: readonly [Asked, ...Asked[]],
     text: string,
@@ -211,30 +225,29 @@ export class Replies {
       isLimit || !isPlain(asked) ? undefined : { label: "Try again", by: last.sender.id, text: last.text };
     const told = await this.tell({ platform, id: last.id }, channel, last.target, text, again);
     for (const { id, target } of asked) if (id !== last.id) await dismiss(channel, target);
-    const note = `${failure.code}: ${failure.detail} ${told ? "The person was told." : "The chat takes no message."}`;
+    const note = `${failure.code}: ${failure.detail} ${told ? "The person was told." : "The chat accepts no messages."}`;
     const outcome = isLimit ? "ignored" : "failed";
     this.#options.log.warn(`event ${outcome}`, { id: last.id, platform, messages: asked.length, note });
     return asked.map(() => ({ outcome, note }));
   }
 
   /**
-   * Tells the chat of a message that its answer takes longer, unless it has read anything of one. `by` may stop the answer
-   * by a button. Best effort.
+   * Tells the chat that a message's answer is delayed, unless some text was already sent for it. `by`: the person who
+   * gets a button to stop the answer. Best effort.
    */
   async tellDelay(key: Key, channel: Channel, target: ReplyTarget, text: string, by?: string): Promise<void> {
     const { said, draft, sent, answered } = this.#options.records.of(key);
     if (said !== undefined || draft !== undefined || sent > 0 || answered) return;
     const stop = by === undefined ? undefined : { label: "Stop", by, text: "/stop" };
     await this.tell(key, channel, target, text, stop).catch((error: unknown) =>
-      this.#options.log.debug("a delay was not told", { id: key.id, error: String(error) }),
+      this.#options.log.debug("a delay notice could not be sent", { id: key.id, error: String(error) }),
     );
   }
 
   /**
-   * Says something that is no answer: the same for the same message once. It takes the place of what has grown of an
-   * answer; else it is a message of its own, which notifies, and gives its place to the reply later where the platform
-   * waits for the first message to be filled. A message of its own has `button`, if the platform has buttons. False: the
-   * chat takes nothing.
+   * Sends a text that is not an answer, once per message. It replaces a partial answer if there is one. Otherwise it is
+   * a new message, with `button` if the platform has buttons; on platforms with tickets, the reply later replaces that
+   * message. Returns false if the chat refuses messages.
    */
   async tell(
     key: Key,
@@ -248,7 +261,7 @@ export class Replies {
     const place = located(record, target);
     try {
       if (record.draft !== undefined && (await isEdited(channel, place, record.draft, text))) {
-        // Half an answer has given its place.
+        // The text has replaced the partial answer.
       } else if (record.said !== text) {
         const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
         const { id } = await channel.send(target, text, 0, buttons);
@@ -269,7 +282,7 @@ export class Replies {
     return actions.offer({ platform, by, choices, expiresAt: clock() + BUTTON_MS });
   }
 
-  /** A message has come. Returns a function that ends its wait for a first word. */
+  /** Starts measuring a message's wait for the first word. Returns a function that cancels it. */
   expect(key: Key, receivedAt: number): () => void {
     const { records, firstWords } = this.#options;
     const { said, draft, sent, answered } = records.of(key);
@@ -306,12 +319,12 @@ export class Replies {
   }
 }
 
-/** Returns true for one message of words alone, which a button can say again. */
+/** Returns true for a single message of text only, which a button can send again. */
 function isPlain([first, ...others]: readonly [Asked, ...Asked[]]): boolean {
   return others.length === 0 && first.attachments.length === 0 && (first.references ?? []).length === 0;
 }
 
-/** False where the message cannot be edited any more. */
+/** Edits a message. Returns false if it can no longer be edited. */
 async function isEdited(channel: Channel, target: ReplyTarget, id: string, text: string): Promise<boolean> {
   if (channel.edit === undefined) return false;
   try {
@@ -323,23 +336,26 @@ async function isEdited(channel: Channel, target: ReplyTarget, id: string, text:
   }
 }
 
-/** Tells whether an error is a model's, which the chat is told of; others end with the gateway's restart. */
+/** Returns true for errors of models, which the chat is told about; other errors end when the gateway is restarted. */
 function isModels(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }
 
-/** Nothing will be said to a message. Best effort: what fails here leaves a sign that is only for show. */
+/** Removes the pending answer of a message that gets none. Best effort: failing leaves only a stale indicator. */
 export async function dismiss(channel: Channel, target: ReplyTarget): Promise<void> {
   await channel.dismiss?.(target).catch(() => undefined);
 }
 
-/** Returns where a reply goes: where it has begun to. The message's own target, where that is the same, can do more. */
+/**
+ * Returns a reply's destination: where it began, if it did. If that is the same chat, the message's own target is
+ * preferred, since it may include a ticket.
+ */
 function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;
   return target;
 }
 
-/** Shows that an answer is being made, until the function that it gives is called. */
+/** Shows the typing indicator until the returned function is called. */
 function showTyping(channel: Pick<Channel, "typing" | "typingMs">, target: ReplyTarget): () => void {
   if (channel.typing === undefined) return () => {};
   const show = (): void => void channel.typing?.(target).catch(() => undefined);

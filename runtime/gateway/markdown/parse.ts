@@ -2,15 +2,16 @@ import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "mark
 import type * as Any from "../../contract/markdown.ts";
 
 /**
- * Reads the Markdown of an answer, once for every place that shows one. The forms are those of CommonMark and GitHub
- * (https://github.github.com/gfm/), read by `marked`, with these differences: HTML is text, links have no definitions
- * elsewhere, emphasis does not begin or end inside a word (2*3*4 stays a product), and a quote ends with its last `>`.
+ * Parses the Markdown of an answer, once for all platforms. The syntax is CommonMark with GitHub's extensions
+ * (https://github.github.com/gfm/), parsed by `marked`, with these differences: HTML is plain text, link reference
+ * definitions are not supported, emphasis cannot begin or end inside a word (2*3*4 stays a product), and a quote ends
+ * with its last `>`.
  *
- * `marked` takes time quadratic in some texts, and recurses as deep as they nest. Here it gets each list and each text
- * with much markup in pieces, and nothing below eight levels: so the time is linear, and the stack is bounded.
+ * `marked` needs quadratic time for some texts and recurses as deep as they nest. Lists and texts with much markup are
+ * therefore parsed in pieces, and nesting stops at eight levels: time is linear, and the stack is bounded.
  */
 
-/** The Markdown that a node was read from. Those of a text's blocks, one after the other, are the text. */
+/** The Markdown source of a node. The sources of a text's blocks, concatenated, are the text. */
 interface Own {
   source: string;
 }
@@ -22,16 +23,18 @@ export type Inline = Any.Inline<Own>;
 /** An item of a list with its source. */
 export type Item = Any.Item<Own>;
 
-/** Forms inside forms are read this deep; below, they are text. */
+/** Depth up to which nested markup is parsed; anything deeper is plain text. */
 const DEEPEST = 8;
-/** Characters of a list that are read at once. */
+/** Characters of a list that are parsed at once. */
 const LIST_WINDOW = 1_500;
-/** A text is read in pieces of at most so many characters, or of so many characters times signs of markup. */
+/** Size of a piece: at most LONGEST_PIECE characters, and characters times markup characters at most MOST_WORK. */
 const LONGEST_PIECE = 8_000;
-const MOST_WORK = 180_000;
+const MOST_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";
+const LONGEST_MAIL_NAME = 64;
+const MAIL_NAME = /[\w.+-]/;
 const WORD = /[\p{L}\p{N}_]/u;
-/** Any form begins with one of these: most lines have none, and need no parser. */
+/** All inline markup begins with one of these. Most lines contain none and need no parser. */
 const BEGINNING = /[\\`*_~![<]|https?:/i;
 
 class BoundedTokenizer extends Tokenizer {
@@ -55,11 +58,32 @@ class BoundedTokenizer extends Tokenizer {
     return end === 0 ? undefined : super.blockquote(src.slice(0, end));
   }
 
+  /** In place of a pattern that looks for an address of mail at each character, to the end of its word. */
+  override inlineText(src: string): Tokens.Text {
+    const raw = src.slice(0, textEnd(src));
+    return { type: "text", raw, text: raw, escaped: false };
+  }
+
   override emStrong(src: string, masked: string, before = ""): Tokens.Em | Tokens.Strong | undefined {
     const found = super.emStrong(src, masked, before);
     const isInside = WORD.test(before) || WORD.test(src[found?.raw.length ?? 0] ?? "");
     return found?.type === "em" && isInside ? undefined : found;
   }
+}
+
+/** Returns the end of the plain text that a piece begins with: before the next sign, address or break of a line. */
+function textEnd(src: string): number {
+  const first = /^[`~]+/.exec(src)?.[0].length ?? 1;
+  const sign = /[\\<![`*~_]|https?:\/\/|ftp:\/\/|www\./gi;
+  sign.lastIndex = first;
+  const found = sign.exec(src)?.index ?? src.length;
+  const broken = src.indexOf("  \n", first);
+  const end = broken === -1 ? found : Math.min(found, broken);
+  const at = src.indexOf("@", first);
+  if (at === -1 || at >= end) return end;
+  let start = at;
+  while (start > first && at - start < LONGEST_MAIL_NAME && MAIL_NAME.test(src[start - 1] ?? "")) start -= 1;
+  return start === at ? end : start;
 }
 
 class BoundedLexer extends Lexer {
@@ -98,7 +122,7 @@ function withText(tokens: Token[], text: string): Token[] {
   return tokens;
 }
 
-/** The end of the piece that begins at a place: behind a blank, where there is one. */
+/** Returns the end of the piece that begins at `from`, after a space or line feed if possible. */
 function pieceEnd(text: string, from: number): number {
   const last = Math.min(text.length, from + LONGEST_PIECE);
   let signs = 0;
@@ -109,15 +133,15 @@ function pieceEnd(text: string, from: number): number {
     if (sign === " " || sign === "\n") blank = at + 1;
     if (signs * (at - from) > MOST_WORK) return blank > from ? blank : at + 1;
   }
-  return last === text.length ? last : Math.max(blank, from + 1);
+  return last === text.length || blank === 0 ? last : blank;
 }
 
-/** Returns the blocks of a Markdown text, which may be torn anywhere. */
+/** Parses a Markdown text, which may be cut off anywhere, into blocks. */
 export function parseMarkdown(text: string): Block[] {
   return readBlocks(new BoundedLexer().lex(text));
 }
 
-/** True for a block with a blank line before the next one. */
+/** Returns true if a blank line separates the block from the next one. */
 export function hasGapBehind({ source }: Own): boolean {
   const end = source.slice(-200);
   return end.slice(end.trimEnd().length).split("\n").length > 2;
@@ -126,7 +150,7 @@ export function hasGapBehind({ source }: Own): boolean {
 function readBlocks(tokens: readonly Token[]): Block[] {
   const blocks: Block[] = [];
   for (const token of tokens) {
-    // An item tells of its box itself.
+    // The item has a property for its checkbox.
     if (token.type === "checkbox") continue;
     const last = blocks.at(-1);
     const block = readBlock(token as Tokens.Generic);
@@ -134,7 +158,7 @@ function readBlocks(tokens: readonly Token[]): Block[] {
       if (last === undefined) blocks.push({ kind: "paragraph", inside: [], source: token.raw });
       else last.source += token.raw;
     } else if (last?.kind === "list" && block.kind === "list" && continues(last, block)) {
-      // Lists are read in pieces.
+      // Rejoin lists that were parsed in pieces.
       for (const item of block.items) last.items.push(item);
       last.source += block.source;
     } else blocks.push(block);
@@ -151,7 +175,7 @@ function continues(last: List, { start }: List): boolean {
     : start === (last.start ?? Number.NaN) + last.items.length;
 }
 
-/** A token as a block; `undefined` for blank lines. */
+/** Converts a token to a block; `undefined` for blank lines. */
 function readBlock(token: Tokens.Generic): Block | undefined {
   const source = token.raw;
   switch (token.type) {
@@ -174,13 +198,25 @@ function readBlock(token: Tokens.Generic): Block | undefined {
     case "table": {
       const { header, rows } = token as Tokens.Table;
       const cells = (row: Tokens.TableCell[]) => row.map(({ tokens }) => readInline(tokens));
-      return { kind: "table", head: cells(header), rows: rows.map(cells), source };
+      const lines = source.split("\n").slice(2);
+      const whole = rows.map((row, at) => cells(row).concat(excess(lines[at] ?? "", header.length)));
+      return { kind: "table", head: cells(header), rows: whole, source };
     }
     default:
       return token.tokens === undefined
         ? paragraph(source)
         : { kind: "paragraph", inside: readInline(token.tokens), source };
   }
+}
+
+/** Returns the cells that a row has beyond the table's columns, which GitHub and `marked` drop, as plain text. */
+function excess(row: string, columns: number): Inline[][] {
+  const cells = row.trim().split(/(?<!\\)\|/);
+  if (cells[0] === "") cells.shift();
+  if (cells.at(-1)?.trim() === "") cells.pop();
+  return cells
+    .slice(columns)
+    .map((cell) => [{ kind: "text", text: cell.trim().replaceAll("\\|", "|"), source: cell }]);
 }
 
 function paragraph(source: string): Block {
@@ -216,7 +252,7 @@ function readPiece(token: Tokens.Generic): Inline {
     case "del": {
       const inside = readInline(token.tokens ?? []);
       const [only] = inside;
-      // `***x***` is read from outside in, and bold is shown outside.
+      // `***x***` is parsed as emphasis around bold; swap them, so that bold is outside.
       const isBoth = token.type === "em" && only?.kind === "strong" && inside.length === 1;
       if (isBoth) return { ...only, inside: [{ kind: "emphasis", inside: only.inside, source }], source };
       return { kind: KINDS[token.type], inside, source };
@@ -226,7 +262,7 @@ function readPiece(token: Tokens.Generic): Inline {
     case "link":
     case "image": {
       const text: Inline = { kind: "text", text: token["text"], source };
-      // As it was typed: `marked` encodes it.
+      // Use the URL as typed: `marked` percent-encodes it.
       const typed = source.replace(/^<|>$/g, "");
       if (/^https?:\S+$/i.test(typed)) return { kind: "link", label: [], target: typed, source };
       const hasForms = token.type === "link" && source.startsWith("[");

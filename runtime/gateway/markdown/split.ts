@@ -1,53 +1,55 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
-/** A part with less than this share of the limit gets a piece of what comes next, if that may be cut. */
+/** A part filled below this share of the limit is extended with the start of the next piece, if that may be cut. */
 const SMALLEST_SHARE = 0.3;
-/** Characters that fit on every platform, whatever becomes of each when it is written. */
+/** Characters that fit on every platform, however much rendering expands them. */
 const ALWAYS_FITS = 300;
 
-/** Lines before and behind others that make them a whole: a code block's fences, a table's head. */
+/** Lines that must enclose every part of a split block: a code block's fences, or a table's header. */
 interface Frame {
-  /** With its last line feed. */
+  /** Ends with a line feed. */
   open: string;
-  /** Without a line feed; empty for a table. */
+  /** Has no line feed; empty for a table. */
   close: string;
 }
 
-/** A piece of Markdown, which is cut only if it has to be. */
+/** A piece of Markdown that is cut only if necessary. */
 interface Piece {
   source: string;
-  /** Fills a part up where that would be small otherwise. */
+  /** May be cut to fill up a part that would otherwise be small. */
   fills?: boolean;
-  /** A heading: a part does not end with it. */
+  /** A heading, which must not end a part. */
   leads?: boolean;
   frame?: Frame;
-  /** Gives the pieces that it is cut into; not there where only places between characters are left. */
+  /** Cuts the piece into smaller ones. Absent if only a cut between arbitrary characters is left. */
   cut?: (limit: number) => Piece[];
 }
 
 /**
- * Splits Markdown into parts of at most `limit` characters (UTF-16 units) that also pass `fits`: between blocks, else
- * between items, lines, sentences or words, else anywhere but inside a character.
+ * Splits Markdown into parts of at most `limit` characters (UTF-16 units). Splits between blocks if possible, else
+ * between items, lines, sentences or words, else anywhere except inside a surrogate pair.
  *
- * A code block or table is never cut while it fits into a part of its own. One that does not is cut between lines, and
- * each part gets the fences with the language, or the table's head. No form inside a line is cut while it fits.
+ * A code block or table that fits into one part is never cut. A longer one is cut between lines, and each part repeats
+ * the fences with the language, or the table's header. Inline markup is not cut if it fits.
+ *
+ * @param share returns the fraction of a platform's message limit that a part uses once it is written: above 1, it is
+ *   too long and is split again.
  */
 export function splitMarkdown(
   markdown: string,
   limit: number,
-  fits: (part: string) => boolean = () => true,
+  share: (part: string) => number = () => 1,
 ): string[] {
   const whole = markdown.trimEnd();
   if (whole.trim() === "") return [];
   const parts = whole.length <= limit ? [whole] : pack(parseMarkdown(whole).map(pieceOf), limit);
-  return parts.flatMap((part) =>
-    part.length <= ALWAYS_FITS || fits(part)
-      ? [part]
-      : splitMarkdown(part, Math.ceil(Math.min(part.length, limit) / 2), fits),
-  );
+  return parts.flatMap((part) => {
+    const used = part.length <= ALWAYS_FITS ? 0 : share(part);
+    return used <= 1 ? [part] : splitMarkdown(part, Math.floor(Math.min(part.length, limit) / used), share);
+  });
 }
 
-/** Puts pieces into as few parts as their order allows. */
+/** Combines pieces into as few parts as possible, in order. */
 function pack(pieces: readonly Piece[], limit: number): string[] {
   const packer = new Packer(limit);
   for (const piece of pieces) packer.add(piece);
@@ -59,7 +61,7 @@ class Packer {
   readonly #parts: string[] = [];
   #part = "";
   #frame: Frame | undefined;
-  /** Start of the heading that the part ends with. */
+  /** Start of the heading at the end of the part. */
   #leads: number | undefined;
 
   constructor(limit: number) {
@@ -97,7 +99,7 @@ class Packer {
     return true;
   }
 
-  /** Ends the part; a heading at its end begins the next one. */
+  /** Ends the part; a heading at its end moves to the next part. */
   #next(): void {
     const { open, close } = this.#frame ?? { open: "", close: "" };
     const cut = this.#leads || this.#part.length;
@@ -119,12 +121,12 @@ class Packer {
   }
 }
 
-/** Signs between a framed piece and one that is not of its frame: its end, and a blank line. */
+/** Returns the text between a framed piece and one outside its frame: the frame's end and a blank line. */
 function behind({ close }: Frame): string {
   return close === "" ? "\n" : `${close}\n\n`;
 }
 
-/** A position at or before `position` that does not cut a surrogate pair. */
+/** Returns a position at or before `position` that does not split a surrogate pair. */
 function safe(text: string, position: number): number {
   if (position >= text.length) return text.length;
   const code = text.charCodeAt(position - 1);
@@ -153,20 +155,20 @@ function pieceOf(block: Block): Piece {
 function itemPiece({ source, blocks }: Item): Piece {
   if (!blocks.some(({ kind }) => kind === "code" || kind === "table"))
     return { source, fills: true, cut: () => lines(source) };
-  // Cut between its blocks, which then stand without the item's indentation.
+  // Cut between the item's blocks, which lose the item's indentation.
   const sign = /^\s*\S+\s+/.exec(source.slice(0, 64))?.[0] ?? "";
   const [first, ...others] = blocks.map(pieceOf);
   const named = `${sign}${first?.source ?? ""}`;
   return { source, cut: () => [{ source: named, fills: true, cut: () => lines(named) }, ...others] };
 }
 
-/** A piece of a line; one that is `whole` is a form, which is cut last. */
+/** A segment of a line; a `whole` one is inline markup, which is cut last. */
 interface Segment {
   text: string;
   whole: boolean;
 }
 
-/** Places between two lines, sentences, words. */
+/** Places to cut, best first: between lines, sentences, words. */
 const PLACES = [/\n/g, /[.!?…]\s+|[。！？]/g, /[ \t]+/g];
 
 function sentences(inside: readonly Inline[], source: string): Piece[] {
@@ -180,7 +182,7 @@ function lines(source: string): Piece[] {
   return cutAt(0, [{ text: source, whole: false }]);
 }
 
-/** Cuts at the places of one kind; each piece is cut at those of the next kind, if it has to be. */
+/** Cuts at one kind of place; pieces that are still too long are cut at the next kind. */
 function cutAt(level: number, segments: readonly Segment[]): Piece[] {
   const place = PLACES[level];
   if (place === undefined) {
@@ -210,11 +212,11 @@ function cutAt(level: number, segments: readonly Segment[]): Piece[] {
   }));
 }
 
-/** The lines of a fenced code block, each within its fences. */
+/** Returns the lines of a fenced code block, each framed by the fences. */
 function codeLines(source: string, limit: number): Piece[] {
   const [, marker] = /^ {0,3}(`{3,}|~{3,})/.exec(source) ?? [];
   const feed = source.indexOf("\n");
-  // Where the marker is so long that little else would fit, or there is none, the lines stand as they are.
+  // Without a fence, or with one so long that little else would fit, cut the lines without a frame.
   if (marker === undefined || feed === -1 || marker.length * 2 > limit / 4) return lines(source);
   const opening = source.slice(0, feed);
   const frame = { open: `${opening.length * 2 > limit ? marker : opening}\n`, close: marker };
@@ -224,7 +226,7 @@ function codeLines(source: string, limit: number): Piece[] {
   return linesOf(isClosed ? body.slice(0, -last.length) : body).map((line) => ({ source: line, frame }));
 }
 
-/** The rows of a table, each below its head. */
+/** Returns the rows of a table, each framed by the header. */
 function rows(source: string, limit: number): Piece[] {
   const [names = "", rule = "", ...others] = linesOf(source.trimEnd());
   const frame = { open: names + rule, close: "" };
@@ -232,7 +234,7 @@ function rows(source: string, limit: number): Piece[] {
   return others.map((row) => ({ source: row, frame }));
 }
 
-/** Lines with their line feeds, the last one too. */
+/** Returns the lines of a text, each with a line feed. */
 function linesOf(text: string): string[] {
   return text.split("\n").map((line) => `${line}\n`);
 }

@@ -1,33 +1,33 @@
 import { type Block, hasGapBehind, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
-/** Columns of an aligned table, above which its rows are written as a list. */
+/** Maximum width of an aligned table, in characters; a wider one becomes a list of its rows. */
 const WIDEST_TABLE = 60;
-/** Addresses that a browser, a mail program or a chat opens. */
+/** URLs that a browser, mail program or chat app can open. */
 const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)[^\s<>]+$/i;
 
-/** The forms of a platform. What stands inside of one is written already; code and text are as they were read. */
+/** Markup of a platform. `inside` arguments are already rendered; code and text are not. */
 export interface Forms {
   text(text: string): string;
   code(code: string): string;
   strong(inside: string): string;
   emphasis(inside: string): string;
   struck(inside: string): string;
-  /** `shown`: the label without any markup; empty for a bare address. */
+  /** `shown`: the label without markup; empty for a bare URL. */
   link(link: { target: string; label: string; shown: string }): string;
   quote(inside: string): string;
   codeBlock(code: string, language?: string): string;
-  /** Sign of an item without a number. */
+  /** Bullet of an unnumbered item. */
   bullet: string;
-  /** Stands between a style and a word beside it, where the platform knows no style inside of a word. */
+  /** Inserted between a style and an adjacent word, on platforms that do not support styles within words. */
   boundary?: string;
 }
 
-/** Returns a Markdown text in a platform's forms. What has none (headings, tables) is made of those that it has. */
+/** Renders Markdown with a platform's markup. Elements that the platform lacks (headings, tables) are emulated. */
 export function writeMarkdown(markdown: string, forms: Forms): string {
   return new Writer(forms).blocks(parseMarkdown(markdown), "");
 }
 
-/** Returns what a reader sees of pieces, without any markup. */
+/** Returns the visible text of inline pieces, without markup. */
 function visibleText(pieces: readonly Inline[]): string {
   return pieces.map(visible).join("");
 }
@@ -40,9 +40,9 @@ function visible(piece: Inline): string {
 
 class Writer {
   readonly #forms: Forms;
-  /** Bold inside of bold is markup that some do not show. */
+  /** Prevents bold inside bold, which some platforms show as markup. */
   #isBold = false;
-  /** Quotes inside of quotes are refused by some. */
+  /** Prevents quotes inside quotes, which some platforms refuse. */
   #isQuoted = false;
 
   constructor(forms: Forms) {
@@ -52,7 +52,7 @@ class Writer {
   blocks(blocks: readonly Block[], indent: string): string {
     let written = "";
     for (const [at, block] of blocks.entries()) {
-      // The first one stands behind the sign of its item.
+      // The first block follows the item's bullet on the same line.
       written += at === 0 || /^(?:code|quote|table|list)$/.test(block.kind) ? "" : indent;
       written += this.#block(block, indent, at === 0);
       if (at < blocks.length - 1) written += hasGapBehind(block) ? "\n\n" : "\n";
@@ -90,7 +90,7 @@ class Writer {
 
   #item({ done, blocks }: Item, sign: string, indent: string): string {
     const box = done === undefined ? "" : done ? "☑ " : "☐ ";
-    // A box is sign enough, but where the platform makes the list of its own signs.
+    // A checkbox replaces the bullet, except where the platform renders list syntax itself.
     const first = box !== "" && sign === "•" ? box : `${sign} ${box}`;
     return (first + this.blocks(blocks, `${indent}${" ".repeat(sign.length + 1)}`)).trimEnd();
   }
@@ -141,7 +141,7 @@ class Writer {
         const { target } = piece;
         const label = this.#inline(piece.label);
         const shown = visibleText(piece.label).trim();
-        // A label that is an address leads there, or nowhere.
+        // If the label looks like a URL, link it only if it equals the target.
         const misleads = /^https?:/i.test(shown) && shown !== target;
         if (misleads || !ADDRESS.test(target)) return `${label} (${forms.text(target)})`;
         return forms.link({ target, label, shown });
@@ -158,14 +158,16 @@ function beginsWithWord(piece?: Inline): boolean {
   return piece?.kind === "text" && /^[\p{L}\p{N}_]/u.test(piece.text);
 }
 
-/** Returns a table with its columns below each other, or a wide one as a list of its rows. */
+/** Renders a table with aligned columns, or a wide one as a list of its rows. */
 function writeTable({ head, rows }: Extract<Block, { kind: "table" }>, forms: Forms): string {
   const [names = [], ...others] = [head, ...rows].map((row) => row.map(visibleText));
-  const widths = names.map((name, column) =>
-    others.reduce((widest, row) => Math.max(widest, lengthOf(row[column])), lengthOf(name)),
+  const columns = others.reduce((most, row) => Math.max(most, row.length), names.length);
+  const widths = Array.from({ length: columns }, (_, column) =>
+    others.reduce((widest, row) => Math.max(widest, lengthOf(row[column])), lengthOf(names[column])),
   );
   if (widths.reduce((sum, width) => sum + width + 3, -3) > WIDEST_TABLE) {
-    const cell = (text: string, column: number) => `${names[column] ?? ""}: ${text}`;
+    const cell = (text: string, column: number) =>
+      names[column] === undefined ? text : `${names[column]}: ${text}`;
     return others.map((row) => `${forms.bullet} ${forms.text(row.map(cell).join(" · "))}`).join("\n");
   }
   const line = (row: readonly string[]) =>

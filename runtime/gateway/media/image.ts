@@ -1,11 +1,14 @@
-/** Facts of a picture that its file tells without being decoded. */
+/** Properties of a picture that can be read without decoding it. */
 export interface ImageFacts {
-  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`: by the content, since names and declared types lie. */
+  /**
+   * `image/png`, `image/jpeg`, `image/gif` or `image/webp`: determined from the content, since names and declared types
+   * are unreliable.
+   */
   mediaType: string;
   /** Pixels, as stored. */
   width: number;
   height: number;
-  /** The file has its end: it was not cut off on its way. */
+  /** The file is complete, not truncated. */
   whole: boolean;
   /** Exif's orientation, 1 to 8; 1 is upright (section 4.6.5 of JEITA CP-3451E). */
   orientation: number;
@@ -13,10 +16,10 @@ export interface ImageFacts {
 
 type Frame = Pick<ImageFacts, "width" | "height" | "whole"> & { orientation?: number };
 
-/** Start of scan, and the end of the image (ITU-T T.81, table B.1). */
+/** Start of scan and end of image (ITU-T T.81, table B.1). */
 const SOS = 0xda;
 const EOI = Buffer.from([0xff, 0xd9]);
-/** `Exif` and two zeros begin its segment; the tag of the orientation. */
+/** The Exif segment begins with `Exif` and two zero bytes; 0x0112 is the orientation's tag. */
 const EXIF = "Exif\0\0";
 const ORIENTATION = 0x0112;
 
@@ -27,7 +30,7 @@ const READERS: Readonly<Record<string, (file: Buffer) => Frame | undefined>> = {
   "image/webp": webp,
 };
 
-/** Returns a picture's type by its first bytes, `undefined` for all else. */
+/** Returns a picture's type from its first bytes; `undefined` for other files. */
 export function imageType(data: Uint8Array): string | undefined {
   const head = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, 16)).toString("latin1");
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -36,7 +39,7 @@ export function imageType(data: Uint8Array): string | undefined {
   return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined;
 }
 
-/** Reads a picture's header and walks its blocks, in linear time. Returns `undefined` where it finds no size. */
+/** Reads a picture's header and block structure, in linear time. Returns `undefined` if it finds no size. */
 export function imageFacts(data: Uint8Array): ImageFacts | undefined {
   const mediaType = imageType(data) ?? "";
   const frame = READERS[mediaType]?.(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
@@ -57,7 +60,9 @@ function png(file: Buffer): Frame | undefined {
   return { width: file.readUInt32BE(16), height: file.readUInt32BE(20), whole };
 }
 
-/** Annex B of ITU-T T.81: segments up to the scan, in whose data every 0xFF is followed by a zero or a restart. */
+/**
+ * Annex B of ITU-T T.81: segments up to the scan, in whose data each 0xFF is followed by a zero or a restart marker.
+ */
 function jpeg(file: Buffer): Frame | undefined {
   let size: Pick<Frame, "width" | "height"> | undefined;
   let orientation = 1;
@@ -79,12 +84,12 @@ function jpeg(file: Buffer): Frame | undefined {
   return size && { ...size, whole: false };
 }
 
-/** SOF0 to SOF15, between which are tables of other kinds. */
+/** Returns true for SOF0 to SOF15, except the markers among them that define tables. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** Reads the first directory of a TIFF block (section 2 of TIFF 6.0), each entry of which has 12 bytes. */
+/** Reads the first directory of a TIFF block (section 2 of TIFF 6.0), whose entries have 12 bytes each. */
 function exifOrientation(segment: Buffer): number | undefined {
   if (segment.toString("latin1", 0, 6) !== EXIF || segment.length < 16) return undefined;
   const tiff = segment.subarray(6);
@@ -102,7 +107,7 @@ function exifOrientation(segment: Buffer): number | undefined {
   return undefined;
 }
 
-/** https://www.w3.org/Graphics/GIF/spec-gif89a.txt. Many files lack the trailer: one complete picture is enough. */
+/** https://www.w3.org/Graphics/GIF/spec-gif89a.txt. Many files lack the trailer, so one complete picture is enough. */
 function gif(file: Buffer): Frame | undefined {
   if (file.length < 13) return undefined;
   const size = { width: file.readUInt16LE(6), height: file.readUInt16LE(8) };
@@ -111,7 +116,7 @@ function gif(file: Buffer): Frame | undefined {
   while (at < file.length) {
     const isPicture = file[at] === 0x2c;
     if (!isPicture && file[at] !== 0x21) break;
-    // A descriptor with its color table and the code size, or an extension's label.
+    // A descriptor with its color table and code size, or an extension with its label.
     at += isPicture ? 11 + tableBytes(file[at + 9]) : 2;
     while (at < file.length && file[at] !== 0) at += 1 + (file[at] ?? 0);
     if (isPicture && at < file.length) return { ...size, whole: true };

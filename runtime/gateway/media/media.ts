@@ -7,17 +7,17 @@ import type { Apart } from "./apart.ts";
 import { type ImageFacts, imageFacts, imageType } from "./image.ts";
 
 /**
- * Limits of one image at Anthropic, the lowest of the known ones: 5 MB in base64, 8,000 pixels a side
+ * Anthropic's limits per image, the lowest of the supported providers: 5 MB in base64, 8,000 pixels per side
  * (https://docs.claude.com/en/docs/build-with-claude/vision).
  */
 const MOST_IMAGE_BYTES = 3_750_000;
 const LONGEST_SIDE = 8_000;
-/** Pictures beyond these are not even decoded: a few kilobytes may stand for gigabytes. */
+/** Larger pictures are not decoded: a file of a few kilobytes can expand to gigabytes. */
 const LONGEST_DECODED_SIDE = 20_000;
 const MOST_PIXELS = 100_000_000;
 /**
- * Memory of the program that decodes, measured with photos of 12 and 49 megapixels (323 and 676 MB), and of the
- * supervisor and the gateway.
+ * Memory of the decoder, measured with photos of 12 and 49 megapixels (323 and 676 MB), and of the supervisor and the
+ * gateway.
  */
 const BYTES_A_PIXEL = 10;
 const PROGRAM_BYTES = 200_000_000;
@@ -25,10 +25,10 @@ const RESERVED_BYTES = 170_000_000;
 /** https://docs.claude.com/en/docs/build-with-claude/pdf-support */
 const MOST_PDF_PAGES = 100;
 
-/** More than any question takes. */
+/** More text than any question can contain. */
 const MOST_TEXT_BYTES = 1_000_000;
 const PDF = "%PDF-";
-/** Readers accept a PDF's header within the first 1,024 bytes, and its end within the last. */
+/** PDF readers accept the header anywhere in the first 1,024 bytes, and the end marker in the last 1,024. */
 const PDF_MARGIN = 1_024;
 
 const documentSchema = z.object({
@@ -37,31 +37,31 @@ const documentSchema = z.object({
   locked: z.optional(z.boolean()),
 });
 
-/** A file as the model gets it. */
+/** A file prepared for the model. */
 export interface ReadFile {
-  /** Facts for the remark, behind the file's name. Empty if there is nothing to tell. */
+  /** Facts for the remark after the file's name; may be empty. */
   facts: readonly string[];
   /** Shown to the model with the question. */
   image?: Image;
-  /** Put into the question where there is no image, or no room for it. */
+  /** Inserted into the question if there is no image or no room for it. */
   text?: string;
 }
 
-/** Dependencies of reading files. */
+/** Dependencies of {@link Media}. */
 export interface MediaOptions {
   apart: Pick<Apart, "run">;
-  /** Bytes of memory that this container or machine may use. */
+  /** Memory available to this container or machine, in bytes. */
   memoryBytes: number;
-  /** All models take PDFs as they are. */
+  /** All configured models accept PDFs. */
   takesPdf: boolean;
   /** Absent if none is configured. */
   transcriber?: Transcriber | undefined;
 }
 
-/** Why a recording's words are not known. */
+/** Why a recording has no transcript. */
 export type Unheard = "not configured" | "too long" | "failed";
 
-/** Reads files that came with messages. A file that cannot be read says so in its facts; nothing fails. */
+/** Prepares message files for the model. Never fails: a file that cannot be read says so in its facts. */
 export class Media {
   readonly #options: MediaOptions;
 
@@ -69,14 +69,14 @@ export class Media {
     this.#options = options;
   }
 
-  /** Returns why a recording need not even be fetched; `undefined` if its words may be had. */
+  /** Returns why a recording need not be fetched; `undefined` if it may be transcribed. */
   unheard({ seconds = 0 }: Pick<Attachment, "seconds">): Unheard | undefined {
     const { transcriber } = this.#options;
     if (transcriber === undefined) return "not configured";
     return seconds > transcriber.mostSeconds ? "too long" : undefined;
   }
 
-  /** Reads one file, as what its content is. */
+  /** Reads one file according to its content. */
   async read(data: Uint8Array, { kind }: Pick<Attachment, "kind">, signal: AbortSignal): Promise<ReadFile> {
     if (kind === "audio") {
       const text = await this.#options.transcriber?.transcribe(data, signal);
@@ -96,7 +96,7 @@ export class Media {
     return text === "" ? { facts: ["without text"] } : { text, facts: [] };
   }
 
-  /** A picture within the limits stays as it is; a larger one is scaled down. */
+  /** Keeps a picture within the limits unchanged, and scales a larger one down. */
   async #image(
     data: Uint8Array,
     { mediaType, width, height, whole }: ImageFacts,
@@ -116,7 +116,7 @@ export class Media {
     return { image: { mediaType: found.mediaType, data: scaled }, facts: [] };
   }
 
-  /** A PDF as it is, if the models take it; with its text, which is all of it elsewhere. */
+  /** Returns a PDF's text and, if the models accept PDFs, the file itself. */
   async #pdf(data: Uint8Array, signal: AbortSignal): Promise<ReadFile> {
     const { text = "", pages = 0, locked = false } = await this.#document("pdf", data, signal);
     if (locked) return { facts: ["protected by a password"] };
@@ -142,40 +142,46 @@ export class Media {
 
 type DocumentText = z.output<typeof documentSchema>;
 
-/** Returns how many pixels may be decoded at once in so much memory. */
+/** Returns the number of pixels that can be decoded within the given memory. */
 export function mostPixels(memoryBytes: number): number {
   return Math.min(MOST_PIXELS, (memoryBytes - RESERVED_BYTES - PROGRAM_BYTES) / BYTES_A_PIXEL);
 }
 
-/** A header of a form that is not known here: the model's server may read it, and is asked without it if it does not. */
+/**
+ * Accepts a picture whose header cannot be parsed: the provider may be able to read it. If it refuses, the request is
+ * repeated without the picture.
+ */
 function ofUnknownSize(data: Uint8Array): ReadFile {
   const mediaType = imageType(data);
   if (mediaType === undefined || data.byteLength > MOST_IMAGE_BYTES) return { facts: ["cannot be read"] };
   return { image: { mediaType, data }, facts: [] };
 }
 
-/** Returns true if a file begins as a PDF does. */
+/** Returns true if a file has a PDF header. */
 function isPdf(data: Uint8Array): boolean {
   return latin1(data.subarray(0, PDF_MARGIN)).includes(PDF);
 }
 
-/** Returns true if a PDF has its end: it was not cut off on its way. */
+/** Returns true if a PDF is complete, not truncated. */
 function isWholePdf(data: Uint8Array): boolean {
   return latin1(data.subarray(-PDF_MARGIN)).includes("%%EOF");
 }
 
-/** Returns true if a file begins as a ZIP archive does, of which office files are made. */
+/** Returns true if a file has the header of a ZIP archive, the format of office files. */
 function isArchive(data: Uint8Array): boolean {
   return latin1(data.subarray(0, 4)) === "PK\x03\x04";
 }
 
-/** Returns a file's text, or its first megabyte, if it is one: UTF-8, or UTF-16 with its mark. Else `undefined`. */
+/**
+ * Returns a text file's content, up to one megabyte: UTF-8, or UTF-16 with a byte order mark. `undefined` for other
+ * files.
+ */
 function plainText(data: Uint8Array): string | undefined {
   const mark = latin1(data.subarray(0, 2));
   const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(data.subarray(0, MOST_TEXT_BYTES), {
-      // The cut may be within a character.
+      // The cut may split a character.
       stream: data.byteLength > MOST_TEXT_BYTES,
     });
     return text.includes("\0") ? undefined : text;

@@ -2,35 +2,38 @@ import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import { RetryableError, type RetryOptions } from "../failure.ts";
 import type { Prompt } from "../prompt/text.ts";
 
-/** A picture as the model sees it, or a document that it sees page by page. */
+/** A picture for the model, or a document that the model sees page by page. */
 export interface Image {
-  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`; `application/pdf` only if all models take it. */
+  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`; `application/pdf` only if all models accept it. */
   mediaType: string;
-  /** Of a document. */
+  /** Number of pages of a document. */
   pages?: number;
   data: Uint8Array;
 }
 
-/** A tool that the model asks for. `id` is the provider's name for this one call. */
+/** A tool call by the model. `id` is the provider's id of this call. */
 export interface ToolCall {
   id: string;
   name: string;
   input: unknown;
 }
 
-/** Outcome of a tool, in words for the model. */
+/** Result of a tool call, worded for the model. */
 export interface ToolResult {
   id: string;
   name: string;
   output: Prompt;
+  /** Shown with the output. Failed calls have none. */
+  images?: readonly Image[];
   failed: boolean;
 }
 
-/** One message of a question. A tool message follows the assistant's message whose calls it answers. */
+/** One message of a request. A tool message follows the assistant message whose calls it answers. */
 export type ModelMessage =
   | { role: "user"; text: Prompt; images?: readonly Image[] }
   | { role: "assistant"; text: Prompt; toolCalls?: readonly ToolCall[] }
-  | { role: "tool"; results: readonly ToolResult[] };
+  /** `caption` precedes the pictures, for providers whose tool results accept text only. */
+  | { role: "tool"; results: readonly ToolResult[]; caption?: Prompt };
 
 /** A tool as the model sees it. `inputSchema` is a JSON Schema of an object. */
 export interface ToolDefinition {
@@ -39,51 +42,49 @@ export interface ToolDefinition {
   inputSchema: Record<string, unknown>;
 }
 
-/** One question to a model: one step, so at most one round of tool calls comes back. */
+/** One request to a model: one step, so it returns at most one round of tool calls. */
 export interface ModelRequest {
   instructions: Prompt;
-  /** Follows them: what differs from question to question. Kept apart, so that a provider can keep the rest. */
+  /** Follows the instructions and differs between questions. Kept separate so that the provider can cache the rest. */
   circumstances?: Prompt;
   /** Starts with a user's message. */
   messages: readonly ModelMessage[];
   tools: readonly ToolDefinition[];
   maxOutputTokens: number;
-  /** `<provider>/<model id>` to ask first, where the conversation chose one. */
+  /** `<provider>/<model id>` to try first, if the conversation chose one. */
   preferred?: string;
-  /** The one model to ask, also while it is left alone after a failure; once. */
+  /** The only model to try, once, even if it is cooling down after a failure. */
   only?: string;
-  /** Ends the request early; it then fails as retryable. */
+  /** Aborts the request, which then fails as retryable. */
   signal: AbortSignal;
   /**
-   * Called with every piece of the answer's text. An attempt that fails starts over, and says so with
-   * `undefined`: what came before no longer counts.
+   * Called with each new piece of the answer's text. After a failed attempt, called with `undefined`: discard the
+   * previous text, since the answer starts over.
    */
   onText?(delta: string | undefined): void;
 }
 
-/** A whole answer: a text, or calls of tools (perhaps with a text that comes before them). */
+/** A complete answer: a text, or tool calls with an optional text before them. */
 export interface ModelAnswer {
   text: string;
   toolCalls: readonly ToolCall[];
-  /** `<provider>/<model id>` that answered. */
+  /** `<provider>/<model id>` of the model that answered. */
   model: string;
   tokens: { input: number; output: number };
 }
 
 /**
- * A model provider, or several behind one. `answer` returns only whole answers: a stream that breaks
- * off is a failure.
- *
- * It rejects with a RetryableError where another attempt may help, and with a ModelRefusal where
- * only a person can.
+ * A model provider, or several in order of preference. `answer` returns only complete answers: an interrupted stream is
+ * a failure. It rejects with a RetryableError if another attempt may help, and with a ModelRefusal if only a person can
+ * help.
  */
 export interface Model {
   answer(request: ModelRequest): Promise<ModelAnswer>;
 }
 
-/** The provider refuses, and would again: the person in the chat gets the reason, with the fix. */
+/** The provider refuses the request permanently: the chat gets the reason and the fix. */
 export class ModelRefusal extends StewardError {
-  /** The conversation is longer than the model reads; a shorter one may pass. */
+  /** The conversation exceeds the model's context; a shorter one may be accepted. */
   readonly tooLong: boolean;
 
   constructor(code: ErrorCode, detail: string, options: ErrorOptions & { tooLong?: boolean } = {}) {
@@ -93,9 +94,9 @@ export class ModelRefusal extends StewardError {
   }
 }
 
-/** The provider could not answer now, and may later. */
+/** The provider could not answer now, but may later. */
 export class ModelTrouble extends RetryableError {
-  /** Worth another attempt within seconds: an overload, a lost connection, an answer that broke off. */
+  /** A retry within seconds may help: an overload, a lost connection, an interrupted answer. */
   readonly quick: boolean;
 
   constructor(code: ErrorCode, detail: string, options: RetryOptions & { quick?: boolean } = {}) {

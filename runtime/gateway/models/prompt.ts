@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
+import { prompt } from "../prompt/text.ts";
 import type { Image, ModelMessage, ModelRequest, ToolCall, ToolDefinition, ToolResult } from "./model.ts";
 
 type Tool = NonNullable<LanguageModelV4CallOptions["tools"]>[number] & { type: "function" };
@@ -7,15 +8,36 @@ type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
   string
 >[number];
 
-/** The conversation in the form that the providers' clients take. Providers refuse an empty text, so there is none. */
-export function toMessages(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
-  return messages.map(toMessage).filter(({ content }) => content.length > 0);
+/**
+ * Converts a conversation to the format of the providers' clients. Empty texts are left out, since providers refuse
+ * them.
+ *
+ * `picturesInResults`: tool results may contain pictures, as with Anthropic
+ * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). The chat completions API accepts only
+ * text there (https://platform.openai.com/docs/api-reference/chat/create), so the pictures follow in a separate
+ * message.
+ */
+export function toMessages(
+  messages: readonly ModelMessage[],
+  { picturesInResults }: { picturesInResults: boolean },
+): LanguageModelV4Message[] {
+  const all = messages.flatMap((message) =>
+    picturesInResults || message.role !== "tool" ? message : withPicturesBehind(message),
+  );
+  return all.map(toMessage).filter(({ content }) => content.length > 0);
+}
+
+function withPicturesBehind(message: Extract<ModelMessage, { role: "tool" }>): ModelMessage[] {
+  const images = message.results.flatMap((result) => result.images ?? []);
+  const results = message.results.map(({ id, name, output, failed }) => ({ id, name, output, failed }));
+  const behind = { role: "user", text: message.caption ?? prompt``, images } as const;
+  return [{ role: "tool", results }, ...(images.length > 0 ? [behind] : [])];
 }
 
 function toMessage(message: ModelMessage): LanguageModelV4Message {
   switch (message.role) {
     case "user":
-      return { role: "user", content: [...(message.images ?? []).map(toImage), ...toText(message.text)] };
+      return { role: "user", content: [...(message.images ?? []).map(toFile), ...toText(message.text)] };
     case "assistant":
       return {
         role: "assistant",
@@ -30,26 +52,24 @@ function toText(text: string): { type: "text"; text: string }[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-function toImage({ mediaType, data }: Image): Part<"user"> {
-  return { type: "file", mediaType, data: { type: "data", data } };
+function toFile({ mediaType, data }: Image) {
+  return { type: "file", mediaType, data: { type: "data", data } } as const;
 }
 
-/** Both providers refuse a call whose input is no object, even one that the model itself made. */
+/** Both providers refuse a call whose input is not an object, even if the model generated it. */
 function toCall({ id, name, input }: ToolCall): Part<"assistant"> {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return { type: "tool-call", toolCallId: id, toolName: name, input: isObject ? input : { input } };
 }
 
-function toResult({ id, name, output, failed }: ToolResult): Part<"tool"> {
-  return {
-    type: "tool-result",
-    toolCallId: id,
-    toolName: name,
-    output: { type: failed ? "error-text" : "text", value: output },
-  };
+function toResult({ id, name, output, images = [], failed }: ToolResult): Part<"tool"> {
+  const call = { type: "tool-result", toolCallId: id, toolName: name } as const;
+  if (failed || images.length === 0)
+    return { ...call, output: { type: failed ? "error-text" : "text", value: output } };
+  return { ...call, output: { type: "content", value: [...toText(output), ...images.map(toFile)] } };
 }
 
-/** The tools in the same form. */
+/** Converts tools to the format of the providers' clients. */
 export function toTools(tools: readonly ToolDefinition[]): Tool[] {
   return tools.map(({ name, description, inputSchema }) => ({
     type: "function",
@@ -60,9 +80,9 @@ export function toTools(tools: readonly ToolDefinition[]): Tool[] {
 }
 
 /**
- * The instructions, marked as what a provider with prompt caching may keep: they and the tools are the
- * same in every question (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). What differs
- * follows behind the mark; where no mark is understood all is one message, since some servers take only one.
+ * Converts the instructions and marks them for prompt caching: like the tools, they are the same in every request
+ * (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). The variable part follows after the mark. Without
+ * marks, everything is one message, since some servers accept only one.
  */
 export function toInstructions(
   { instructions, circumstances }: Pick<ModelRequest, "instructions" | "circumstances">,

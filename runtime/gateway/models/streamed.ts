@@ -20,13 +20,13 @@ const CUT_NOTE = "(The answer was cut at its length limit.)";
 
 /** Dependencies of every provider. */
 export interface ProviderOptions {
-  /** The provider's own id of the model. */
+  /** The provider's id of the model. */
   modelId: string;
   /** Empty if none is set. */
   apiKey: string;
-  /** Place where the provider is; empty for its usual address, where it has one. */
+  /** The provider's URL; empty for its default. */
   baseUrl: string;
-  /** Takes secrets out of what a provider says. */
+  /** Removes secrets from the provider's messages. */
   redact: Redactor;
   report: Report;
   /** Milliseconds since the epoch. */
@@ -38,20 +38,19 @@ export interface ProviderOptions {
 export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "report" | "clock" | "timeout"> {
   /** `<provider>/<model id>` */
   reference: string;
-  /** The provider may send a model's reasoning within the text. */
+  /** The provider may include a model's reasoning in the text. */
   reasonsInText: boolean;
-  /** Loads the provider's client. Called with each question. */
+  /** Loads the provider's client. Called for each request. */
   load(): Promise<LanguageModelV4>;
 }
 
 /**
- * A model behind its provider's client, streamed. The client is loaded with the first question: the start
- * does not wait for it. One question is one request: trying again is the relay's and the edge's, running
- * tools the agent's.
+ * A model accessed by streaming through its provider's client. The client is loaded with the first request, to keep the
+ * start fast. Each question is one request: retries are up to the relay and the edge, and tool calls up to the agent.
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
-  // Reasoning may begin without a mark. Only a whole answer shows that this model does not do that.
+  // Reasoning may begin without a mark. Only a complete answer without reasoning proves that this model sends none.
   let isPlain = !reasonsInText;
   return {
     answer: async (request) => {
@@ -74,14 +73,14 @@ export function createStreamedModel(options: StreamedOptions): Model {
   };
 }
 
-/** An answer under way. */
+/** State of an answer being streamed. */
 interface Streaming {
   request: ModelRequest;
   reference: string;
   patience: Patience;
-  /** Absent where the text holds no reasoning. */
+  /** Absent if the provider does not mix reasoning into the text. */
   reasoning: ReasoningFilter | undefined;
-  /** The text is shown before it is known whether all of it is the answer. */
+  /** Text is shown immediately, before it is certain that it contains no reasoning. */
   isPlain: boolean;
   report: Report;
 }
@@ -90,10 +89,11 @@ async function stream(
   { request, reference, patience, reasoning, isPlain, report }: Streaming,
   model: LanguageModelV4,
 ): Promise<ModelAnswer> {
+  const isAnthropics = reference.startsWith("anthropic/");
   const { stream: parts } = await model.doStream({
     prompt: [
-      ...toInstructions(request, { marks: reference.startsWith("anthropic/") }),
-      ...toMessages(request.messages),
+      ...toInstructions(request, { marks: isAnthropics }),
+      ...toMessages(request.messages, { picturesInResults: isAnthropics }),
     ],
     ...(request.tools.length > 0 && { tools: toTools(request.tools), toolChoice: { type: "auto" } }),
     maxOutputTokens: request.maxOutputTokens,
@@ -114,7 +114,7 @@ async function stream(
     held = "";
   };
   for await (const part of parts) {
-    // Clients tell of an answer's beginning before its server has said a word.
+    // Clients emit these parts before the server has sent anything.
     if (part.type !== "stream-start" && part.type !== "response-metadata") patience.renew();
     switch (part.type) {
       case "text-delta":
@@ -130,10 +130,10 @@ async function stream(
         if (reasoning !== undefined) add(reasoning.end(), true);
         const { inputTokens, outputTokens } = part.usage;
         const tokens = { input: inputTokens.total ?? 0, output: outputTokens.total ?? 0 };
-        // Behind its tools a model may have nothing to add.
+        // After tool calls, a model may have nothing to add.
         const mayBeEmpty = request.messages.at(-1)?.role === "tool";
         const { unified, raw } = part.finishReason;
-        // A server may give a reason of its own; without any the answer was cut off.
+        // Servers may use unknown finish reasons; no reason at all means that the answer was cut off.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         if (unified === "other") report("stream", `${reference}: finish reason ${raw ?? "none"}`);
         const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
@@ -144,7 +144,7 @@ async function stream(
   throw brokeOff(reference);
 }
 
-/** A call as it came in. `whole`: its input is JSON to its end. */
+/** A received call. `whole`: its input is complete JSON. */
 type ReceivedCall = ToolCall & { whole: boolean };
 
 function readInput(text: string): Pick<ReceivedCall, "input" | "whole"> {
@@ -155,7 +155,7 @@ function readInput(text: string): Pick<ReceivedCall, "input" | "whole"> {
   }
 }
 
-/** Clients make an empty object of an input that never began. */
+/** Returns true if a call has an input. Clients replace a missing input with an empty object. */
 function hasInput({ input }: ToolCall): boolean {
   return typeof input === "object" && input !== null && Object.keys(input).length > 0;
 }
@@ -165,12 +165,12 @@ function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
   return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
 }
 
-/** Tells whether a text has anything that a person sees: platforms refuse one of blanks and invisible characters. */
+/** Returns true if a text has a visible character; platforms refuse texts without any. */
 function isVisible(text: string): boolean {
   return /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
 
-/** Content of a stream until its end. */
+/** Content of a finished stream. */
 interface Received {
   text: string;
   calls: readonly ReceivedCall[];
@@ -178,7 +178,7 @@ interface Received {
   mayBeEmpty: boolean;
 }
 
-/** An answer that came to its end. A stream that was cut ends here, too, but not well. */
+/** Returns the answer of a finished stream. Throws if the stream was cut off or the answer is unusable. */
 function whole(
   { text, calls, finish, mayBeEmpty }: Received,
   reference: string,
@@ -189,7 +189,7 @@ function whole(
   const cut = finish === "length";
   const isEnd = cut || finish === "stop" || finish === "tool-calls" || finish === "content-filter";
   if (!isEnd) throw brokeOff(reference, { how: finish });
-  // A call that the limit cut in two would run with half of its input, or with none.
+  // Drop a call that the token limit cut off: it would run with partial or no input.
   const kept = calls.filter((call, at) => !cut || (call.whole && (at < calls.length - 1 || hasInput(call))));
   const toolCalls = kept.map(({ id, name, input }) => ({ id, name, input }));
   if (toolCalls.length > 0) return { text, toolCalls };

@@ -1,28 +1,31 @@
-import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
+import { PLATFORM_TITLES, type Platform, platformSchema } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Action, Actions } from "../actions.ts";
+import type { Action, Actions, Button } from "../actions.ts";
+import type { Channel } from "../channels/channel.ts";
 import { namedOperators } from "../admission.ts";
 import type { Components } from "../components.ts";
+import { type DeviceStore, grantedTo, isUsable } from "../devices.ts";
+import { WEB, type WebOutbox } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
 
-/** As long as a stranger's request is valid. */
+/** Equals the validity of a stranger's request, in milliseconds. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
-/** Platforms with buttons that take the id of a person for that of the direct chat. */
-const ASKED_ON = ["telegram", "slack"] as const;
 
 /** Dependencies of the questions. */
 interface AdmissionQuestionsOptions {
   parts(): Pick<Components, "config" | "channels">;
   stores: PairingStores;
+  devices: Pick<DeviceStore, "paired">;
+  outbox: Pick<WebOutbox, "ask">;
   actions: Actions;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Questions to operators whether somebody may write to the bot, answered by a button. */
+/** Asks operators with buttons if a stranger may write to the bot. */
 export class AdmissionQuestions {
   readonly #options: AdmissionQuestionsOptions;
 
@@ -30,9 +33,12 @@ export class AdmissionQuestions {
     this.#options = options;
   }
 
-  /** Asks each operator whom Telegram or Slack reaches, once a request. It never rejects: the operator also has the list. */
+  /**
+   * Asks each operator reachable on a platform with buttons or in the web chat, once per request. Never rejects:
+   * operators can also use the list of requests.
+   */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { parts, stores, actions, clock, log } = this.#options;
+    const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
     const { config, channels } = parts();
     if (
       !stores(platform)
@@ -42,44 +48,64 @@ export class AdmissionQuestions {
       return;
     const who = { platform, sender, name: nameOf(sender, meta) };
     const about = `admit ${platform} ${sender}`;
-    const text = `${who.name} asks on ${PLATFORM_TITLES[platform]} to write to me. Let this person in?`;
-    for (const asked of ASKED_ON) {
+    const text = `${who.name} asks for access on ${PLATFORM_TITLES[platform]}. Let this person in?`;
+    const choices = [
+      { label: "Let in", action: { does: "admit" as const, ...who } },
+      { label: "Refuse", action: { does: "refuse" as const, ...who } },
+    ];
+    const offer = (on: Platform | typeof WEB, by: string): Button[] =>
+      actions.offer({ platform: on, by, about, choices, expiresAt: clock() + VALID_MS });
+    const named = new Set(namedOperators(config, WEB));
+    const browsers = devices.paired().filter(isUsable);
+    for (const device of browsers) {
+      const by = device.deviceId;
+      const isOperator = named.has(by) || grantedTo(device) === "operator";
+      if (isOperator && !actions.waits(about, by))
+        outbox.ask(by, "", { question: text, buttons: offer(WEB, by) });
+    }
+    for (const asked of platformSchema.options) {
       const channel = channels.get(asked);
-      if (channel === undefined) continue;
+      if (channel?.answerPress === undefined) continue;
       for (const by of new Set([...namedOperators(config, asked), ...stores(asked).operators()])) {
         if (actions.waits(about, by)) continue;
-        const choices = [
-          { label: "Let in", action: { does: "admit" as const, ...who } },
-          { label: "Refuse", action: { does: "refuse" as const, ...who } },
-        ];
-        const buttons = actions.offer({ platform: asked, by, about, choices, expiresAt: clock() + VALID_MS });
-        await channel.send({ chat: by }, text, 0, buttons).catch((error: unknown) => {
+        const buttons = offer(asked, by);
+        await send(channel, by, text, buttons).catch((error: unknown) => {
           log.warn("an operator could not be asked about a sender", { ...who, error: String(error) });
         });
       }
     }
   }
 
-  /** Carries an operator's answer out, and returns what became of the request. */
-  settle({ does, platform, sender, name }: Exclude<Action, { does: "say" }>): string {
+  /** Carries out an operator's decision and returns a text with the result. */
+  settle({ does, platform, sender, name }: Extract<Action, { does: "admit" | "refuse" }>): string {
     const { stores, log } = this.#options;
     const store = stores(platform);
     const request = store.pending().find(({ id }) => id === sender);
     if (request === undefined) {
       const isIn = store.granted(sender) !== undefined;
-      return isIn ? `${name} may write to me already.` : `The request of ${name} is not there any more.`;
+      return isIn ? `${name} may already write to me.` : `The request of ${name} is no longer pending.`;
     }
     log.info("an operator answered a request by a button", { platform, sender, does });
     if (does === "admit") {
       store.approve(request.code);
-      return `${name} may write to me now, and is told so.`;
+      return `${name} may write to me now and will be notified.`;
     }
     store.reject(request.code);
     return `${name} may not write to me.`;
   }
 }
 
-/** Returns how people are called to operators: a name that anyone chooses, with the id, which is theirs alone. */
+async function send(
+  channel: Channel,
+  person: string,
+  text: string,
+  buttons: readonly Button[],
+): Promise<void> {
+  const chat = (await channel.directChat?.(person)) ?? person;
+  await channel.send({ chat }, text, 0, buttons);
+}
+
+/** Returns a person's display name for operators: the chosen name, which need not be unique, and the id, which is. */
 function nameOf(sender: string, { firstName = "", username = "" }: Readonly<Record<string, string>>): string {
   const shown = label(firstName, LONGEST_NAME);
   const account = label(username.replace(/[^\w.-]/g, ""), LONGEST_NAME);

@@ -1,6 +1,6 @@
 import type { Admission, ReplyTarget } from "../../contract/message.ts";
 import type { Platform } from "../../contract/delivery.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import type { InTurn } from "../inbox/chat-queues.ts";
 import type { DeliveryRecords } from "../inbox/records.ts";
 import type { Replies } from "../inbox/replies.ts";
@@ -8,37 +8,35 @@ import { StewardError } from "../../contract/errors.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
 
-/** Something that is said in a chat without being asked there. Exactly one of `text` and `prompt`. */
+/** A message that nobody in the chat asked for. Has either `text` or `prompt`. */
 export interface AnnounceRequest {
-  /** Like a delivery's: what was said under it is not said again. */
+  /** Like a delivery's id: a message with the same id is sent only once. */
   id: string;
   platform: Platform;
   target: ReplyTarget;
   text?: string;
-  /** Put to the agent, whose answer is said. */
+  /** Given to the agent, whose answer is sent. */
   prompt?: string;
-  /** An answer of the agent that means: say nothing. */
+  /** If the agent's answer is this text, nothing is sent. */
   silence?: string;
-  /** Name of the prompt's sender. */
+  /** The prompt's sender name. */
   name: string;
-  /** Decides on the rights of the answer. */
+  /** Determines the rights of the prompt. */
   admission: Admission;
 }
 
-/** Outcome of it. */
+/** Result of an announcement. */
 type Said = "said" | "nothing to say";
 
 /**
- * Says something, in turn with the messages of its chat.
- *
- * @throws StewardError what no answer could be made of, or why the chat does not take it; another attempt, under the
- * same id, may help.
+ * Sends an announcement, in order with the chat's other messages. @throws StewardError if no answer could be generated
+ * or the chat does not accept it; retrying with the same id may help.
  */
 export type Announce = (request: AnnounceRequest, signal: AbortSignal) => Promise<Said>;
 
 /** Dependencies of {@link createAnnounce}. */
 export interface AnnounceOptions {
-  /** Asked at the start of each, which then stays with what it got. */
+  /** Read at the start of each announcement, which then keeps using the result. */
   parts(): Pick<Components, "channels" | "agent">;
   records: DeliveryRecords;
   replies: Pick<Replies, "say">;
@@ -47,7 +45,7 @@ export interface AnnounceOptions {
   clock(): number;
 }
 
-/** Says things through the channels and the agent, message by message as a reply is sent. */
+/** Sends announcements through the channels and the agent, recording each message like a reply's. */
 export function createAnnounce({ parts, records, replies, inTurn, clock }: AnnounceOptions): Announce {
   const text = async (
     { id, platform, target, name, admission, text, prompt }: AnnounceRequest,
@@ -56,7 +54,7 @@ export function createAnnounce({ parts, records, replies, inTurn, clock }: Annou
     if (text !== undefined) return text;
     const answer = await parts().agent.answer(
       {
-        conversation: conversationOf(platform, target),
+        session: sessionOf(platform, target),
         platform,
         target,
         direct: false,
@@ -84,7 +82,7 @@ export function createAnnounce({ parts, records, replies, inTurn, clock }: Annou
       const detail = `The config file has no channel that is served here for ${platform}.`;
       throw new RetryableError("channel_not_configured", detail);
     }
-    return inTurn(conversationOf(platform, target), async () => {
+    return inTurn(sessionOf(platform, target), async () => {
       if (signal.aborted) throw new RetryableError("gateway_unavailable", "The gateway is stopping.");
       if (records.of(request).answered) return "said";
       const words = await text(request, signal);

@@ -3,32 +3,38 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Aside, Speaker } from "../prompt/speaker.ts";
 import { oneLine, speakerText } from "../prompt/text.ts";
 
-/** Characters of one message that are kept: it is an aside, not a question. */
+/** Characters kept of one message, which is only context. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_NAME = 200;
-/** A line of what was kept before it was stored as JSON, which began with a head in round brackets. */
+/** A line of the storage format before JSON, whose first line was in parentheses. */
 const FORMER_LINE = /^\[([^\]]*)\]: (.*)$/;
 
-/** A group's message that was not for the bot. */
+/** A group message that was not addressed to the bot, or an edit of an earlier question. */
 export interface ContextMessage {
   /** The platform's event id. */
   delivery: string;
+  /** The platform's id of the message. */
+  message?: string | undefined;
   sender: Sender;
   text: string;
+  /** The previous text of an edited question. */
+  was?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** Store of what was said in groups and not to the bot, until its next answer there. */
+/** Stores messages that were not answered, until the next answer in their conversation. */
 export class ContextNotes {
   readonly #insert: StatementSync;
   readonly #trim: StatementSync;
   readonly #take: StatementSync;
+  readonly #change: StatementSync;
+  readonly #remove: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#insert = database.prepare(
-      `INSERT INTO session_context (conversation, delivery, sender, name, username, text, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery) DO NOTHING`,
+      `INSERT INTO session_context (conversation, delivery, sender, name, username, text, at, message, was)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery) DO NOTHING`,
     );
     this.#trim = database.prepare(
       `DELETE FROM session_context WHERE conversation = :conversation AND seq <= (
@@ -36,34 +42,71 @@ export class ContextNotes {
          ORDER BY seq DESC LIMIT 1 OFFSET :keep)`,
     );
     this.#take = database.prepare(
-      "DELETE FROM session_context WHERE conversation = ? RETURNING seq, sender, name, username, text",
+      "DELETE FROM session_context WHERE conversation = ? RETURNING seq, sender, name, username, text, was",
     );
+    this.#change = database.prepare(
+      "UPDATE session_context SET text = ? WHERE conversation = ? AND message = ?",
+    );
+    this.#remove = database.prepare("DELETE FROM session_context WHERE conversation = ? AND message = ?");
   }
 
-  /** Keeps a message, and the last `keep` of its conversation in all. */
-  note(conversation: string, { delivery, sender, text, at }: ContextMessage, keep: number): void {
+  /** Stores a message and removes all but the last `keep` of its conversation. */
+  note(session: string, { delivery, message, sender, text, was, at }: ContextMessage, keep: number): void {
     if (keep <= 0) return;
-    const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
     const { name, username } = storedNames(sender);
-    this.#insert.run(conversation, delivery, sender.id, name, username, short, at);
-    this.#trim.run({ conversation, keep });
+    const former = was === undefined ? null : shortened(was);
+    const columns = [sender.id, name, username, shortened(text), at, message ?? null, former] as const;
+    this.#insert.run(session, delivery, ...columns);
+    this.#trim.run({ conversation: session, keep });
   }
 
-  /** Returns what is kept of a conversation, as it is stored with a message; `null` if there is nothing. Removes it. */
-  take(conversation: string): string | null {
-    const rows = this.#take.all(conversation).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
+  /** Stores again what {@link take} returned for a delivery. */
+  giveBack(session: string, delivery: string, stored: string, at: number): void {
+    for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
+      const sender = { ...speaker, id: speaker.id ?? "" };
+      const message = {
+        delivery: `${delivery} ${index}`,
+        sender,
+        text,
+        ...(was !== undefined && { was }),
+        at,
+      };
+      this.note(session, message, Number.MAX_SAFE_INTEGER);
+    }
+  }
+
+  /** Replaces a message's text; `undefined` removes the message. Returns false if the message is not stored. */
+  change(session: string, message: string, text: string | undefined): boolean {
+    const { changes } =
+      text === undefined
+        ? this.#remove.run(session, message)
+        : this.#change.run(shortened(text), session, message);
+    return Number(changes) > 0;
+  }
+
+  /** Removes and returns a conversation's messages in the form stored with a question; `null` if there are none. */
+  take(session: string): string | null {
+    const rows = this.#take.all(session).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;
-    return JSON.stringify(rows.map((row) => ({ speaker: readSpeaker(row), text: String(row["text"]) })));
+    const asides = rows.map((row) => {
+      const { text, was } = row;
+      return { speaker: readSpeaker(row), text: String(text), was: was ?? undefined };
+    });
+    return JSON.stringify(asides);
   }
 }
 
-/** Returns the columns of a sender's names, on one line each. A sender without a name is called by its id. */
+function shortened(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
+}
+
+/** Returns a sender's names as columns, without line breaks. The id replaces a missing name. */
 export function storedNames({ id, name = "", username }: Sender): { name: string; username: string | null } {
   const shown = oneLine(name, LONGEST_NAME);
   return { name: shown === "" ? id : shown, username: username ? oneLine(username, LONGEST_NAME) : null };
 }
 
-/** Reads the columns of a sender. Rows of before they were kept have no id, or no user name. */
+/** Reads a sender's columns. Rows written before these columns existed lack the id or the user name. */
 export function readSpeaker({ sender, name, username }: Record<string, unknown>): Speaker {
   return {
     ...(typeof sender === "string" && { id: sender }),
@@ -72,14 +115,17 @@ export function readSpeaker({ sender, name, username }: Record<string, unknown>)
   };
 }
 
-/** Reads what was stored with a message of what was said before it. */
+/** Parses the context stored with a message. */
 export function readAsides(stored: string): Aside[] {
   if (!stored.startsWith("[{")) return readFormer(stored);
-  const asides = JSON.parse(stored) as { speaker: Speaker; text: string }[];
-  return asides.map(({ speaker, text }) => ({ speaker, text: speakerText(text) }));
+  const asides = JSON.parse(stored) as { speaker: Speaker; text: string; was?: string }[];
+  return asides.map(({ speaker, text, was }) => {
+    const aside = { speaker, text: speakerText(text) };
+    return was === undefined ? aside : Object.assign(aside, { was: speakerText(was) });
+  });
 }
 
-/** Reads what was stored as lines: each message begins with its speaker's name, its further lines are indented. */
+/** Parses the former storage format: each message begins with its speaker's name, and its other lines are indented. */
 function readFormer(stored: string): Aside[] {
   const asides: { name: string; lines: string[] }[] = [];
   for (const line of stored.split("\n").slice(1)) {

@@ -9,11 +9,11 @@ import { transaction } from "../../process/database.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_EVERY_MS = 3_600_000;
-/** A start is over by then, and the first messages are answered. */
+/** Delay of the first check, in milliseconds: by then the start is complete and the first messages are answered. */
 const FIRST_LOOK_MS = 10_000;
-/** The time to take back a rule that was not meant so. */
+/** Time to revoke a mistaken rule. */
 const NOTICE_MS = DAY_MS;
-/** Messages that are removed in one go: nothing else is done meanwhile. */
+/** Messages removed per batch; a batch blocks all other work. */
 const BATCH = 1_000;
 
 type Rules = Config["sessions"]["retention"];
@@ -21,7 +21,7 @@ type Rules = Config["sessions"]["retention"];
 /** Dependencies of the retention. */
 export interface RetentionOptions {
   database: DatabaseSync;
-  /** Those of the config in use. */
+  /** The rules of the current config. */
   rules(): Rules;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -29,10 +29,10 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes what `sessions.retention` names from the transcripts: messages that are too old, the oldest of a conversation
- * that has too many, and conversations of which nothing is left. It begins a day after a rule is new, and tells until
- * then what it is going to remove. What was removed is overwritten in the file, and counted, so that a backup with
- * fewer messages is not taken for a loss.
+ * Removes messages from transcripts according to `sessions.retention`: messages that are too old, the oldest ones of
+ * conversations that have too many, and conversations without any left. A new rule takes effect after one day; until
+ * then, the status shows what it will remove. Removed messages are overwritten in the file, and counted, so that a
+ * backup with fewer messages is not mistaken for data loss.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -46,25 +46,25 @@ export class Retention {
     countRemovals(options.database);
   }
 
-  /** Returns what is going to be removed and when it begins; `undefined` without rules. */
+  /** Returns what will be removed and when that begins; `undefined` without rules. */
   get notice(): RetentionNotice | undefined {
     return this.#notice;
   }
 
-  /** Looks soon, and every hour. */
+  /** Starts the hourly checks. */
   start(): void {
     const look = (): void => void this.look();
     this.#timers = [setTimeout(look, FIRST_LOOK_MS).unref(), setInterval(look, LOOK_EVERY_MS).unref()];
   }
 
-  /** Ends behind the batch under way. */
+  /** Stops after the batch in progress. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#stop.abort();
     await this.#working;
   }
 
-  /** Tells what the rules name, or removes it where they have been there for a day. To be called when they change, too. */
+  /** Updates the notice, or removes messages once the rules are a day old. Also to be called when the rules change. */
   async look(): Promise<void> {
     await this.#working;
     this.#working = this.#look().catch((error: unknown) =>
@@ -88,15 +88,15 @@ export class Retention {
     const beginsAt = new Date(since + NOTICE_MS).toISOString();
     if (clock() < since + NOTICE_MS) {
       this.#notice = { beginsAt, messages: this.#due(current) };
-      if (isNew) log.warn("messages are going to be removed by sessions.retention", { ...this.#notice });
+      if (isNew) log.warn("sessions.retention will remove messages", { ...this.#notice });
       return;
     }
     const removed = await this.#remove(current);
     this.#notice = { beginsAt, messages: 0 };
-    if (removed.messages > 0) log.info("messages were removed by sessions.retention", removed);
+    if (removed.messages > 0) log.info("sessions.retention removed messages", removed);
   }
 
-  /** Messages that the rules name now. */
+  /** Returns the number of messages that match the rules now. */
   #due(rules: Rules): number {
     const { database } = this.#options;
     const before = this.#firstToKeep(rules);
@@ -118,8 +118,8 @@ export class Retention {
          SELECT seq FROM messages WHERE conversation = ? ORDER BY seq LIMIT ?)`,
     );
     let messages = await this.#inBatches(Number.POSITIVE_INFINITY, (most) => byAge.run(before, most).changes);
-    for (const { conversation, excess } of this.#tooLong(rules, before)) {
-      messages += await this.#inBatches(excess, (most) => byCount.run(conversation, most).changes);
+    for (const { session, excess } of this.#tooLong(rules, before)) {
+      messages += await this.#inBatches(excess, (most) => byCount.run(session, most).changes);
     }
     return { messages, sessions: this.#removeEmpty(rules) };
   }
@@ -137,7 +137,7 @@ export class Retention {
     return removed;
   }
 
-  /** Conversations whose last message is too old: their summaries and what was said beside them. */
+  /** Removes conversations whose messages have all expired, with their summaries, and old context. */
   #removeEmpty({ days }: Rules): number {
     if (days === undefined || this.#stop.signal.aborted) return 0;
     const { database, clock } = this.#options;
@@ -153,7 +153,7 @@ export class Retention {
     });
   }
 
-  /** The first message that is young enough. Reads those before it alone. */
+  /** Returns `seq` of the first message that has not expired. Reads only the expired ones. */
   #firstToKeep({ days }: Rules): number {
     if (days === undefined) return 0;
     const { database, clock } = this.#options;
@@ -162,8 +162,8 @@ export class Retention {
     return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row["seq"]);
   }
 
-  /** Conversations with more messages than they may have, not counting those that go by their age. */
-  #tooLong({ messages }: Rules, before: number): { conversation: string; excess: number }[] {
+  /** Returns the conversations with too many messages, not counting expired ones. */
+  #tooLong({ messages }: Rules, before: number): { session: string; excess: number }[] {
     if (messages === undefined) return [];
     return this.#options.database
       .prepare(
@@ -171,11 +171,11 @@ export class Retention {
          GROUP BY conversation HAVING excess > 0`,
       )
       .all({ most: messages, before })
-      .map(({ conversation, excess }) => ({ conversation: String(conversation), excess: Number(excess) }));
+      .map(({ conversation: session, excess }) => ({ session: String(session), excess: Number(excess) }));
   }
 }
 
-/** Makes the table that counts what was removed. Older versions do not know it, and leave it. */
+/** Creates the table of counters. Older versions ignore it. */
 function countRemovals(database: DatabaseSync): void {
   database.exec(
     `CREATE TABLE IF NOT EXISTS retention (
@@ -189,7 +189,7 @@ function countRemovals(database: DatabaseSync): void {
   );
 }
 
-/** Removes rows so that nothing of them stays in the file, and counts them. Returns how many. */
+/** Removes rows, overwrites their data in the file, and counts them. Returns their number. */
 function overwriting(database: DatabaseSync, counted: "messages" | "sessions", remove: () => number): number {
   // https://sqlite.org/pragma.html#pragma_secure_delete
   database.exec("PRAGMA secure_delete = ON");
@@ -205,21 +205,19 @@ function overwriting(database: DatabaseSync, counted: "messages" | "sessions", r
 }
 
 /**
- * Removes a conversation with all that was said in it, and overwrites it in the file. Backups that hold it keep it.
+ * Removes a conversation with all its messages and overwrites them in the file. Existing backups still contain it.
  *
  * @returns the number of its messages; `undefined` if there is no such conversation.
  */
-export function deleteConversation(database: DatabaseSync, conversation: string): number | undefined {
+export function deleteConversation(database: DatabaseSync, session: string): number | undefined {
   countRemovals(database);
   let messages: number | undefined;
   overwriting(database, "sessions", () => {
-    const known = database.prepare("DELETE FROM sessions WHERE conversation = ?").run(conversation).changes;
+    const known = database.prepare("DELETE FROM sessions WHERE conversation = ?").run(session).changes;
     if (known === 0) return 0;
     for (const table of ["session_context", "steps"])
-      database.prepare(`DELETE FROM ${table} WHERE conversation = ?`).run(conversation);
-    messages = Number(
-      database.prepare("DELETE FROM messages WHERE conversation = ?").run(conversation).changes,
-    );
+      database.prepare(`DELETE FROM ${table} WHERE conversation = ?`).run(session);
+    messages = Number(database.prepare("DELETE FROM messages WHERE conversation = ?").run(session).changes);
     database.prepare("UPDATE retention SET messages = messages + ?").run(messages);
     return 1;
   });
@@ -227,8 +225,8 @@ export function deleteConversation(database: DatabaseSync, conversation: string)
 }
 
 /**
- * Tells whether a session starts over with the present message: the daily time has passed since the last one, or
- * the session was idle for too long. Times are milliseconds since the epoch.
+ * Returns true if the session must start over before the present message: the daily reset time has passed since the
+ * last message, or the session was idle for too long. Times are milliseconds since the epoch.
  */
 export function isResetDue(
   rules: Config["sessions"]["reset"],
@@ -240,13 +238,13 @@ export function isResetDue(
   if (idle !== undefined && now - lastAt >= (parseDuration(idle) ?? Number.POSITIVE_INFINITY)) return true;
   if (dailyAt === undefined || now <= lastAt) return false;
   if (now - lastAt >= 2 * DAY_MS) return true;
-  // The day begins at that time by the clock on the wall, so a change to summer time needs no sum.
+  // Compare local dates, so that a change to daylight saving time needs no special case.
   return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
 }
 
-/** The date by the wall's clock; before the daily time it is still the day before. */
+/** Returns the local date, where the day begins at `dailyAt`. */
 function dayOf(at: number, dailyAt: string, timeZone: string): string {
-  // That locale writes YYYY-MM-DD HH:MM.
+  // This locale formats as YYYY-MM-DD HH:MM.
   const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");
   if (time >= dailyAt) return date;
   return new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);

@@ -3,18 +3,35 @@ import type { DatabaseSync } from "node:sqlite";
 /** The statements of the sessions, prepared once. */
 export type SessionStatements = ReturnType<typeof sessionStatements>;
 
-/** Prepares the statements of the sessions. Every one of them reads a few rows by an index. */
+/** Prepares the statements of the sessions. Each one reads only a few rows, by an index. */
 export function sessionStatements(database: DatabaseSync) {
   return {
     append: database.prepare(
-      `INSERT INTO messages (conversation, delivery, role, sender, name, username, context, quoted, text, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
+      `INSERT INTO messages
+         (conversation, delivery, role, sender, name, username, context, quoted, text, at, message, words)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
     ),
     question: database.prepare(
-      `SELECT seq, sender, name, username, context, quoted, text FROM messages
+      `SELECT seq, sender, name, username, context, quoted, text, words FROM messages
        WHERE conversation = ? AND delivery = ? AND role = 'user'`,
     ),
-    /** Delivery that the answer to this one is kept under. */
+    revise: database.prepare(
+      `UPDATE messages SET text = ?, quoted = ?, words = ?
+       WHERE conversation = ? AND delivery = ? AND role = 'user'`,
+    ),
+    retract: database.prepare(
+      "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user' RETURNING context",
+    ),
+    /** Selects the newest version of a platform's message, except that of the given delivery. */
+    version: database.prepare(
+      `SELECT text, words, seq <= coalesce(begins_after, 0) AS forgotten, NOT EXISTS (
+         SELECT 1 FROM messages AS later WHERE later.conversation = :conversation AND later.seq > messages.seq
+           AND later.role = 'user' AND later.sender = messages.sender AND later.delivery <> :delivery) AS latest
+       FROM messages LEFT JOIN sessions USING (conversation)
+       WHERE conversation = :conversation AND message = :message AND role = 'user' AND delivery <> :delivery
+       ORDER BY seq DESC LIMIT 1`,
+    ),
+    /** Sets the delivery under which this one's answer is stored. */
     join: database.prepare(
       "UPDATE messages SET question = ? WHERE conversation = ? AND delivery = ? AND role = 'user'",
     ),
@@ -48,12 +65,12 @@ export function sessionStatements(database: DatabaseSync) {
       `SELECT conversation, messages, updated_at, model, summary IS NOT NULL AS summarised FROM sessions
        ORDER BY updated_at DESC`,
     ),
-    // A page has a conversation of its own, so that these are few.
+    // Each browser has one conversation, so these are few.
     webChat: database.prepare(
       "SELECT coalesce(sum(messages), 0) AS messages FROM sessions WHERE conversation >= 'web:' AND conversation < 'web;'",
     ),
     totals: database.prepare("SELECT conversations, messages FROM session_totals"),
-    // One row for each day; rows are never removed.
+    // One row per day; rows are never removed.
     answered: database.prepare("SELECT coalesce(sum(answered), 0) AS answered FROM message_days"),
     days: database.prepare("SELECT day, received, answered FROM message_days WHERE day >= ? ORDER BY day"),
   };

@@ -1,20 +1,22 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { ToolCall } from "../models/model.ts";
+import type { Image, ToolCall } from "../models/model.ts";
 
-/** Longer than the edge tries a delivery. */
+/** Longer than the edge retries a delivery. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
-/** Progress of a tool's call. `begun`: a crash in between leaves its result unknown. */
+/** Progress of a tool call. `begun`: after a crash its result is unknown. */
 export type CallState = "waiting" | "begun" | "done" | "failed";
 
-/** A tool's call of a step. */
+/** A tool call of a step. */
 export interface StepCall extends ToolCall {
   state: CallState;
-  /** Outcome, where it has ended. */
+  /** Result, once it has ended. */
   output?: string;
+  /** Pictures of the result. Not stored: after a restart the answer continues without them. */
+  images?: readonly Image[];
 }
 
-/** One answer of the model that asked for tools. */
+/** One response of the model that called tools. */
 export interface Step {
   seq: number;
   text: string;
@@ -22,8 +24,8 @@ export interface Step {
 }
 
 /**
- * The steps of answers that are being made. Each is kept before the next thing happens, so that a
- * delivery that is retried continues after it, and no tool runs twice for one call.
+ * Stores the steps of answers in progress. Each step is stored before the next one starts, so that a retried delivery
+ * continues after it and no tool runs twice for one call.
  */
 export class Steps {
   readonly #insert: StatementSync;
@@ -38,7 +40,7 @@ export class Steps {
     this.#insert = database.prepare(
       "INSERT INTO steps (conversation, delivery, text, at) VALUES (?, ?, ?, ?) RETURNING seq",
     );
-    // One statement, so that a step is never there with some of its calls only.
+    // A single statement, so that a step is stored with all of its calls or none.
     this.#insertCall = database.prepare(
       `INSERT INTO tool_calls (step, position, id, name, input, state)
        SELECT ?, key, value ->> 'id', value ->> 'name', value -> 'input', 'waiting' FROM json_each(?)`,
@@ -56,10 +58,10 @@ export class Steps {
     this.#prune = database.prepare("DELETE FROM steps WHERE at < ?");
   }
 
-  /** Keeps a step whose calls are still to be run. */
-  add(conversation: string, delivery: string, text: string, calls: readonly ToolCall[], at: number): Step {
-    const seq = Number(this.#insert.get(conversation, delivery, text, at)?.["seq"]);
-    // A call without an input gets an empty one: JSON has no other word for it.
+  /** Stores a step whose calls are still to be run. */
+  add(session: string, delivery: string, text: string, calls: readonly ToolCall[], at: number): Step {
+    const seq = Number(this.#insert.get(session, delivery, text, at)?.["seq"]);
+    // Store an empty object for a missing input, since JSON has no `undefined`.
     const known = calls.map(({ id, name, input }): StepCall => ({
       id,
       name,
@@ -70,17 +72,17 @@ export class Steps {
     return { seq, text, calls: known };
   }
 
-  /** Keeps how far a call has come. */
+  /** Stores the progress of a call. */
   mark({ seq, calls }: Step, call: StepCall, state: CallState, output?: string): void {
     this.#mark.run(state, output ?? null, seq, calls.indexOf(call));
     call.state = state;
     if (output !== undefined) call.output = output;
   }
 
-  /** The steps that were kept for a delivery, in order. A step whose calls were never kept did not happen. */
-  of(conversation: string, delivery: string): Step[] {
+  /** Returns the steps stored for a delivery, in order. A step without stored calls is ignored. */
+  of(session: string, delivery: string): Step[] {
     return this.#read
-      .all(conversation, delivery)
+      .all(session, delivery)
       .map((row) => ({
         seq: Number(row["seq"]),
         text: String(row["text"]),
@@ -89,9 +91,9 @@ export class Steps {
       .filter(({ calls }) => calls.length > 0);
   }
 
-  /** Forgets the steps of a complete answer, and those that will not be continued. */
-  drop(conversation: string, deliveries: readonly string[], now: number): void {
-    for (const delivery of deliveries) this.#drop.run(conversation, delivery);
+  /** Removes the steps of a complete answer, and steps too old to be continued. */
+  drop(session: string, deliveries: readonly string[], now: number): void {
+    for (const delivery of deliveries) this.#drop.run(session, delivery);
     this.#prune.run(now - KEEP_MS);
   }
 

@@ -9,61 +9,80 @@ import { type ContextMessage, ContextNotes, readAsides, readSpeaker, storedNames
 import { sessionStatements, type SessionStatements } from "./statements.ts";
 import { Steps } from "./steps.ts";
 
-/** Entry of a transcript. `delivery` is the platform's id of the event that it belongs to. */
+/** Entry of a transcript. `delivery` is the platform's id of its event. */
 interface Entry {
   role: "user" | "assistant";
   text: string;
-  conversation: string;
+  session: string;
   delivery: string;
   sender?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** A question as it is put into a transcript: several messages where they came in a burst. */
+/** A question for a transcript: several messages if they arrived in a burst. */
 interface QuestionEntry {
-  conversation: string;
-  messages: readonly { delivery: string; sender: Sender; text: string; quoted?: readonly Quoted[] }[];
-  /** The model sees who speaks, and messages that were not for the bot. */
+  session: string;
+  messages: readonly {
+    delivery: string;
+    sender: Sender;
+    text: string;
+    quoted?: readonly Quoted[];
+    /** The platform's id of the message. */
+    message?: string;
+    /** Length of the part of `text` that the sender wrote; remarks on files follow it. */
+    words?: number;
+  }[];
+  /** Show the model who wrote each message, and the messages that were not for the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** A message of a transcript in its place: `seq` grows along the transcript. */
+/** A transcript message with its position: `seq` increases along the transcript. */
 export type PlacedTurn = Turn & { seq: number };
 
-/** History that is put before the model: what was said before, and the question. */
+/** Input for the model: the earlier messages and the question. */
 export interface History {
   /** Summary of the messages before `turns`. */
   summary?: ModelText;
   turns: PlacedTurn[];
-  /** The question's messages, in its order. */
+  /** The question's messages, in order. */
   question: { said: Said; seq: number; delivery: string }[];
 }
 
-/** One session, for a list. */
+/** The last version of a message in a transcript. */
+export interface Version {
+  /** The text that its sender wrote. */
+  words: string;
+  /** Its sender has asked nothing there since. */
+  latest: boolean;
+  /** The session has started over since. */
+  forgotten: boolean;
+}
+
+/** Overview of one session. */
 interface SessionSummary {
-  conversation: string;
-  /** Since it began. */
+  session: string;
+  /** Number of messages since the session began. */
   messages: number;
-  /** ISO 8601: when the last message came; not there before the first. */
+  /** ISO 8601: time of the last message; absent before the first. */
   updatedAt?: string;
   /** `<provider>/<model id>` that the conversation chose. */
   model?: string;
-  /** Older messages are put before the model as a summary. */
+  /** Older messages are replaced by a summary in requests to the model. */
   summarised: boolean;
 }
 
 /**
- * The sessions, one a conversation, with their transcripts. They survive restarts. A delivery that is
- * tried again finds its own message, and its answer where one was made, instead of adding them twice.
+ * The sessions, one per conversation, with their transcripts. They survive restarts. A retried delivery finds its own
+ * message and, if one was generated, its answer, instead of adding them twice.
  *
- * A session that starts over keeps its messages, but does not put them before the model. Counters
- * are kept by triggers, so that no count reads the messages.
+ * A session that starts over keeps its earlier messages but hides them from the model. Triggers maintain the counters,
+ * so that counting reads no messages.
  */
 export class Sessions {
-  /** Outcomes of tools while an answer is being made. */
+  /** Steps of answers in progress. */
   readonly steps: Steps;
   readonly #database: DatabaseSync;
   readonly #context: ContextNotes;
@@ -76,70 +95,101 @@ export class Sessions {
     this.steps = new Steps(database);
   }
 
-  /** Adds a message, once: the same delivery and role again changes nothing. */
-  append({ conversation, delivery, role, sender, text, at }: Entry): void {
-    this.#sql.append.run(conversation, delivery, role, sender ?? null, null, null, null, null, text, at);
+  /** Adds a message once: repeating the same delivery and role has no effect. */
+  append({ session, delivery, role, sender, text, at }: Entry): void {
+    const unused = [null, null, null, null] as const;
+    this.#sql.append.run(session, delivery, role, sender ?? null, ...unused, text, at, null, null);
   }
 
   /**
-   * Adds a question's messages, each once. The first new one of a group takes along what was said there
-   * meanwhile that was not for the bot. After a power cut the person asks again.
+   * Adds a question's messages, each once; an unanswered message that was edited is updated. The first new message also
+   * takes the stored context. A power cut may undo this, but a retry repeats it.
    */
-  ask({ conversation, messages, group, at }: QuestionEntry): void {
+  ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
-      for (const { delivery, sender, text, quoted = [] } of messages) {
-        if (this.knows(conversation, delivery)) continue;
-        const { name, username } = group ? storedNames(sender) : { name: null, username: null };
-        const context = group ? this.#context.take(conversation) : null;
+      for (const { delivery, sender, text, quoted = [], message = null, words = null } of messages) {
         const about = quoted.length === 0 ? null : JSON.stringify(quoted);
-        const columns = [sender.id, name, username, context, about, text, at] as const;
-        this.#sql.append.run(conversation, delivery, "user", ...columns);
+        const known = this.#sql.question.get(session, delivery);
+        if (known !== undefined) {
+          const isEdited = words !== null && text.slice(0, words) !== wordsOf(known);
+          if (isEdited && this.answerTo(session, delivery) === undefined)
+            this.#sql.revise.run(text, about, words, session, delivery);
+          continue;
+        }
+        const { name, username } = group ? storedNames(sender) : { name: null, username: null };
+        const context = this.#context.take(session);
+        const columns = [sender.id, name, username, context, about, text, at, message, words] as const;
+        this.#sql.append.run(session, delivery, "user", ...columns);
       }
     });
   }
 
   /**
-   * Keeps the answer to a question under its last delivery, for those of its deliveries alone: one that an
-   * attempt before asked along with them is still without an answer. The steps that led to it go.
+   * Returns the newest version of a platform's message in a transcript, except the one that arrived with `delivery`;
+   * `undefined` if the message is not in the transcript.
    */
-  keepAnswer(conversation: string, deliveries: readonly string[], text: string, at: number): void {
-    const delivery = deliveries.at(-1);
-    if (delivery === undefined) return;
-    transaction(this.#database, () => {
-      this.append({ conversation, delivery, role: "assistant", text, at });
-      for (const one of deliveries) this.#sql.join.run(delivery, conversation, one);
-      this.steps.drop(conversation, deliveries, at);
-    });
-  }
-
-  /** The answer that was made for a delivery, perhaps before a send that failed, and where it is kept. */
-  answerTo(conversation: string, delivery: string): { text: string; delivery: string } | undefined {
-    const row = this.#sql.answer.get({ conversation, delivery });
-    return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
-  }
-
-  /** Tells whether a delivery's message is in the transcript, from an attempt before this one. */
-  knows(conversation: string, delivery: string): boolean {
-    return this.#sql.question.get(conversation, delivery) !== undefined;
+  versionOf(session: string, message: string, delivery: string): Version | undefined {
+    const row = this.#sql.version.get({ conversation: session, message, delivery });
+    if (row === undefined) return undefined;
+    return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
   }
 
   /**
-   * Returns what is put before the model for a question that was added: its messages, and before them as many as
-   * `limit` leaves. What stands before starts with a user's message, as the model's interface demands.
+   * Removes a question without an answer from the transcript, with its steps. Its context is stored again for the next
+   * question.
    */
-  history(conversation: string, deliveries: readonly string[], limit: number): History {
+  retract(session: string, delivery: string, at: number): void {
+    transaction(this.#database, () => {
+      const context = this.#sql.retract.get(session, delivery)?.["context"];
+      if (typeof context === "string") this.#context.giveBack(session, delivery, context, at);
+      this.steps.drop(session, [delivery], at);
+    });
+  }
+
+  /**
+   * Stores the answer to a question under its last delivery, for exactly these deliveries: others that an earlier
+   * attempt included remain unanswered. Removes the question's steps.
+   */
+  keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
+    const delivery = deliveries.at(-1);
+    if (delivery === undefined) return;
+    transaction(this.#database, () => {
+      this.append({ session, delivery, role: "assistant", text, at });
+      for (const one of deliveries) this.#sql.join.run(delivery, session, one);
+      this.steps.drop(session, deliveries, at);
+    });
+  }
+
+  /** Returns the answer to a delivery, even if it was not sent yet, and the delivery it is stored under. */
+  answerTo(session: string, delivery: string): { text: string; delivery: string } | undefined {
+    const row = this.#sql.answer.get({ conversation: session, delivery });
+    return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
+  }
+
+  /** Returns true if an earlier attempt has added the delivery's message to the transcript. */
+  knows(session: string, delivery: string): boolean {
+    return this.#sql.question.get(session, delivery) !== undefined;
+  }
+
+  /**
+   * Returns the model's input for a question in the transcript: its messages, and earlier ones up to `limit` in total.
+   * The earlier ones start with a user's message, as the model's API requires.
+   */
+  history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {
-      const row = this.#sql.question.get(conversation, delivery);
+      const row = this.#sql.question.get(session, delivery);
       return row === undefined ? [] : [{ said: readSaid(row), seq: Number(row["seq"]), delivery }];
     });
     const before = Math.min(...question.map(({ seq }) => seq));
     const left = Math.max(0, limit - question.length);
-    const rows = Number.isFinite(before) ? this.#sql.before.all({ conversation, before, limit: left }) : [];
+    const rows = Number.isFinite(before)
+      ? this.#sql.before.all({ conversation: session, before, limit: left })
+      : [];
     const turns = rows.toReversed().map(readTurn);
     const first = turns.findIndex(({ role }) => role === "user");
-    const session = this.#sql.session.get(conversation);
-    const summary = session?.["summary"];
-    const counts = before > Number(session?.["begins_after"] ?? 0);
+    const kept = this.#sql.session.get(session);
+    const summary = kept?.["summary"];
+    const counts = before > Number(kept?.["begins_after"] ?? 0);
     return {
       ...(typeof summary === "string" && counts && { summary: modelText(summary) }),
       turns: first === -1 ? [] : turns.slice(first),
@@ -148,62 +198,69 @@ export class Sessions {
   }
 
   /** Stores the summary of a session's messages up to `seq`. */
-  summarise(conversation: string, summary: string, seq: number): void {
-    this.#sql.summarise.run(summary, seq, conversation);
+  summarise(session: string, summary: string, seq: number): void {
+    this.#sql.summarise.run(summary, seq, session);
   }
 
-  /** Starts a session over: its messages are kept, but not put before the model any more. */
-  reset(conversation: string, at: number): void {
+  /** Starts a session over: its messages are kept, but the model no longer sees them. */
+  reset(session: string, at: number): void {
     transaction(this.#database, () => {
-      this.#context.take(conversation);
-      this.#sql.reset.run({ conversation, at });
+      this.#context.take(session);
+      this.#sql.reset.run({ conversation: session, at });
     });
   }
 
-  /** Returns when a session's last message came or it started over, in milliseconds since the epoch. */
-  updatedAt(conversation: string): number | undefined {
-    const at = this.#sql.session.get(conversation)?.["updated_at"];
+  /** Returns the time of a session's last message or reset, in milliseconds since the epoch. */
+  updatedAt(session: string): number | undefined {
+    const at = this.#sql.session.get(session)?.["updated_at"];
     return typeof at === "number" ? at : undefined;
   }
 
-  /** Messages of a session since it began. */
-  size(conversation: string): number {
-    return Number(this.#sql.session.get(conversation)?.["messages"] ?? 0);
+  /** Returns the number of a session's messages since it began. */
+  size(session: string): number {
+    return Number(this.#sql.session.get(session)?.["messages"] ?? 0);
   }
 
-  /** The model that a conversation chose, `<provider>/<model id>`. It stays when the session starts over. */
-  modelOf(conversation: string): string | undefined {
-    const model = this.#sql.session.get(conversation)?.["model"];
+  /**
+   * Returns the model that a conversation chose, `<provider>/<model id>`. The choice survives a reset of the session.
+   */
+  modelOf(session: string): string | undefined {
+    const model = this.#sql.session.get(session)?.["model"];
     return typeof model === "string" ? model : undefined;
   }
 
-  /** Chooses a conversation's model; `undefined` goes back to the config's. */
-  setModel(conversation: string, model: string | undefined): void {
-    this.#sql.setModel.run(conversation, model ?? null);
+  /** Sets a conversation's model; `undefined` restores the config's. */
+  setModel(session: string, model: string | undefined): void {
+    this.#sql.setModel.run(session, model ?? null);
   }
 
-  /** Returns how many tokens the provider counted for each that was estimated, where it was ever asked here. */
-  tokenRatio(conversation: string): number | undefined {
-    const ratio = this.#sql.session.get(conversation)?.["token_ratio"];
+  /** Returns the ratio of counted to estimated tokens; `undefined` if nothing was measured in this conversation yet. */
+  tokenRatio(session: string): number | undefined {
+    const ratio = this.#sql.session.get(session)?.["token_ratio"];
     return typeof ratio === "number" ? ratio : undefined;
   }
 
   /** See {@link tokenRatio}. */
-  setTokenRatio(conversation: string, ratio: number): void {
-    lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, conversation));
+  setTokenRatio(session: string, ratio: number): void {
+    lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, session));
   }
 
-  /** Keeps a group's message that was not for the bot, the last `keep` of them, for its next answer there. */
-  noteContext(conversation: string, message: ContextMessage, keep: number): void {
-    this.#context.note(conversation, message, keep);
+  /** Stores an unanswered message, and only the last `keep` of them, as context for the next answer. */
+  noteContext(session: string, message: ContextMessage, keep: number): void {
+    this.#context.note(session, message, keep);
   }
 
-  /** Every session, the last used first. */
+  /** Replaces the text of a context message; `undefined` removes the message. Returns false if it is not stored. */
+  changeContext(session: string, message: string, text: string | undefined): boolean {
+    return this.#context.change(session, message, text);
+  }
+
+  /** Returns all sessions, most recently used first. */
   list(): SessionSummary[] {
     return this.#sql.list.all().map(readSession);
   }
 
-  /** Returns how many there ever were, with those that retention has removed. Reads one row. */
+  /** Returns the totals since the beginning, including what retention has removed. Reads few rows. */
   counts(): { conversations: number; messages: number; webChat: number; answered: number } {
     const row = this.#sql.totals.get();
     return {
@@ -214,7 +271,7 @@ export class Sessions {
     };
   }
 
-  /** Messages by day from one (YYYY-MM-DD) on, oldest first. Reads a row a day. */
+  /** Returns the messages per day since `day` (YYYY-MM-DD), oldest first. Reads one row per day. */
   daysSince(day: string): DayMessages[] {
     return this.#sql.days.all(day).map((row) => ({
       day: String(row["day"]),
@@ -224,6 +281,10 @@ export class Sessions {
   }
 }
 
+function wordsOf({ text, words }: Record<string, SQLOutputValue>): string {
+  return String(text).slice(0, typeof words === "number" ? words : undefined);
+}
+
 function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {
   const seq = Number(row["seq"]);
   return row["role"] === "user"
@@ -231,7 +292,7 @@ function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {
     : { role: "assistant", text: modelText(String(row["text"])), seq };
 }
 
-/** A group's message has a name, which a message of a direct chat has not. */
+/** Group messages have a stored name, those of direct chats do not. */
 function readSaid(row: Record<string, SQLOutputValue>): Said {
   const { name, context, quoted, text } = row;
   return {
@@ -245,7 +306,7 @@ function readSaid(row: Record<string, SQLOutputValue>): Said {
 function readSession(row: Record<string, SQLOutputValue>): SessionSummary {
   const { updated_at: updatedAt, model } = row;
   return {
-    conversation: String(row["conversation"]),
+    session: String(row["conversation"]),
     messages: Number(row["messages"]),
     ...(updatedAt !== null && { updatedAt: new Date(Number(updatedAt)).toISOString() }),
     ...(model !== null && { model: String(model) }),

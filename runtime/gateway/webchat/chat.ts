@@ -5,57 +5,69 @@ import type { ChatTurn, ToPage } from "../../contract/chat.ts";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Actions } from "../actions.ts";
 import type { Agent } from "../agent/agent.ts";
-import { conversationOf } from "../channels/channel.ts";
+import { sessionOf } from "../channels/channel.ts";
 import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { ChatQueues } from "../inbox/chat-queues.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";
 import { RetryableError } from "../failure.ts";
+import { randomBytes } from "../../process/random.ts";
+import { PRESS_WORDS } from "../inbox/notices.ts";
+import { LIMITS } from "../inbox/replies.ts";
+import type { AdmissionQuestions } from "../pairing/question.ts";
+import { WEB, type WebOutbox } from "./outbox.ts";
 import { readWebMessage, shownText } from "./pictures.ts";
 import type { Sessions } from "../sessions/store.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 
-/** Messages that a page shows of the conversation before; the transcript keeps all. */
+/** Number of earlier messages that a page shows; the transcript keeps all. */
 const SHOWN = 200;
 
-/** Milliseconds between two texts of a growing answer. */
+/** Interval between updates of a growing answer, in milliseconds. */
 const TEXT_EVERY_MS = 80;
-/** Settled commands that are remembered, so that one said again is not carried out again. */
+/** Number of finished commands that are remembered, so that a resent one does not run again. */
 const MOST_SETTLED = 1_000;
-const PLATFORM = "web";
 
 /** Dependencies of the web chat. */
 interface WebChatOptions {
-  /** Asked for each run, which then stays with what it got. */
+  /** Read for each run, which then keeps using the result. */
   agent(): Pick<Agent, "answer">;
-  /** Ids of devices that `agent.operators` names. */
+  /** Ids of devices listed in `agent.operators`. */
   operators(): readonly string[];
-  /** Returns how files are read by the config of the moment. */
+  /** Returns the current config's settings for reading files. */
   reading(): Pick<ReadOptions, "media" | "contextTokens">;
   commands: Commands;
   sessions: Pick<Sessions, "answerTo">;
   history: ChatHistory;
+  outbox: Pick<WebOutbox, "listen" | "tell" | "recent" | "refresh" | "file">;
+  actions: Pick<Actions, "take">;
+  admissions: Pick<AdmissionQuestions, "settle">;
+  workspace: Workspace;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Receives the messages to the pages of one device. */
-type Listener = (message: ToPage) => void;
-
-interface Said {
+/** The author of a message, and its id. */
+interface From {
   id: string;
-  text: string;
-  pictures: readonly Buffer[];
   sender: Sender;
-  /** The role that the device's approval grants. */
+  /** The role granted when the device was approved. */
   grants: GrantedRole;
 }
 
-/** The conversations of the web chat: one per device, one run at a time in each, sent to all of its pages. */
+interface Said extends From {
+  text: string;
+  pictures: readonly Buffer[];
+}
+
+/** The conversations of the web chat: one per device, with one run at a time, sent to all of the device's pages. */
 export class WebChat {
   readonly #options: WebChatOptions;
-  readonly #listeners = new Map<string, Set<Listener>>();
-  /** Message ids under way, by device. */
+  /** Devices by the tickets of their connected pages. */
+  readonly #tickets = new Map<string, string>();
+  /** Messages being answered, by device and id. */
   readonly #running = new Map<string, Map<string, Said>>();
   readonly #settled = new Map<string, ToPage>();
   readonly #conversations: ChatQueues<Said>;
@@ -72,35 +84,66 @@ export class WebChat {
     });
   }
 
-  /** Connects a page of a device. Returns its first message and the function that disconnects it. */
-  join(deviceId: string, listener: Listener): { welcome: ToPage; leave(): void } {
-    const listeners = this.#listeners.get(deviceId) ?? new Set();
-    this.#listeners.set(deviceId, listeners.add(listener));
-    const history = this.#options.history.recent(conversationOf(PLATFORM, { chat: deviceId }));
+  /** Connects a page of a device. Returns its first message and a function that disconnects it. */
+  join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
+    const { outbox, history: messages } = this.#options;
+    const stopListening = outbox.listen(deviceId, listener);
+    const ticket = randomBytes(32).toString("base64url");
+    this.#tickets.set(ticket, deviceId);
+    const history = messages.recent(sessionOf(WEB, { chat: deviceId }));
+    const running = [...(this.#running.get(deviceId)?.keys() ?? [])];
+    const known = new Set([...history.map(({ id }) => id), ...running]);
+    const items = outbox.recent(deviceId).filter(({ id }) => id === "" || known.has(id));
     return {
-      welcome: { type: "welcome", history, running: [...(this.#running.get(deviceId)?.keys() ?? [])] },
+      welcome: { type: "welcome", history, items, running, ticket },
       leave: () => {
-        listeners.delete(listener);
-        if (listeners.size === 0 && this.#listeners.get(deviceId) === listeners)
-          this.#listeners.delete(deviceId);
+        stopListening();
+        this.#tickets.delete(ticket);
       },
     };
   }
 
-  /** Takes a message. One that was answered already gets its answer again. */
+  /**
+   * Returns a file that was sent to the device of a connected page.
+   *
+   * @throws StewardError `chat_file_refused` if no connected page has this ticket, `chat_file_unknown`.
+   */
+  file(ticket: string, item: string): { data: Uint8Array; picture?: string } {
+    const { outbox, workspace } = this.#options;
+    const device = this.#tickets.get(ticket);
+    if (device === undefined) throw new StewardError("chat_file_refused");
+    const file = outbox.file(workspace, device, item);
+    if (file === undefined) throw new StewardError("chat_file_unknown");
+    return file;
+  }
+
+  /** Handles a button press. The button's text becomes a message with the press's id. */
+  press({ press, ...from }: From & { press: string }): void {
+    const { actions, admissions, outbox } = this.#options;
+    const pressed = actions.take({ press, platform: WEB, sender: from.sender.id, delivery: from.id });
+    outbox.refresh(from.sender.id, press);
+    if (pressed.is !== "taken" || pressed.action.does === "file") return;
+    const { action } = pressed;
+    if (action.does === "say") return this.say({ ...from, text: action.text, pictures: [] });
+    const isOperator = this.#admission(from).grants === "operator";
+    const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
+    this.#tell(from.sender.id, { type: "answer", id: from.id, ...asMarkdown(text) });
+  }
+
+  /** Accepts a message. A resent message gets its existing answer. */
   say(said: Said): void {
     const { sender, id } = said;
-    const conversation = conversationOf(PLATFORM, { chat: sender.id });
+    const session = sessionOf(WEB, { chat: sender.id });
     this.#tell(sender.id, { type: "accepted", id, text: shownText(said) });
     if (this.#running.get(sender.id)?.has(id)) return;
-    const answer = this.#options.sessions.answerTo(conversation, id);
+    const answer = this.#options.sessions.answerTo(session, id);
     const known = this.#settled.get(keyOf(said));
     if (answer !== undefined)
       return this.#tell(sender.id, { type: "answer", id, ...asMarkdown(answer.text) });
     if (known !== undefined) return this.#tell(sender.id, known);
     const running = this.#running.get(sender.id) ?? new Map<string, Said>();
     this.#running.set(sender.id, running.set(id, said));
-    void this.#carryOut(conversation, said)
+    void this.#carryOut(session, said)
       .catch((error: unknown) => this.#fail(said, error))
       .finally(() => {
         running.delete(id);
@@ -108,7 +151,7 @@ export class WebChat {
       });
   }
 
-  /** Waits for what is under way, at most `graceMs`, then ends it. The pages say again what was lost. */
+  /** Waits up to `graceMs` for answers in progress, then aborts them. Pages resend unanswered messages. */
   async drain(graceMs: number): Promise<void> {
     this.#conversations.dismissWaiting(
       new RetryableError("gateway_unavailable", "The gateway is restarting."),
@@ -119,17 +162,17 @@ export class WebChat {
     this.#stop.abort();
   }
 
-  async #carryOut(conversation: string, said: Said): Promise<void> {
+  async #carryOut(session: string, said: Said): Promise<void> {
     const command = readCommand(said.text);
-    if (command === undefined) return void (await this.#conversations.ask(conversation, said));
+    if (command === undefined) return void (await this.#conversations.ask(session, said));
     const work = async () => {
       const text = this.#options.commands.run(command, {
-        conversation,
-        platform: PLATFORM,
+        session,
+        platform: WEB,
         sender: said.sender,
         admission: this.#admission(said),
         stop: () =>
-          this.#conversations.stop(conversation, (stopped) => {
+          this.#conversations.stop(session, (stopped) => {
             for (const one of stopped)
               this.#settle(one, { type: "answer", id: one.id, ...asMarkdown("Stopped.") });
           }),
@@ -137,10 +180,10 @@ export class WebChat {
       this.#settle(said, { type: "answer", id: said.id, ...asMarkdown(text) });
       return { outcome: "answered" as const };
     };
-    await (keepsItsPlace(command) ? this.#conversations.inTurn(conversation, work) : work());
+    await (keepsItsPlace(command) ? this.#conversations.inTurn(session, work) : work());
   }
 
-  #admission({ sender, grants }: Said): Admission {
+  #admission({ sender, grants }: From): Extract<Admission, { by: "browser" }> {
     const isNamed = this.#options.operators().includes(sender.id);
     return { by: "browser", grants: isNamed ? "operator" : grants };
   }
@@ -150,7 +193,7 @@ export class WebChat {
     const { agent, reading, clock, log } = this.#options;
     const started = clock();
     const target = { chat: sender.id };
-    const conversation = conversationOf(PLATFORM, target);
+    const session = sessionOf(WEB, target);
     this.#tell(sender.id, { type: "typing", id });
     const growing = throttle(TEXT_EVERY_MS, (soFar) => {
       if (!signal.aborted) this.#tell(sender.id, { type: "text", id, soFar, blocks: parseMarkdown(soFar) });
@@ -159,8 +202,8 @@ export class WebChat {
       const read = await readWebMessage(said, { ...reading(), signal });
       const answer = await agent().answer(
         {
-          conversation,
-          platform: PLATFORM,
+          session,
+          platform: WEB,
           target,
           direct: true,
           messages: [{ delivery: id, sender, admission: this.#admission(said), ...read }],
@@ -169,8 +212,14 @@ export class WebChat {
       );
       growing.end();
       if (signal.aborted) return;
-      this.#tell(sender.id, { type: "answer", id, ...asMarkdown(answer.text) });
-      log.info("event answered", { id, platform: PLATFORM, kind: "message", ms: clock() - started });
+      const { text, failure } = answer;
+      if (failure !== undefined) {
+        // The failure is not stored, so the same message may be sent again.
+        const again = !LIMITS.has(failure.code);
+        return this.#tell(sender.id, { type: "error", id, code: failure.code, text, again });
+      }
+      this.#tell(sender.id, { type: "answer", id, ...asMarkdown(text) });
+      log.info("event answered", { id, platform: WEB, kind: "message", ms: clock() - started });
     } finally {
       growing.end();
     }
@@ -198,7 +247,7 @@ export class WebChat {
   }
 
   #tell(deviceId: string, message: ToPage): void {
-    for (const listener of this.#listeners.get(deviceId) ?? []) listener(message);
+    this.#options.outbox.tell(deviceId, message);
   }
 }
 
@@ -210,7 +259,7 @@ function keyOf({ id, sender }: Said): string {
   return `${sender.id} ${id}`;
 }
 
-/** Hands on the newest text, at most once in `everyMs`. */
+/** Returns a function that sends the newest text, at most once per `everyMs`. */
 function throttle(everyMs: number, send: (text: string) => void) {
   let newest: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -230,7 +279,7 @@ function throttle(everyMs: number, send: (text: string) => void) {
   };
 }
 
-/** Transcript of the web chat, as its pages show it. Also what /new made the model forget. */
+/** Transcript of the web chat for its pages, including what /new has hidden from the model. */
 export class ChatHistory {
   readonly #recent: StatementSync;
 
@@ -242,10 +291,10 @@ export class ChatHistory {
     );
   }
 
-  /** The last messages, oldest first. */
-  recent(conversation: string): ChatTurn[] {
+  /** Returns the last messages, oldest first. */
+  recent(session: string): ChatTurn[] {
     return this.#recent
-      .all(conversation)
+      .all(session)
       .map(({ delivery, role, text, at }): ChatTurn => ({
         id: String(delivery),
         role: role === "user" ? "user" : "assistant",

@@ -16,10 +16,10 @@ import { type DeviceStore, grantedTo, isUsable, type PairedDevice } from "../dev
 import type { WebChat } from "./chat.ts";
 import { IncomingPictures } from "./pictures.ts";
 
-/** The page's own id of a message. */
+/** The page's id of a message. */
 const messageId = z.string().check(z.regex(/^[\w-]{8,64}$/));
 
-/** Messages from the page. Keys and signatures are base64url without padding. */
+/** Schema of messages from the page. Keys and signatures are base64url without padding. */
 const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("hello"),
@@ -41,19 +41,24 @@ const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
     id: messageId,
     text: z.string().check(z.maxLength(CHAT_MESSAGE_BYTES)),
   }),
+  z.strictObject({
+    type: z.literal("press"),
+    id: messageId,
+    press: z.string().check(z.regex(/^[\w-]{1,64}$/)),
+  }),
 ]);
 
 /**
- * Messages that a page may send in a burst, and the interval after which it may send one more: faster than anybody
+ * Number of messages that a page may send in a burst, and the interval until one more is allowed: faster than anybody
  * types.
  */
 const BURST = 20;
 const REFILL_MS = 1_000;
 
-/** Head of an Ed25519 key in SubjectPublicKeyInfo, up to the key itself (RFC 8410 section 10.1). */
+/** Prefix of an Ed25519 key in SubjectPublicKeyInfo, before the key itself (RFC 8410 section 10.1). */
 const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Number of leading characters of a request's id that the operator types. */
+/** Number of leading characters of a request id that the operator has to type. */
 const SHORT = 12;
 
 /** The socket of a session. */
@@ -67,10 +72,10 @@ interface SessionOptions {
   wire: Wire;
   devices: DeviceStore;
   chat: WebChat;
-  /** Origin of the page, as its browser reports it. */
+  /** Origin of the page, as reported by its browser. */
   origin: string;
   remoteIp: string;
-  /** Returns true if one more page of an approved device may connect. */
+  /** Returns true if another page of an approved device may connect. */
   hasRoom(): boolean;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -82,7 +87,7 @@ type State =
   | { phase: "paired"; sender: Sender; leave(): void }
   | { phase: "closed" };
 
-/** One page's connection, from the challenge on. */
+/** One page's connection, starting with the challenge. */
 export class ChatSession {
   readonly #options: SessionOptions;
   readonly #rate: Rate;
@@ -97,7 +102,7 @@ export class ChatSession {
     options.wire.send({ type: "challenge", nonce });
   }
 
-  /** True until the page has said which device it belongs to. */
+  /** True until the page has named its device. */
   get isNew(): boolean {
     return this.#state.phase === "new";
   }
@@ -123,9 +128,9 @@ export class ChatSession {
     }
     const { id } = message;
     const pictures = this.#pictures.take(id);
-    if (message.text === "" && pictures.length === 0)
+    if (message.type === "say" && message.text === "" && pictures.length === 0)
       return this.close(CHAT_CLOSE.invalid, "nothing is said");
-    // The approval is read for every message, so that a revocation takes effect at once.
+    // Check the approval for every message, so that a revocation takes effect at once.
     const device = this.#usable(state.sender.id);
     if (device === undefined) return;
     if (!this.#rate.take()) {
@@ -133,16 +138,13 @@ export class ChatSession {
       const error = { code, text: `${ERRORS[code].cause} ${fixOf(code)}`, again: true };
       return this.#options.wire.send({ type: "error", id, ...error });
     }
-    this.#options.chat.say({
-      id,
-      text: message.text,
-      pictures,
-      sender: state.sender,
-      grants: grantedTo(device),
-    });
+    const from = { id, sender: state.sender, grants: grantedTo(device) };
+    const { chat } = this.#options;
+    if (message.type === "press") chat.press({ ...from, press: message.press });
+    else chat.say({ ...from, text: message.text, pictures });
   }
 
-  /** Checks whether the operator has approved, rejected or revoked the device; called every second. */
+  /** Checks if the operator has approved, rejected or revoked the device; called every second. */
   look(paired: ReadonlyMap<string, PairedDevice>): void {
     const state = this.#state;
     if (state.phase === "paired") {
@@ -153,7 +155,7 @@ export class ChatSession {
       this.#enter(state.hello, paired.get(state.hello.deviceId), state.requestId);
   }
 
-  /** Ends the connection, and tells the page why. */
+  /** Closes the connection and tells the page why. */
   close(code: number, reason: string): void {
     if (this.#state.phase === "paired") this.#state.leave();
     this.#state = { phase: "closed" };
@@ -189,12 +191,12 @@ export class ChatSession {
   #ask(hello: Hello, known: string | undefined): void {
     const { wire, devices, remoteIp } = this.#options;
     if (known !== undefined && devices.pending().some(({ requestId }) => requestId === known)) return;
-    // The request was rejected or has expired. The page requests approval again only if its user wants that.
+    // The request was rejected or expired. The page makes a new one only if its user asks for it.
     if (known !== undefined) return this.close(CHAT_CLOSE.late, "the request was not approved");
     const { deviceId, publicKey, displayName } = hello;
     const device = { deviceId, publicKey, displayName, platform: "web", remoteIp };
     const request = devices.request(device);
-    // The device has just been approved: the page connects again.
+    // The device was just approved: the page reconnects.
     if (request === undefined) return this.close(CHAT_CLOSE.late, "the request was settled");
     const { requestId } = request;
     this.#state = { phase: "pairing", hello, requestId };
@@ -217,9 +219,9 @@ function readMessage(text: string) {
   return fromPageSchema.safeParse(parseJson(text)).data;
 }
 
-/** Returns true if the page has the key of the device that it claims to be, and has signed this connection's nonce. */
+/** Returns true if the page has signed this connection's nonce with the key of the device it claims. */
 function isProven(hello: Hello, nonce: string, origin: string): boolean {
-  // Loaded when the first page connects, not at every start.
+  // Loaded with the first page, to keep the start fast.
   const { createHash, createPublicKey, verify } = process.getBuiltinModule("node:crypto");
   const { deviceId, publicKey, signature } = hello;
   const raw = Buffer.from(publicKey, "base64url");
@@ -234,7 +236,7 @@ function isProven(hello: Hello, nonce: string, origin: string): boolean {
   }
 }
 
-/** Limit on how fast a socket may send. */
+/** Rate limit of a socket. */
 class Rate {
   readonly #clock: () => number;
   #left = BURST;

@@ -16,17 +16,17 @@ import { ChatSession } from "./session.ts";
 const HELLO_MS = 10_000;
 const LOOK_MS = 1_000;
 const PING_MS = 30_000;
-/** Of approved devices; others take no place of theirs. */
+/** Limit of approved devices' connections. Other connections do not count towards it. */
 const MOST_PAIRED = 100;
-/** Limit of other connections. One more replaces the oldest of them. */
+/** Limit of other connections. A new one replaces the oldest. */
 const MOST_STRANGERS = 50;
 const MOST_STRANGERS_OF_NETWORK = 8;
-/** A page that reads this slowly is disconnected; it reconnects and gets what it missed. */
+/** A page with more unsent data than this is disconnected; it reconnects and catches up. */
 const MOST_BUFFERED = 4 * 1024 * 1024;
 
 /** Dependencies of the sockets. */
 export interface ChatSocketsOptions {
-  /** The edge's requests carry it; only theirs may say where a page comes from. */
+  /** Token of the edge's requests; only with it are their forwarded headers trusted. */
   controlToken: string | undefined;
   devices: DeviceStore;
   chat: WebChat;
@@ -41,11 +41,14 @@ interface Socket {
   /** See {@link networkOf}. */
   network: string;
   openedAt: number;
-  /** Nothing has come since the last ping. */
+  /** Nothing was received since the last ping. */
   silent: boolean;
 }
 
-/** The WebSockets of the chat pages: who may open one, its limits, its end. The library comes with the first. */
+/**
+ * The WebSockets of the chat pages: who may connect, limits, and closing. The WebSocket library is loaded with the
+ * first one.
+ */
 export class ChatSockets {
   readonly #options: ChatSocketsOptions;
   readonly #sockets = new Set<Socket>();
@@ -58,7 +61,7 @@ export class ChatSockets {
     this.#options = options;
   }
 
-  /** Takes an upgrade request of the gateway's port on, or refuses it. */
+  /** Accepts or refuses an upgrade request on the gateway's port. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { host, remoteIp } = this.#caller(request);
     const { origin } = request.headers;
@@ -76,7 +79,7 @@ export class ChatSockets {
     this.#server.handleUpgrade(request, socket, head, (open) => this.#open(open, origin ?? "", remoteIp));
   }
 
-  /** Tells every page to connect again later, and takes no new one. */
+  /** Asks every page to reconnect later, and refuses new ones. */
   close(): void {
     this.#closing = true;
     clearInterval(this.#timer);
@@ -92,7 +95,7 @@ export class ChatSockets {
     return isOwnPage(origin, host) ? undefined : "chat_origin_refused";
   }
 
-  /** Ends the oldest stranger where there are as many as allowed, of this network or in all. */
+  /** Closes the oldest unapproved connection if the limit is reached, in this network or in total. */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);
     const ofNetwork = strangers.filter((one) => one.network === network);
@@ -100,11 +103,11 @@ export class ChatSockets {
     if (ofNetwork.length < MOST_STRANGERS_OF_NETWORK && strangers.length < MOST_STRANGERS) return;
     if (oldest === undefined) return;
     this.#sockets.delete(oldest);
-    oldest.session.close(CHAT_CLOSE.full, "others took its place");
+    oldest.session.close(CHAT_CLOSE.full, "replaced by a newer connection");
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /** Returns where a page is and comes from: from the edge's headers, else from the connection itself. */
+  /** Returns a page's host and its client's address: from the edge's headers, else from the connection. */
   #caller({ headers, socket }: IncomingMessage): { host: string | undefined; remoteIp: string } {
     const trusted = sameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);
@@ -123,7 +126,7 @@ export class ChatSockets {
         send: (message) => {
           if (socket.readyState !== socket.OPEN) return;
           if (socket.bufferedAmount > MOST_BUFFERED) return socket.terminate();
-          // A page shows blocks; the Markdown that they were read from would double the message.
+          // Pages show the blocks; their Markdown source would double the message's size.
           socket.send(JSON.stringify(message, (key, value) => (key === "source" ? undefined : value)));
         },
         close: (code, reason) => socket.close(code, reason),
@@ -148,7 +151,7 @@ export class ChatSockets {
       }
     });
     socket.on("pong", () => (one.silent = false));
-    // Too long a message, a broken frame: the library closes with the code for it.
+    // After an oversized message or a broken frame, the library closes the socket with the matching code.
     socket.on("error", (error) => log.debug("a chat page's connection failed", { error: error.message }));
     socket.on("close", (code) => {
       this.#sockets.delete(one);

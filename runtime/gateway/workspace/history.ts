@@ -3,14 +3,14 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 
-/** Versions of each file that stay, of each author. */
+/** Versions kept of each file, per author. */
 const VERSIONS = 20;
 const VERSION = /^(\d{1,15})\.(operator|agent)$/;
-/** Within a file's folder: its name, for people, and the digest of the text that the agent wrote last. */
+/** Names within a file's folder: the file's name, for people, and the digest of the agent's last text. */
 const NAME = "name";
 const BY_AGENT = "by-agent";
 
-/** Writer of a text: an operator (also by hand on the disk), or the agent. */
+/** Author of a text: an operator (including edits on disk), or the agent. */
 export type Author = "operator" | "agent";
 
 /** A version of a file. */
@@ -21,7 +21,7 @@ export interface FileVersion {
   by: Author;
 }
 
-/** Number and bytes of versions. */
+/** Number and total bytes of versions. */
 export interface Versions {
   versions: number;
   versionBytes: number;
@@ -43,8 +43,8 @@ interface Stored {
 }
 
 /**
- * Former versions of one root's files, in a directory outside all roots: no name of a file leads here. A file's versions
- * are in a folder named by the SHA-256 of the file's name, which fits every file system, however long the name is.
+ * Former versions of one root's files, in a directory outside all roots: no file name can lead here. The folder of a
+ * file's versions is named by the SHA-256 of the file's name, which fits every file system however long the name is.
  */
 export class FileHistory {
   readonly #directory: string;
@@ -54,8 +54,8 @@ export class FileHistory {
   }
 
   /**
-   * Keeps a text as a version, if it is not the newest one already. The last 20 texts of each author stay: however often
-   * the agent writes, an operator's texts are not displaced.
+   * Stores a text as a version, unless it equals the newest one. The last 20 texts of each author are kept: frequent
+   * writes by the agent do not displace an operator's texts.
    *
    * @returns the growth of the history.
    */
@@ -74,10 +74,10 @@ export class FileHistory {
     return { versions: 1 - removed.versions, versionBytes: content.length - removed.versionBytes };
   }
 
-  /** Records who writes a text. It precedes the write: if that does not happen, the digest fits no text. */
-  noteAuthor(name: string, text: string, by: Author): void {
+  /** Records the author of a content before it is written. If the write then fails, the digest matches no content. */
+  noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });
-    else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(text), { mode: 0o600 });
+    else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(content), { mode: 0o600 });
   }
 
   /** Returns the versions of a file, newest first. */
@@ -86,12 +86,12 @@ export class FileHistory {
   }
 
   /** Returns a version's content; `undefined` if there is none of this id. */
-  read(name: string, id: string): Buffer | undefined {
+  read(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     const found = storedIn(this.#folder(name)).find(({ at }) => String(at) === id);
     return found && readFileSync(found.path);
   }
 
-  /** Makes the folder of a file's versions, and returns its path. */
+  /** Creates the folder of a file's versions and returns its path. */
   prepare(name: string): string {
     const folder = this.#folder(name);
     ensureDirectory(folder);
@@ -100,9 +100,9 @@ export class FileHistory {
   }
 
   /**
-   * Removes versions until at most so many are left, the agent's first, the oldest first.
+   * Removes versions beyond the limits, oldest first, the agent's before the operator's.
    *
-   * @returns what is left.
+   * @returns the remaining number and bytes.
    */
   prune(most: Versions): Versions {
     const all = this.#all().toSorted((a, b) => (a.by === b.by ? a.at - b.at : a.by === "agent" ? -1 : 1));
@@ -131,7 +131,7 @@ export class FileHistory {
   }
 }
 
-/** Newest first. */
+/** Returns the versions in a folder, newest first. */
 function storedIn(folder: string): Stored[] {
   return namesIn(folder)
     .flatMap((name): Stored[] => {
@@ -154,7 +154,7 @@ function sum(stored: readonly Stored[]): number {
   );
 }
 
-function digestOf(content: Buffer | string): string {
+function digestOf(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex");
 }
 

@@ -8,9 +8,9 @@ import type { Author, FileHistory, FileVersion } from "./history.ts";
 import type { Quotas } from "./quotas.ts";
 import { walk } from "./walk.ts";
 
-/** A file that is larger is not read into memory. */
+/** Largest file that is read into memory, in bytes. */
 const LARGEST_READ = 16 * 1024 * 1024;
-/** The digest of a file that is not there. */
+/** Stands for the digest of a missing file. */
 const NO_FILE = "none";
 
 /** An entry of a folder. */
@@ -21,7 +21,7 @@ export interface Entry {
   size: number;
 }
 
-/** A file as a list shows it. */
+/** A file in a list. */
 export interface ListedFile {
   /** Relative to the root. */
   name: string;
@@ -31,12 +31,12 @@ export interface ListedFile {
   changedAt: string;
 }
 
-/** Parts of a root. */
+/** Options of a root. */
 export interface RootOptions {
-  /** Its name in the figures and in messages: `shared`, or `chats/<chat>`. */
+  /** Its name in statistics and messages: `shared`, or `chats/<chat>`. */
   id: string;
   directory: string;
-  /** Names at the top that no file of it may have. */
+  /** Top-level names that files may not use. */
   reserved: ReadonlySet<string>;
   history: FileHistory;
   quotas: Quotas;
@@ -57,23 +57,23 @@ export interface Change {
 /** Options of a change. */
 export interface ChangeOptions {
   by: Author;
-  /** Digest of the file that is to be replaced: if it is another by now, nothing changes. Default: any. */
+  /** Digest of the file to replace: if the file has changed since, the change fails. Default: any. */
   expected?: string;
 }
 
-/** A place in a root's directory, whether something is there or not. */
+/** A path in a root's directory, which may not exist. */
 interface Located {
   path: string;
-  /** Relative to the root, links resolved. */
+  /** Path relative to the root, links resolved. */
   name: string;
-  /** Parts of it that do not exist. */
+  /** Number of its parts that do not exist. */
   missing: number;
 }
 
 /**
- * A handle of one directory of files. No name leads out of it: not by `..`, not from the root of the file system, not by
- * a link, also for a file that is still to be made. Every change of a file goes through it: it keeps the former version,
- * holds the root's share and reports the change.
+ * Access to one directory of files. No name leads out of it: not by `..`, not by an absolute path, not by a link, not
+ * even for a new file. Every change goes through it: it keeps the former version, enforces the root's quota and reports
+ * the change.
  */
 export class Root {
   readonly #options: RootOptions;
@@ -106,12 +106,12 @@ export class Root {
   }
 
   /**
-   * Writes a file, whole or not at all, and the folders above it.
+   * Writes a file atomically and creates its parent folders.
    *
-   * @throws StewardError `workspace_refused` for a name that {@link rootNameProblem} refuses, or without room;
+   * @throws StewardError `workspace_refused` if {@link rootNameProblem} refuses the name or there is no room;
    * `workspace_changed`
    */
-  write(name: string, text: string, { by, expected }: ChangeOptions): void {
+  write(name: string, content: string | Uint8Array, { by, expected }: ChangeOptions): void {
     const { id, history, quotas, clock, onChange } = this.#options;
     const refused = rootNameProblem(name);
     if (refused !== undefined) throw refusal(refused);
@@ -120,20 +120,20 @@ export class Root {
       const before = this.#bytes(place);
       checkDigest(expected, before);
       quotas.grow(id, {
-        bytes: Buffer.byteLength(text) - (before?.length ?? 0),
+        bytes: Buffer.byteLength(content) - (before?.length ?? 0),
         entries: place.missing,
       });
       if (before !== undefined) quotas.keep(id, history, { name: place.name, content: before, at: clock() });
       ensureDirectory(path.dirname(place.path));
-      history.noteAuthor(place.name, text, by);
-      writeFileAtomic(place.path, text);
+      history.noteAuthor(place.name, content, by);
+      writeFileAtomic(place.path, content);
       return place.name;
     });
     onChange({ root: id, name: written, by, action: "written" });
   }
 
   /**
-   * Removes a file and the folders that it leaves empty. It stays as a version.
+   * Removes a file and folders that become empty. The file is kept as a version.
    *
    * @throws StewardError `workspace_file_unknown`, `workspace_changed`, `workspace_refused`
    */
@@ -154,7 +154,8 @@ export class Root {
   }
 
   /**
-   * Returns the entries of a folder by name; `undefined` if there is no such folder. An empty name is the root itself.
+   * Returns a folder's entries, sorted by name; `undefined` if there is no such folder. An empty name is the root
+   * itself.
    *
    * @throws StewardError `workspace_refused`
    */
@@ -175,7 +176,10 @@ export class Root {
       .toSorted(byName);
   }
 
-  /** Returns at most `most` files of all folders, by name, from behind `after`; and whether there are more. */
+  /**
+   * Returns up to `most` files of all folders, sorted by name, starting after `after`; and true for `more` if others
+   * follow.
+   */
   files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
     const { directory, reserved } = this.#options;
     const names: { name: string }[] = [];
@@ -191,14 +195,19 @@ export class Root {
     return { files, isCut: names.length > most };
   }
 
-  /** Returns the versions that a file had, newest first. */
+  /** Returns the former versions of a file, newest first. */
   versions(name: string): FileVersion[] {
     return this.#options.history.versions(this.#locate(name).name);
   }
 
   /** Returns a version's text; `undefined` if there is none of this id. */
   readVersion(name: string, id: string): string | undefined {
-    return this.#options.history.read(this.#locate(name).name, id)?.toString("utf8");
+    return this.versionBytes(name, id)?.toString("utf8");
+  }
+
+  /** Returns a version's bytes; `undefined` if there is none of this id. */
+  versionBytes(name: string, id: string): Buffer<ArrayBuffer> | undefined {
+    return this.#options.history.read(this.#locate(name).name, id);
   }
 
   #locate(name: string): Located {
@@ -206,7 +215,7 @@ export class Root {
     const parts = pathParts(name);
     if (parts === undefined) throw leadsOut();
     const top = lstatSync(directory, { throwIfNoEntry: false });
-    // An operator may keep the shared root elsewhere; a chat's is where it was made.
+    // An operator may move the shared root elsewhere with a link; a chat's root may not be one.
     if (top?.isSymbolicLink() && id !== "shared") throw leadsOut();
     const root = top === undefined ? directory : realpathSync(directory);
     const named = (place: string): string => path.relative(root, place).split(path.sep).join("/");
@@ -219,7 +228,7 @@ export class Root {
         const whole = path.join(place, ...parts.slice(index));
         return { path: whole, name: named(whole), missing: parts.length - index };
       }
-      // A link that leads nowhere is refused as well: what it names may come to be outside.
+      // Refuse dangling links too: their targets may be created outside later.
       if (stats.isSymbolicLink() && !statSync(next, { throwIfNoEntry: false })) throw leadsOut();
       place = stats.isSymbolicLink() ? realpathSync(next) : next;
       const isWithin = place === root || place.startsWith(root + path.sep);
@@ -231,13 +240,13 @@ export class Root {
   #bytes({ path: file, name }: Located): Buffer<ArrayBuffer> | undefined {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
-    // Anything else may never end: a pipe, a device.
+    // Reading anything else, such as a pipe or a device, may never end.
     if (!stats.isFile()) throw refusal(`${name || "The root"} is not a file.`);
     if (stats.size > LARGEST_READ) throw refusal(`${name} is larger than ${LARGEST_READ / 1024 ** 2} MiB.`);
     return readFileSync(file);
   }
 
-  /** Returns how many folders were empty, and are removed. */
+  /** Removes the empty folders and returns their number. */
   #removeEmptyFolders(folder: string): number {
     const root = realpathSync(this.#options.directory);
     let removed = 0;
@@ -250,9 +259,9 @@ export class Root {
   }
 }
 
-/** Returns a text's SHA-256 in hexadecimal; `none` for a file that is not there. */
-export function digestOf(text: string | undefined): string {
-  return text === undefined ? NO_FILE : createHash("sha256").update(text).digest("hex");
+/** Returns a content's SHA-256 in hexadecimal; `none` for a file that is not there. */
+export function digestOf(content: string | Uint8Array | undefined): string {
+  return content === undefined ? NO_FILE : createHash("sha256").update(content).digest("hex");
 }
 
 /** Returns an error for a name or a change that is not allowed. */
@@ -270,7 +279,7 @@ function checkDigest(expected: string | undefined, before: Buffer | undefined): 
     throw new StewardError("workspace_changed");
 }
 
-/** By code units, so that the order is total and a name can be the place to continue from. */
+/** Compares by code units, so that the order is total and a name can mark where a list continues. */
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1;
 }

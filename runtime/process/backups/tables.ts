@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../../contract/errors.ts";
 import { openDatabase, storeFailure, transaction } from "../database.ts";
+import { INTAKE_TABLES } from "../intake.ts";
 
 /** An entry of a database's schema. */
 interface SchemaEntry {
@@ -11,13 +12,14 @@ interface SchemaEntry {
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** On a host the edge keeps its tables in the same file: they are neither copied nor ever rolled back. */
-const EDGE_TABLES = "(tbl_name GLOB 'ledger*' OR tbl_name = 'telegram_intake')";
-/** In the order in which they are made: rows come between, so that no trigger counts them again. */
+/** On a host, the edge keeps its tables in the same file: they are neither copied nor ever rolled back. */
+const INTAKES = Object.keys(INTAKE_TABLES).map((platform) => `'${platform}_intake'`);
+const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", ")}))`;
+/** In order of creation. Rows are copied before the triggers exist, so that these do not count them again. */
 const KINDS = ["table", "index", "trigger"];
 
 /**
- * Copies the gateway's tables out of a database that may be in use, as they are at one moment.
+ * Copies a consistent snapshot of the gateway's tables from a database that may be in use.
  *
  * @throws StewardError `store_corrupt`, `disk_full`, `data_directory_unwritable`.
  */
@@ -28,7 +30,7 @@ export function copyTables(from: string, to: string): void {
       enableForeignKeyConstraints: false,
     });
     try {
-      // A copy that fails is thrown away, so nothing has to be undone.
+      // A failed copy is discarded, so no rollback is needed.
       database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;");
       takeOver(database, from);
     } finally {
@@ -40,8 +42,8 @@ export function copyTables(from: string, to: string): void {
 }
 
 /**
- * Replaces the gateway's tables of a database, in one transaction, by those of another; without another
- * they are removed. Others may have it open.
+ * Replaces the gateway's tables in a database with those of another, in one transaction; without another, removes them.
+ * Other connections may be open.
  *
  * @throws StewardError as {@link copyTables}; nothing is changed then.
  */
@@ -59,9 +61,9 @@ export function replaceTables(path: string, by: string | undefined): void {
 }
 
 /**
- * Looks a database of an archive through.
+ * Verifies a database from an archive.
  *
- * @throws StewardError `backup_corrupt` where it is broken, or holds what the gateway's never does.
+ * @throws StewardError `backup_corrupt` if it is broken or contains anything that is not the gateway's.
  */
 export function checkTables(path: string): void {
   const refused = (detail: string, options?: ErrorOptions): StewardError =>
@@ -85,7 +87,7 @@ export function checkTables(path: string): void {
 function takeOver(database: DatabaseSync, from: string): void {
   database.prepare("ATTACH DATABASE ? AS source").run(from);
   transaction(database, () => {
-    // The first look settles the moment: what is committed to the source later is not seen.
+    // The first read fixes the snapshot: later commits to the source are not visible.
     const wanted = gatewaySchema(database, "source");
     const present = gatewaySchema(database, "main").filter(({ type }) => type === "table");
     for (const { name } of present) database.exec(`DROP TABLE main.${quoted(name)}`);
@@ -115,7 +117,7 @@ function copyRows(database: DatabaseSync, table: string): void {
   if (database.prepare(counts).get() === undefined) return;
   const numbered = database.prepare("SELECT name, seq FROM source.sqlite_sequence WHERE name = ?").get(table);
   if (numbered === undefined) return;
-  // A number that was given once is not given again, also where its row is gone.
+  // Keep the counter: a number must not be reused, even if its row is gone.
   database.prepare("DELETE FROM main.sqlite_sequence WHERE name = ?").run(table);
   database
     .prepare(

@@ -121,6 +121,7 @@ export function operating(client: () => Client): void {
     const { ask } = client();
     expect((await ask("/chat", HTML)).status).toBe(200);
     expect((await ask("/chat/socket")).status).toBe(426);
+    expect((await ask(`/chat/files/${"f".repeat(22)}`)).status).toBe(403);
   });
 }
 

@@ -36,7 +36,7 @@ describe("Telegram's webhook", () => {
     botToken: TOKEN,
     url: "https://one.example.com/telegram-webhook",
     secretToken: "the_secret-that-telegram-repeats",
-    allowedUpdates: ["message", "callback_query"],
+    allowedUpdates: ["message", "edited_message", "callback_query"],
     maxConnections: 40,
   };
   const ELSEWHERE = { url: "https://elsewhere.example.com/hook", secret: "" };
@@ -55,7 +55,7 @@ describe("Telegram's webhook", () => {
     expect(await create(INPUTS)).toEqual({ id: BOT, outs: INPUTS });
     expect(telegram.updates.webhook).toMatchObject({ url: INPUTS.url, secret: INPUTS.secretToken });
     expect(telegram.calls.at(-1)?.parameters).toMatchObject({
-      allowed_updates: ["message", "callback_query"],
+      allowed_updates: ["message", "edited_message", "callback_query"],
       drop_pending_updates: false,
     });
   });

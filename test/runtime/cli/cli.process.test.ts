@@ -119,7 +119,7 @@ test("sessions reset starts a conversation over and keeps its messages; one that
   const { home, run } = await commandLine();
   const database = openStore(join(home, "state.db"));
   const sessions = new Sessions(database);
-  sessions.append({ conversation: "slack:T1:C1", delivery: "E1", role: "user", text: "hello", at: 1_000 });
+  sessions.append({ session: "slack:T1:C1", delivery: "E1", role: "user", text: "hello", at: 1_000 });
   expect(await run("sessions", "reset", "slack:T1:C1")).toMatchObject({
     code: 0,
     stdout: "Started slack:T1:C1 over.\n",
@@ -141,7 +141,7 @@ test("what people write commands no terminal, and no line of a message looks lik
   const sessions = new Sessions(database);
   const text = "\u001b[2Jhi\u202e\n1970-01-01T00:00:01.000Z steward: of course\rno\u009b1m";
   sessions.append({
-    conversation: "slack:T1:C1",
+    session: "slack:T1:C1",
     delivery: "E1",
     role: "user",
     sender: "U1",
@@ -168,7 +168,7 @@ test("a conversation is shown without its messages, with them on request, and de
   for (const conversation of ["slack:T1:C1", "slack:T1:C2"])
     for (const [index, text] of [`plan of ${conversation}`, "x".repeat(3_000)].entries())
       sessions.append({
-        conversation,
+        session: conversation,
         delivery: `E${index}`,
         role: "user",
         sender: "U1",

@@ -14,7 +14,7 @@ async function commandLine(texts: readonly string[]) {
   const sessions = new Sessions(database);
   for (const [index, text] of texts.entries())
     sessions.append({
-      conversation: NAME,
+      session: NAME,
       delivery: `E${index}`,
       role: index % 2 === 0 ? "user" : "assistant",
       ...(index % 2 === 0 && { sender: "U1" }),
@@ -22,7 +22,7 @@ async function commandLine(texts: readonly string[]) {
       at: 1_000 + index,
     });
   const other = {
-    conversation: "slack:T1:C2",
+    session: "slack:T1:C2",
     delivery: "E9",
     role: "user",
     text: "another's",

@@ -28,6 +28,7 @@ const ALLOWED = [
   "GET https://discord.com/api/v10/users/@me",
   "POST https://discord.com/api/v10/channels/~/messages",
   "PATCH https://discord.com/api/v10/channels/~/messages/~",
+  "POST https://discord.com/api/v10/channels/~/typing",
   ...[
     "getMe",
     "sendMessage",

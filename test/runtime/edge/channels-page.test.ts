@@ -87,7 +87,7 @@ describe("GET /_admin/channels, requests to services", () => {
     const { text } = await page("/_admin/channels", { state, status: { broker } });
     const cells = /slack\/file<\/th>([\s\S]*?)<\/tr>/.exec(text)?.[1]?.match(/\d+(?=<\/td>)/g);
     expect(cells).toEqual(["12", "3", "4"]);
-    expect(text).toMatch(/no pass of the gateway: 5\s+refused/);
+    expect(text).toMatch(/without a valid pass: 5\s+refused/);
   });
 
   it("leaves them out before the first", async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { PortRequest } from "../../../runtime/edge/ports.ts";
 import { edgeFixture } from "../../support/edge.ts";
 
 it("serves the chat page to everyone, in any state, with nothing but its own script and style", async () => {
@@ -24,4 +25,64 @@ it("says what the socket's address is", async () => {
   const plain = await app.request("/chat/socket");
   expect(plain.status).toBe(426);
   expect(await plain.json()).toMatchObject({ code: "chat_upgrade_required" });
+});
+
+const TICKET = "t".repeat(43);
+const FILE = `/chat/files/${"f".repeat(22)}`;
+
+/** The edge of a gateway that answers a request for a file, and what that was asked. */
+function withFile(answer: () => Response, state: "ready" | "stopped" = "ready") {
+  const asked: string[] = [];
+  const { app, wakes } = edgeFixture({
+    state,
+    answers: {
+      "/chat/file": ({ body = "" }: PortRequest) => {
+        asked.push(body);
+        return answer();
+      },
+    },
+  });
+  const get = (path = FILE, ticket = TICKET) =>
+    app.request(path, { headers: { authorization: `Bearer ${ticket}` } });
+  return { get, asked, wakes };
+}
+
+it.each([
+  ["image/png", "image/png"],
+  ["image/svg+xml", "application/octet-stream"],
+  ["text/html; charset=utf-8", "application/octet-stream"],
+])("serves a file of %s as %s, which no browser opens as a page", async (given, served) => {
+  const { get, asked } = withFile(() => new Response("content", { headers: { "content-type": given } }));
+  const response = await get();
+  expect([response.status, await response.text()]).toEqual([200, "content"]);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": served,
+    "content-disposition": "attachment",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+  });
+  expect(asked).toEqual([JSON.stringify({ ticket: TICKET, item: "f".repeat(22) })]);
+});
+
+it.each([404, 403])("tells why a file is not served: %i", async (status) => {
+  const { get } = withFile(() => new Response("<script>", { status }));
+  const response = await get();
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ fix: expect.any(String) });
+});
+
+it("asks the gateway for no file without the ticket of a page, and wakes nothing for one", async () => {
+  const ready = withFile(() => new Response("content"));
+  for (const [path, ticket] of [
+    [FILE, ""],
+    [FILE, "short"],
+    [`${FILE}x`, TICKET],
+    ["/chat/files/..%2fx", TICKET],
+  ] as const)
+    expect((await ready.get(path, ticket)).status, path).toBe(403);
+  const asleep = withFile(() => new Response("content"), "stopped");
+  expect((await asleep.get()).status).toBe(503);
+  expect([ready.asked, asleep.asked, asleep.wakes]).toEqual([[], [], []]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { command, createDiscordKey, directCommand } from "../../support/discord.ts";
+import { command, createDiscordKey, directCommand, pressed } from "../../support/discord.ts";
 import { createSigner, edgeFixture, NOW } from "../../support/edge.ts";
 
 const key = await createDiscordKey();
@@ -58,6 +58,15 @@ describe("POST /discord/interactions", () => {
     expect(admitted).toHaveLength(1);
   });
 
+  it("records a press of a button beside its chat, and shows no answer being made", async () => {
+    const { app, admitted } = edge();
+    const payload = pressed("a-button");
+    expect(await (await post(app, payload)).json()).toEqual({ type: 6 });
+    expect(admitted).toMatchObject([
+      { id: payload["id"], conversation: "discord:645027906669510667:press", payload },
+    ]);
+  });
+
   const body = JSON.stringify(command("hello"));
   it.each([
     ["no signature", async () => ({ "content-type": "application/json" })],
@@ -87,7 +96,7 @@ describe("POST /discord/interactions", () => {
   });
 
   it.each([
-    ["a button", { ...PING, type: 3 }, { type: 4, data: { flags: 64 } }],
+    ["a menu", pressed("x", { data: { component_type: 3, custom_id: "x", values: [] } }), { type: 4 }],
     ["a form", { ...PING, type: 5 }, { type: 4, data: { flags: 64 } }],
     ["a command that is not offered", command("", { name: "play" }), { type: 4, data: { flags: 64 } }],
     ["a completion", { ...PING, type: 4 }, { type: 8, data: { choices: [] } }],

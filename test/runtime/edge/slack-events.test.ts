@@ -77,14 +77,53 @@ describe("POST /slack/events", () => {
     },
   );
 
+  const ts = "1795000000.000100";
+  const changed = (message: object, more: object = {}) => ({
+    type: "message",
+    subtype: "message_changed",
+    ts: "1795000009.000000",
+    message: { type: "message", user: "U1", text: "hi", ts, ...message },
+    ...more,
+  });
+  const deleted = (message: object, more: object = {}) => ({
+    type: "message",
+    subtype: "message_deleted",
+    ts: "1795000009.000000",
+    deleted_ts: ts,
+    previous_message: { type: "message", user: "U1", text: "hi", ts, ...message },
+    ...more,
+  });
+
+  // https://docs.slack.dev/reference/events/message/message_changed
+  it("keeps an edit and a deletion in the conversation of their message", async () => {
+    const { app, admitted } = edgeFixture();
+    await postEvent(app, slackEvent("Ev1", changed({})));
+    await postEvent(app, slackEvent("Ev2", changed({ thread_ts: "1795000000.000001" })));
+    await postEvent(app, slackEvent("Ev3", changed({ thread_ts: "1.1" }, { channel: "D1" })));
+    await postEvent(app, slackEvent("Ev4", deleted({})));
+    await postEvent(app, slackEvent("Ev5", deleted({ thread_ts: "1795000000.000001" })));
+    await postEvent(app, slackEvent("Ev6", deleted({}, { channel: "D1", channel_type: "im" })));
+    expect(admitted.map(({ conversation }) => conversation)).toEqual([
+      `T1:C1:${ts}`,
+      "T1:C1:1795000000.000001",
+      "T1:D1",
+      `T1:C1:${ts}`,
+      "T1:C1:1795000000.000001",
+      "T1:D1",
+    ]);
+  });
+
   it.each([
-    { type: "message", subtype: "message_changed" },
-    { type: "message", subtype: "message_deleted" },
-    { type: "reaction_added" },
-    { type: "reaction_removed" },
-  ])("takes what is about another message without a record: $type $subtype", async (event) => {
+    ["a reaction", { type: "reaction_added" }],
+    ["a reaction that is taken back", { type: "reaction_removed" }],
+    ["an edit of the bot's own message", changed({ bot_id: "B1" })],
+    ["a deletion of a bot's message", deleted({ bot_id: "B1" })],
+    ["an edit of a mention, which comes as a mention", changed({ text: "<@UBOT> hi" })],
+    ["a thread's count of replies", { type: "message", subtype: "message_replied" }],
+  ])("takes %s without a record", async (_, event) => {
     const { app, admitted, wakes } = edgeFixture({ state: "stopped" });
-    expect((await postEvent(app, slackEvent("Ev1", event))).status).toBe(200);
+    const body = { ...slackEvent("Ev1", event), authorizations: [{ user_id: "UBOT", is_bot: true }] };
+    expect((await postEvent(app, body)).status).toBe(200);
     expect([admitted, wakes]).toEqual([[], []]);
   });
 

@@ -8,13 +8,13 @@ import { createChannels } from "../../../runtime/gateway/channels/registry.ts";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
 import { pairingStores } from "../../../runtime/gateway/pairing/store.ts";
 import { deliver, startGateway, surroundings } from "../support/gateway.ts";
-import { EVENTS, INTERACTIONS, UPDATES } from "./events.ts";
+import { DISCORD_MESSAGES, EVENTS, INTERACTIONS, UPDATES } from "./events.ts";
 import { UNMOVED } from "../support/telegram.ts";
 import { mutated } from "./shapes.ts";
 
 /** Fixed, so that a failure comes again; change it to look elsewhere. */
 const SEED = 20_261_124;
-const SHAPES = { telegram: UPDATES, slack: EVENTS, discord: INTERACTIONS } as const;
+const SHAPES = { telegram: UPDATES, slack: EVENTS, discord: [...INTERACTIONS, ...DISCORD_MESSAGES] } as const;
 const PLATFORMS = ["telegram", "slack", "discord"] as const;
 const TOKENS = {
   TELEGRAM_BOT_TOKEN: "1234567890:AAabcdefghijklmnopqrstuvwxyz0123456",
@@ -36,7 +36,7 @@ function channels() {
     config: checked.config,
     environment: { TELEGRAM_API_ROOT: "http://127.0.0.1:9" },
     pairing: pairingStores({ home: tmpdir(), clock: () => 0, onSetAside: silent }),
-    telegramIntake: () => undefined,
+    intakes: { telegram: () => undefined, discord: () => undefined },
     telegramMoves: UNMOVED,
     clock: () => 1_795_000_000_000,
     log: { debug: silent, info: silent, warn: silent, error: silent },

@@ -1,4 +1,4 @@
-import { command, directCommand } from "../../support/discord.ts";
+import { BOT_USER, command, directCommand, messageEvent, pressed } from "../../support/discord.ts";
 import { slackEvent } from "../../support/edge.ts";
 import { delivery, directMessage } from "../support/gateway.ts";
 
@@ -38,7 +38,16 @@ export const EVENTS: readonly object[] = [
   slackEvent(),
   delivery("Ev2", { thread_ts: "99.1" }).payload,
   directMessage("Ev3").payload,
-  directMessage("Ev4", { subtype: "message_changed", message: { text: "edited", user: "U1" } }).payload,
+  directMessage("Ev4", {
+    subtype: "message_changed",
+    message: { text: "edited", user: "U1", ts: "99.1", edited: { user: "U1", ts: "100.1" } },
+    previous_message: { text: "hello", user: "U1", ts: "99.1" },
+  }).payload,
+  directMessage("Ev6", {
+    subtype: "message_deleted",
+    deleted_ts: "99.1",
+    previous_message: { text: "hello", user: "U1", ts: "99.1" },
+  }).payload,
   directMessage("Ev5", {
     subtype: "file_share",
     files: [
@@ -62,4 +71,22 @@ export const INTERACTIONS: readonly object[] = [
       attachments: { "9": { id: "9", filename: "x.png", size: 10, url: "https://cdn.discordapp.com/x" } },
     },
   }),
+  pressed("a-button"),
+];
+
+/** Messages as https://docs.discord.com/developers/events/gateway-events#message-create has them. */
+export const DISCORD_MESSAGES: readonly object[] = [
+  messageEvent(),
+  messageEvent(
+    {
+      content: `<@${BOT_USER}> and <@7>`,
+      mentions: [{ id: BOT_USER }, { id: "7", username: "bo" }],
+      type: 19,
+      referenced_message: { content: "then", author: { id: "7" }, attachments: [] },
+      attachments: [{ id: "9", filename: "x.png", size: 10, url: "https://cdn.discordapp.com/x" }],
+      sticker_items: [{ id: "8", name: "wave", format_type: 1 }],
+    },
+    "server",
+  ),
+  messageEvent({ message_reference: { type: 1 }, message_snapshots: [{ message: { content: "hello" } }] }),
 ];

@@ -6,16 +6,18 @@ import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
 import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { json, modelError, modelStream } from "../support/platforms.ts";
 import { eventually } from "../support/processes.ts";
+import { newDevice, openPage, pair } from "../support/webchat.ts";
 
 const BO = { id: 77, is_bot: false, first_name: "Bo", username: "bo" };
 const EVE = { id: 78, is_bot: false, first_name: "Eve" };
 const GROUP = { id: -9, type: "supergroup", title: "Club" };
 
 /** A gateway in which Ada is an operator and everyone else has to ask. */
-async function gateway(agentKeys: object = {}) {
+async function gateway(agentKeys: object = {}, browser?: ReturnType<typeof newDevice>) {
   const { home, environment, model, url } = await surroundings();
   const telegram = await telegramStandIn();
   await mkdir(home, { recursive: true });
+  if (browser !== undefined) pair(home, browser);
   const channel = {
     botToken: { env: "TELEGRAM_BOT_TOKEN" },
     dmPolicy: "pairing",
@@ -38,7 +40,7 @@ async function gateway(agentKeys: object = {}) {
     if (message === undefined) throw new Error("no message");
     return message;
   };
-  return { telegram, model, hand, say, last };
+  return { telegram, model, url, hand, say, last };
 }
 
 /** The model calls the tool that asks, then ends. */
@@ -67,7 +69,7 @@ test("an operator lets somebody in by a button, once, and nobody else can", asyn
   await eventually(() => telegram.messages().some(({ buttons }) => buttons.length > 0));
   const questions = telegram.messages().filter(({ buttons }) => buttons.length > 0);
   expect(questions).toMatchObject([
-    { chat: String(PERSON.id), text: "Bo @bo (77) asks on Telegram to write to me. Let this person in?" },
+    { chat: String(PERSON.id), text: "Bo @bo (77) asks for access on Telegram. Let this person in?" },
   ]);
   const question = questions[0] ?? last();
 
@@ -78,7 +80,7 @@ test("an operator lets somebody in by a button, once, and nobody else can", asyn
   expect(await hand(pressed, "press")).toMatchObject({ outcome: "answered" });
   expect(last()).toMatchObject({
     chat: String(PERSON.id),
-    text: "Bo @bo (77) may write to me now, and is told so.",
+    text: "Bo @bo (77) may write to me now and will be notified.",
   });
   expect(question.buttons).toEqual([]);
   const sent = telegram.messages().length;
@@ -87,9 +89,32 @@ test("an operator lets somebody in by a button, once, and nobody else can", asyn
     telegram
       .messages()
       .slice(sent)
-      .filter(({ text }) => text.includes("is told so")),
+      .filter(({ text }) => text.includes("will be notified")),
   ).toEqual([]);
   expect(await say("and now?", { from: BO, chat })).toMatchObject({ outcome: "answered" });
+});
+
+test("an operator's browser is asked, too, and its answer counts while the browser is an operator's", async () => {
+  const browser = newDevice();
+  const operators = [`web:${browser.deviceId}`];
+  const { telegram, url, say } = await gateway({ operators }, browser);
+  const chat = { id: BO.id, type: "private", first_name: "Bo" };
+  await say("hi", { from: BO, chat });
+  await say("hello?", { from: BO, chat });
+  const page = await openPage(url, browser);
+  const { items } = await page.got("welcome");
+  expect(items).toMatchObject([
+    { type: "choices", id: "", question: "Bo @bo (77) asks for access on Telegram. Let this person in?" },
+  ]);
+  const [asked] = items;
+  const buttons = asked?.type === "choices" ? asked.buttons : [];
+  page.send({ type: "press", id: "press-001", press: buttons[0]?.press });
+  expect((await page.got("answer", "press-001")).text).toBe(
+    "Bo @bo (77) may write to me now and will be notified.",
+  );
+  expect(page.messages.findLast(({ type }) => type === "choices")).toMatchObject({ note: "✓ Let in" });
+  expect(await say("and now?", { from: BO, chat })).toMatchObject({ outcome: "answered" });
+  expect(telegram.messages().filter(({ buttons: shown }) => shown.length > 0)).toEqual([]);
 });
 
 test("a choice comes as the next message of the person who was asked, and of nobody else in the group", async () => {
@@ -108,7 +133,11 @@ test("a choice comes as the next message of the person who was asked, and of nob
   expect(await hand(first)).toMatchObject({ outcome: "answered" });
   expect(model.asked().at(-1)?.at(-1)).toContain("blue");
   expect(await hand(second)).toMatchObject({ outcome: "ignored", note: "a button: used" });
-  expect(telegram.words()).toEqual(["This button is not for you.", "blue", "This was answered already."]);
+  expect(telegram.words()).toEqual([
+    "This button is not for you.",
+    "blue",
+    "This has already been answered.",
+  ]);
   const unknown = { callback_query: { ...Object(second)["callback_query"], data: "made-up" }, update_id: 9 };
   expect(await hand(unknown)).toMatchObject({ note: "a button: unknown" });
 });
@@ -140,6 +169,16 @@ test("a Slack thread asks with buttons, and goes on with what is pressed", async
   expect(await press("U1", "2")).toMatchObject({ answer: { outcome: "answered" } });
   expect(model.asked().at(-1)?.at(-1)).toContain("blue");
   expect(slack.posts().at(-1)).toMatchObject({ channel: "C1", thread: "100.1" });
+});
+
+test("a long answer is there as a file, by a button behind it", async () => {
+  const { telegram, model, hand, say, last } = await gateway();
+  const answer = Array.from({ length: 4_000 }, (_, at) => `w${at}`).join(" ");
+  model.next(modelStream(answer));
+  await say("explain");
+  expect(last()).toMatchObject({ text: "The complete answer as a file:" });
+  expect(await hand(telegram.press(last(), "As a file"))).toMatchObject({ outcome: "answered" });
+  expect(last()).toMatchObject({ text: "[document: answer.md]" });
 });
 
 test("a failure has a button that asks again, and a delay one that stops the answer", async () => {

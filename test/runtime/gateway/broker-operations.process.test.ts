@@ -39,7 +39,7 @@ const CONFIG = {
   channels: {
     telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, ackReaction: "👀" },
     slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y", ackReaction: "eyes" },
-    discord: { token: { env: "DISCORD_BOT_TOKEN" } },
+    discord: { token: { env: "DISCORD_BOT_TOKEN" }, ackReaction: "👀" },
   },
 };
 const none = (): void => {};
@@ -85,7 +85,10 @@ async function brokered(pass = PASS) {
   const server = await listen({ fetch: (asked) => broker.handle(asked), hostname: "127.0.0.1", port: 0 });
   onTestFinished(() => server.close(0));
   const url = `http://127.0.0.1:${server.port}/broker`;
-  const environment = withPasses({ ...KEYS, [BROKER_VARIABLE]: url, SLACK_API_URL: uploads }, pass);
+  const environment = withPasses(
+    { ...KEYS, [BROKER_VARIABLE]: url, SLACK_API_URL: uploads, DISCORD_API_URL: uploads },
+    pass,
+  );
   const checked = checkConfig(CONFIG);
   if (!checked.ok) throw new Error("not a config");
   const { telegram, slack, discord } = checked.config.channels;
@@ -105,7 +108,7 @@ async function brokered(pass = PASS) {
       intake: () => undefined,
     }),
     slack: createSlackChannel({ ...shared, config: slack, access }),
-    discord: createDiscordChannel({ ...shared, config: discord, access }),
+    discord: createDiscordChannel({ ...shared, config: discord, access, intake: () => undefined }),
   };
 }
 
@@ -125,6 +128,7 @@ async function useAll(channel: Channel, chat: string): Promise<void> {
   await channel.answerPress?.(press, "Yes", true);
   await channel.answerPress?.(press, "No", false);
   await channel.react?.({ chat }, "7");
+  await channel.directChat?.("5");
   await channel.probe?.();
 }
 

@@ -120,16 +120,16 @@ test("/new that is tried again does not forget what came after it", async () => 
 test("/model tells the models, chooses one that is configured, and goes back", async () => {
   const { say } = await chat();
 
-  expect(await say("/model")).toContain("anthropic/claude-sonnet-4-5 (default, asked first here)");
+  expect(await say("/model")).toContain("anthropic/claude-sonnet-4-5 (default, tried first here)");
   expect(await say("/model gpt-9")).toContain("I have no model of that name");
   expect(await say("/model Anthropic/Claude-Haiku-4-5")).toContain("anthropic/claude-haiku-4-5");
-  expect(await say("/model")).toContain("anthropic/claude-haiku-4-5 (asked first here)");
+  expect(await say("/model")).toContain("anthropic/claude-haiku-4-5 (tried first here)");
   expect(await say("/status")).toContain("Model: anthropic/claude-haiku-4-5 (chosen for this chat)");
-  expect(await say("/model", { channel: "C2" })).toContain("sonnet-4-5 (default, asked first here)");
+  expect(await say("/model", { channel: "C2" })).toContain("sonnet-4-5 (default, tried first here)");
   expect(await say("/model default")).toContain("anthropic/claude-sonnet-4-5");
   expect(await say("/model claude-haiku-4-5")).toContain("anthropic/claude-haiku-4-5");
   await say("/model DEFAULT");
-  expect(await say("/model")).toContain("anthropic/claude-sonnet-4-5 (default, asked first here)");
+  expect(await say("/model")).toContain("anthropic/claude-sonnet-4-5 (default, tried first here)");
 });
 
 test("/usage tells tokens of today by model", async () => {
@@ -143,7 +143,7 @@ test("/usage tells tokens of today by model", async () => {
 test("/usage tells a group nothing, also where an operator asks", async () => {
   const { say } = await chat({ operators: ["slack:U1"] });
   await say("one");
-  expect(await say("/usage")).toBe("In a group nobody sees what all chats have used. Ask in a direct chat.");
+  expect(await say("/usage")).toBe("Total usage is not shown in groups. Ask in a direct chat.");
 });
 
 test("/usage and /whoami follow what was granted: a stranger under *, a person, an operator", async () => {
@@ -152,7 +152,7 @@ test("/usage and /whoami follow what was granted: a stranger under *, a person, 
   await ask("one");
   const refused = '"slack:U1" has to be in agent.operators of the config file, or approved as an operator.';
   expect(await ask("/usage")).toContain(refused);
-  expect(await ask("/whoami")).toContain("Your rights: a guest's: everyone is let in here");
+  expect(await ask("/whoami")).toContain("Your rights: a guest's: this bot is open to everyone");
   store.grant("U1", "person");
   expect(await ask("/usage")).toContain(refused);
   expect(await ask("/whoami")).toContain("Your rights: a person's");

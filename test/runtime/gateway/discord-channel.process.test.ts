@@ -4,7 +4,15 @@ import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
 import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
 import { createDiscordChannel } from "../../../runtime/gateway/channels/discord/channel.ts";
-import { command, directCommand, snowflake, type CommandFields } from "../../support/discord.ts";
+import {
+  BOT_USER,
+  command,
+  directCommand,
+  MASON,
+  messageEvent,
+  snowflake,
+  type CommandFields,
+} from "../../support/discord.ts";
 import { NOW } from "../../support/edge.ts";
 import { APPLICATION, DISCORD_BOT_TOKEN, GUILD } from "../support/discord.ts";
 import { startSlack as startServer } from "../support/platforms.ts";
@@ -29,6 +37,7 @@ async function discordChannel(keys: object = {}, apiUrl?: string) {
     config,
     access: channelAccess({ ...config, groups: config.guilds, operators: [] }, { granted: () => undefined }),
     environment: { DISCORD_API_URL: apiUrl ?? discord.apiUrl },
+    intake: () => undefined,
     clock: () => time.now,
     log: { debug: log, info: log, warn: log, error: log },
   });
@@ -128,6 +137,92 @@ test.each([
 ])("%s is left alone", async (_, payload) => {
   const { receive } = await discordChannel();
   expect(receive(payload)).toEqual({ kind: "ignored", note: "not a command of a known form" });
+});
+
+const MENTIONED = {
+  content: `<@!${BOT_USER}> hi`,
+  mentions: [{ id: BOT_USER, username: "steward", bot: true }],
+};
+const ANSWERED = {
+  type: 19,
+  content: "and now?",
+  referenced_message: { content: "then", author: { id: BOT_USER, bot: true } },
+};
+const CONTENT_INTENT = { guilds: { [GUILD]: { requireMention: false } } };
+test.each<[string, Parameters<typeof messageEvent>, object, object]>([
+  [
+    "a direct message of a stranger",
+    [],
+    {},
+    { kind: "unpaired", sender: MASON.id, meta: { username: "mason" } },
+  ],
+  ["one of somebody on the list", [], { allowFrom: [MASON.id] }, { kind: "message", direct: true }],
+  ["one of somebody who is not", [], { dmPolicy: "allowlist" }, { kind: "refused" }],
+  ["one where they are disabled", [], { dmPolicy: "disabled" }, { kind: "ignored" }],
+  [
+    "a mention on a server",
+    [MENTIONED, "server"],
+    {},
+    { kind: "message", text: "hi", admission: { by: "group" }, target: { chat: "645027906669510667" } },
+  ],
+  ["an answer to the bot", [ANSWERED, "server"], {}, { kind: "message", references: [{ author: "bot" }] }],
+  ["a mention of nobody", [{ content: "hm" }, "server"], {}, { kind: "context", text: "hm" }],
+  [
+    "a mention of nobody where none is needed",
+    [{ content: "hm" }, "server"],
+    CONTENT_INTENT,
+    { kind: "message" },
+  ],
+  [
+    "a mention on a server that is not listed",
+    [MENTIONED, "server"],
+    { guilds: {} },
+    { kind: "ignored", unlisted: GUILD },
+  ],
+  ["a mention by somebody else", [MENTIONED, "server"], { groupAllowFrom: ["1"] }, { kind: "ignored" }],
+  [
+    "a mention and no words",
+    [{ ...MENTIONED, content: `<@${BOT_USER}>` }, "server"],
+    {},
+    { note: "no text" },
+  ],
+  ["a mention on a server whose id is odd", [{ ...MENTIONED, guild_id: 7 }], OPEN, { kind: "ignored" }],
+  ["no words and no mention", [{ content: "" }, "server"], {}, { kind: "ignored", note: "no text" }],
+])("message: %s", async (_, event, keys, expected) => {
+  const { receive } = await discordChannel(keys);
+  expect(receive(messageEvent(...event))).toMatchObject(expected);
+});
+
+test("a message on a server is answered as a reply to it, and what follows is not", async () => {
+  const { discord, channel, receive } = await discordChannel({ ackReaction: "👀" });
+  const inbound = receive(messageEvent(MENTIONED, "server"));
+  if (inbound.kind !== "message") throw new Error("not a message");
+  await channel.react?.(inbound.target, inbound.message ?? "");
+  await channel.typing?.(inbound.target);
+  const { id = "" } = await channel.send(inbound.target, "one", 0);
+  await channel.send(inbound.target, "two", 1);
+  await channel.edit?.(inbound.target, id, "first");
+  const place = { place: "645027906669510667", original: false };
+  expect(discord.messages).toMatchObject([
+    { ...place, content: "first", answers: inbound.message },
+    { ...place, content: "two" },
+  ]);
+  expect(discord.messages[1]).not.toHaveProperty("answers");
+  expect(discord.calls.map(({ method, path }) => `${method} ${path}`).slice(0, 2)).toEqual([
+    `PUT /channels/645027906669510667/messages/${inbound.message}/reactions/👀/@me`,
+    "POST /channels/645027906669510667/typing",
+  ]);
+  for (const { body } of discord.calls.slice(2))
+    expect(body).toMatchObject({ allowed_mentions: { parse: [] } });
+});
+
+test("where the bot may not read the history, its answer refers to nothing", async () => {
+  const { discord, channel } = await discordChannel();
+  const refusal = { message: "Cannot reply without permission to read message history", code: 160002 };
+  discord.next({ status: 403, body: refusal });
+  await channel.send({ chat: target.chat, answers: "7" }, "one", 0);
+  expect(discord.messages).toMatchObject([{ content: "one" }]);
+  expect(discord.messages[0]).not.toHaveProperty("answers");
 });
 
 test("a message is edited by the ticket, and after its end by the bot", async () => {

@@ -279,6 +279,13 @@ const CONSTRUCTS = [
     discord: "[write](<mailto:a@x.example>) [a](<https://x.example/a|b>)",
   },
   {
+    name: "a row with more cells than columns",
+    markdown: "| a | b |\n|---|---|\n| 1 | 2 | 3 \\| 4 |\n| 5 |",
+    telegram: "<pre>a | b\n--|---|------\n1 | 2 | 3 | 4\n5 |</pre>",
+    slack: "```\na | b\n--|---|------\n1 | 2 | 3 | 4\n5 |\n```",
+    discord: "```\na | b\n--|---|------\n1 | 2 | 3 | 4\n5 |\n```",
+  },
+  {
     name: "a link in bold",
     markdown: "**[a](https://x.example)** **https://x.example**",
     telegram:

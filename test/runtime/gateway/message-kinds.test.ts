@@ -4,16 +4,15 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
-import {
-  readDiscordInteraction,
-  unknownParts as unknownInDiscord,
-} from "../../../runtime/gateway/channels/discord/inbound.ts";
+import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
+import { unknownParts as unknownInDiscord } from "../../../runtime/gateway/channels/discord/message.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import { unknownParts as unknownInSlack } from "../../../runtime/gateway/channels/slack/message.ts";
 import { unknownParts as unknownInTelegram } from "../../../runtime/gateway/channels/telegram/message.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
 import { directMessage } from "../support/gateway.ts";
 import { DISCORD, type Fate, SLACK, TELEGRAM } from "../support/message-kinds.ts";
+import { messageEvent } from "../../support/discord.ts";
 import { BOT, message, telegramAccess, UNMOVED } from "../support/telegram.ts";
 
 type Body = Record<string, unknown>;
@@ -43,6 +42,9 @@ const isUpdate = (payload: object): boolean =>
 
 const isPress = (payload: object): boolean => Object(payload)["type"] === "block_actions";
 
+/** An interaction, or another event of the gateway connection than a new message. */
+const isEvent = (payload: object): boolean => "application_id" in payload || "t" in payload;
+
 const PLATFORMS = {
   Telegram: {
     kinds: TELEGRAM,
@@ -63,15 +65,16 @@ const PLATFORMS = {
   Discord: {
     kinds: DISCORD,
     unknown: unknownInDiscord,
-    body: (payload: object): Body => ({ ...payload }),
-    receive: (body: Body): Inbound => readDiscordInteraction(body, discordAccess),
+    body: (payload: object, place?: "group"): Body =>
+      isEvent(payload) ? { ...payload } : messageEvent(payload, place === "group" ? "server" : "direct"),
+    receive: (body: Body): Inbound => readDiscordEvent(body, discordAccess),
   },
 };
 
 /** Fate of what a channel makes of an event. */
 function fateOf({ kind }: Inbound): Fate {
   if (kind === "refused") return "told";
-  return kind === "message" || kind === "pressed" ? "read" : "left";
+  return kind === "message" || kind === "pressed" || kind === "deleted" ? "read" : "left";
 }
 
 const rows = readFileSync(new URL("../../../docs/messages.md", import.meta.url), "utf8")
@@ -90,7 +93,7 @@ describe.each(Object.entries(PLATFORMS))("%s", (platform, { kinds, body, receive
   test("has the kinds that the documentation lists, with the same fates", () => {
     const column = ["", "kind", "Telegram", "Slack", "Discord"].indexOf(platform);
     const documented = rows.flatMap((row) => (row[column] === "—" ? [] : [[row[1], row[column]]]));
-    const shown = { read: "read", left: "left alone", told: "told" };
+    const shown = { read: "read", left: "ignored", told: "refused" };
     expect(
       Object.entries(kinds)
         .map(([kind, { fate }]) => [kind, shown[fate]])
@@ -127,7 +130,7 @@ const words = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 60 })
   .filter((text) => /^[\p{L}\p{N} ]*\p{L}[\p{L}\p{N} ]*$/u.test(text));
 
-test.each(["Telegram", "Slack"] as const)(
+test.each(["Telegram", "Slack", "Discord"] as const)(
   "%s: the words beside parts of an unexpected form are read",
   (platform) => {
     const { kinds, body, receive } = PLATFORMS[platform];
@@ -139,7 +142,9 @@ test.each(["Telegram", "Slack"] as const)(
       fc.property(fc.constantFrom(...samples), words, fc.jsonValue(), ({ payload }, text, odd) => {
         const broken = Object.fromEntries(Object.keys(payload).map((key) => [key, odd]));
         const kept = { subtype: undefined, forward_origin: undefined, thread_ts: undefined };
-        const inbound = receive(body({ ...broken, ...kept, text }));
+        const inbound = receive(
+          body({ ...broken, ...kept, ...(platform === "Discord" ? { content: text } : { text }) }),
+        );
         expect(inbound).toMatchObject({ kind: "message", text: text.trim() });
       }),
       { numRuns: 1_000 },

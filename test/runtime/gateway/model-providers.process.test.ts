@@ -92,6 +92,54 @@ test("Anthropic gets tools, images, calls and results in its form", async () => 
   });
 });
 
+/** A round whose tool gives two pictures. */
+const PICTURES: Partial<ModelRequest> = {
+  messages: [
+    { role: "user", text: prompt`Draw.` },
+    { role: "assistant", text: prompt``, toolCalls: [CALL] },
+    {
+      role: "tool",
+      results: [
+        { id: "call_1", name: "weather", output: prompt`Two.`, images: [PNG, PNG], failed: false },
+        { id: "call_2", name: "weather", output: prompt`None.`, failed: false },
+      ],
+      caption: prompt`[#gateway]: The pictures.`,
+    },
+  ],
+};
+
+test("a tool's pictures are part of its result at Anthropic", async () => {
+  const { model, sent } = await anthropic();
+  await model.answer(request(PICTURES));
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } };
+  const content = [{ type: "text", text: "Two." }, image, image];
+  expect(sent()["messages"]).toMatchObject([
+    {},
+    {},
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "call_1", content },
+        { type: "tool_result", tool_use_id: "call_2", content: "None." },
+      ],
+    },
+  ]);
+});
+
+test("a tool's pictures follow all results where these take text only", async () => {
+  const { model, sent } = await compatible();
+  await model.answer(request(PICTURES));
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  expect(sent()["messages"]).toMatchObject([
+    { role: "system" },
+    { role: "user", content: "Draw." },
+    { role: "assistant" },
+    { role: "tool", tool_call_id: "call_1", content: "Two." },
+    { role: "tool", tool_call_id: "call_2", content: "None." },
+    { role: "user", content: [image, image, { type: "text", text: "[#gateway]: The pictures." }] },
+  ]);
+});
+
 test("what differs from question to question comes behind what the provider keeps", async () => {
   const circumstances = prompt`It is noon.`;
   const claude = await anthropic();

@@ -59,7 +59,7 @@ test("an answer is counted for good: also once its conversation is gone", async 
   const sessions = new Sessions(database);
   for (const conversation of ["slack:C1", "web:device"]) {
     const asked = { delivery: "E1", sender: { id: "U1" }, text: "hi", images: [] };
-    sessions.ask({ conversation, messages: [asked], group: false, at: 1_000 });
+    sessions.ask({ session: conversation, messages: [asked], group: false, at: 1_000 });
     sessions.keepAnswer(conversation, ["E1"], "hello", 2_000);
   }
   expect(sessions.counts()).toMatchObject({ messages: 4, webChat: 2, answered: 2 });

@@ -23,7 +23,7 @@ async function transcripts(rules: Config["sessions"]["retention"] = {}) {
   const { sessions, database } = stores;
   const say = (conversation: string, day: number, text: string) =>
     sessions.append({
-      conversation,
+      session: conversation,
       delivery: `${conversation}-${day}`,
       role: "user",
       text,
@@ -75,7 +75,7 @@ test("what is too old goes a day after it was told, is overwritten, and a conver
   // Days 100 to 31.
   expect(retention.notice).toEqual({ beginsAt, messages: 70 });
   expect(logged).toEqual([
-    `messages are going to be removed by sessions.retention ${JSON.stringify({ beginsAt, messages: 70 })}`,
+    `sessions.retention will remove messages ${JSON.stringify({ beginsAt, messages: 70 })}`,
   ]);
   pass(DAY - 1);
   await retention.look();
@@ -87,8 +87,8 @@ test("what is too old goes a day after it was told, is overwritten, and a conver
   // A day older by now: days 99 to 30.
   expect(texts()).toEqual(Array.from({ length: 30 }, (_, index) => `day ${29 - index}`));
   expect(retention.notice).toEqual({ beginsAt, messages: 0 });
-  expect(logged.at(-1)).toBe('messages were removed by sessions.retention {"messages":71,"sessions":1}');
-  expect(sessions.list().map(({ conversation }) => conversation)).toEqual(["slack:long"]);
+  expect(logged.at(-1)).toBe('sessions.retention removed messages {"messages":71,"sessions":1}');
+  expect(sessions.list().map(({ session: conversation }) => conversation)).toEqual(["slack:long"]);
   expect(isKept()).toBe(false);
 });
 

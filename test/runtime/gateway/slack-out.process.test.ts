@@ -272,7 +272,7 @@ test("each part of a reply fits as Slack counts it, and no code block is cut", (
   }
   const squeezed = (value: string) => value.replace(/```(?:ts)?|\s/g, "");
   expect(squeezed(parts.join(""))).toBe(squeezed(text));
-  expect(splitForSlack("&".repeat(12_000), 12_000, false).map((part) => part.length)).toEqual([6_000, 6_000]);
+  expect(splitForSlack("&".repeat(12_000), 12_000, false).map((part) => part.length)).toEqual([8_000, 4_000]);
 });
 
 const REPORT = { name: "report.pdf", mediaType: "application/pdf", data: new TextEncoder().encode("report") };

@@ -130,8 +130,8 @@ test("the beginning of a snippet is told with the words; one that is whole is no
 const MENTION_TWICE = "a mention, which comes as an event of its own";
 
 test.each([
-  ["an edit", { subtype: "message_changed" }, "subtype message_changed"],
-  ["a deletion", { subtype: "message_deleted" }, "subtype message_deleted"],
+  ["an edit of nothing", { subtype: "message_changed" }, "subtype message_changed"],
+  ["a deletion of nothing", { subtype: "message_deleted" }, "subtype message_deleted"],
   ["a join", { subtype: "channel_join" }, "subtype channel_join"],
   ["another bot", { bot_id: "B2", user: "U9" }, "written by a bot"],
   ["itself", { user: "UBOT" }, "written by a bot"],
@@ -142,6 +142,59 @@ test.each([
   ["a message of an unknown place", { channel_type: "app_home" }, "neither message nor mention: message"],
 ])("%s is left alone, with the reason", (_, event, note) => {
   expect(direct(event)).toEqual({ kind: "ignored", note });
+});
+
+const changed = (message: object, more: object = {}) => ({
+  type: "message",
+  subtype: "message_changed",
+  text: undefined,
+  ts: "200.1",
+  message: { type: "message", user: "U1", ts: "100.1", edited: { user: "U1", ts: "200.1" }, ...message },
+  ...more,
+});
+
+// https://docs.slack.dev/reference/events/message/message_changed
+test("an edit is a new version of its message, in that message's place", () => {
+  expect(direct(changed({ text: "hello you" }))).toMatchObject({
+    kind: "message",
+    edited: true,
+    text: "hello you",
+    message: "100.1",
+    sender: { id: "U1" },
+    target: { chat: "D1" },
+  });
+  // Slack does not always tell the kind of the channel.
+  expect(direct(changed({ text: "hi", thread_ts: "99.9" }, { channel_type: undefined }))).toMatchObject({
+    direct: true,
+    target: { chat: "D1", thread: "99.9" },
+  });
+  expect(direct(changed({ text: "x" }, inChannel({ channel_type: undefined })))).toMatchObject({
+    kind: "context",
+    edited: true,
+    target: { thread: "100.1" },
+  });
+});
+
+// As https://github.com/slack-go/slack/pull/1256 shows it.
+test("a mention that comes with an edit is one, too", () => {
+  const edited = { user: "U1", ts: "200.1" };
+  expect(mention({ text: "<@UBOT> hi", edited })).toMatchObject({
+    kind: "message",
+    edited: true,
+    text: "hi",
+  });
+  expect(mention({ text: "<@UBOT> hi", edited: null })).not.toHaveProperty("edited");
+});
+
+test("a deletion names its message, also where replies keep it as a tombstone", () => {
+  const gone = { kind: "deleted", target: { chat: "D1" }, message: "100.1" };
+  expect(direct({ subtype: "message_deleted", ts: "200.1", deleted_ts: "100.1" })).toEqual(gone);
+  expect(direct(changed({ subtype: "tombstone", text: "This message was deleted." }))).toEqual(gone);
+});
+
+test("to an edit by somebody who may not write nothing is said", () => {
+  for (const keys of [{}, { dmPolicy: "allowlist" }, { dmPolicy: "disabled" }])
+    expect(direct(changed({ text: "hi" }), access(keys))).toMatchObject({ kind: "ignored" });
 });
 
 test("in a channel nobody's standing in direct messages is asked for", () => {

@@ -11,7 +11,7 @@ import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { RefusedError, RetryableError } from "../../../runtime/gateway/failure.ts";
 import { createTelegramChannel } from "../../../runtime/gateway/channels/telegram/channel.ts";
 import { TelegramApi, TelegramError } from "../../../runtime/process/telegram/api.ts";
-import type { IntakeState } from "../../../runtime/process/telegram/intake.ts";
+import type { IntakeState } from "../../../runtime/process/intake.ts";
 import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
 import { telegramAccess, UNMOVED } from "../support/telegram.ts";
 

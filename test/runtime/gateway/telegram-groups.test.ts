@@ -118,9 +118,9 @@ describe("in a group", () => {
   test("before the bot's name is known, what depends on it is tried again", () => {
     const unnamed = { bot: { id: BOT.id, username: undefined } };
     const named = marked("@StewardBot hi", { type: "mention", of: "@StewardBot" });
-    expect(() => read(named, "group", unnamed)).toThrow("was not asked for the bot's name");
+    expect(() => read(named, "group", unnamed)).toThrow("has not been requested from Telegram");
     const command = marked("/new@StewardBot", { type: "bot_command", of: "/new@StewardBot" });
-    expect(() => read(command, "group", unnamed)).toThrow("was not asked for the bot's name");
+    expect(() => read(command, "group", unnamed)).toThrow("has not been requested from Telegram");
     expect(read({}, "group", unnamed)).toMatchObject({ kind: "context" });
     expect(read(named, "private", unnamed)).toMatchObject({ kind: "message" });
   });

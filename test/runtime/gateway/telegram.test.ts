@@ -43,9 +43,28 @@ test.each([
   expect(Object(read(fields)).continues).toBe(continues);
 });
 
-// One update of every kind that Telegram may deliver and that is no new message.
+// https://core.telegram.org/bots/api#update
+test("an edit is a new version of its message, of which nothing more follows", () => {
+  const edit = (extra: object) =>
+    readTelegramUpdate(update({ ...message(extra), edit_date: 1_795_000_001 }, "edited_message"), options);
+  expect(edit({ text: "hello you" })).toEqual({ ...read({ text: "hello you" }), edited: true });
+  const long = { text: "x".repeat(4_000) };
+  expect([read(long), edit(long)].map((inbound) => Object(inbound).continues)).toEqual(["text", undefined]);
+});
+
+test.each([{}, { dmPolicy: "allowlist" }, { dmPolicy: "disabled" }])(
+  "to an edit by somebody who may not write nothing is said: %j",
+  (keys) => {
+    const edit = update(message({ from: SOMEBODY }), "edited_message");
+    expect(readTelegramUpdate(edit, { ...options, access: telegramAccess(keys) })).toMatchObject({
+      kind: "ignored",
+      note: expect.stringMatching(/^edit: |^direct/),
+    });
+  },
+);
+
+// One update of every kind that Telegram may deliver and that is no message.
 test.each([
-  ["an edit", update({ ...message(), edit_date: 1_795_000_001 }, "edited_message"), "edited_message"],
   [
     "a channel's post",
     update({ message_id: 3, chat: { id: -1002, type: "channel" }, text: "news" }, "channel_post"),
@@ -59,7 +78,7 @@ test.each([
   ["a search", update({ id: "1", query: "x" }, "inline_query"), "inline_query"],
   ["nothing", { update_id: 1 }, "nothing"],
 ])("%s is left alone, with the reason", (_, body, what) => {
-  expect(readTelegramUpdate(body, options)).toEqual({ kind: "ignored", note: `not a new message: ${what}` });
+  expect(readTelegramUpdate(body, options)).toEqual({ kind: "ignored", note: `not a message: ${what}` });
 });
 
 test("a body of an unknown form is left alone", () => {

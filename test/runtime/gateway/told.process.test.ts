@@ -30,7 +30,7 @@ test.each([
     [modelStream(""), modelStream("\u200b"), modelStream(" ")],
   ],
   ["the model's answer breaks off each time", "up to a day", [BREAKS, BREAKS, BREAKS]],
-  ["what answers at the model's address is not the model", "up to a day", [PAGE, PAGE, PAGE]],
+  ["the server at the model's address is not a model", "up to a day", [PAGE, PAGE, PAGE]],
 ] satisfies [string, string, Answer[]][])(
   "the chat is told once that %s, and that it is tried %s",
   async (cause, when, answers) => {
@@ -126,7 +126,9 @@ test("half an answer that breaks off gives its place to the notice, and that to 
 
 test("without a word in time the chat is told, once for all that it has written before", async () => {
   const { url, model, slack } = await stage({ streamMode: "off" }, { agent: { noticeAfter: "1s" } });
-  model.next(modelStream("at last", { delayMs: 2_500 }));
+  // The second message may come while the model is asked for the first, and is then asked along with it.
+  const slow = modelStream("at last", { delayMs: 2_500 });
+  model.next(slow, slow);
   const now = { receivedAt: Date.now() };
 
   const answers = await Promise.all([

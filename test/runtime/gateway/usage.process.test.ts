@@ -51,6 +51,9 @@ test("messages of a database from before the count are counted, and those of oth
   // What the versions after the sixth have added.
   database.exec(`ALTER TABLE schedules DROP COLUMN made_by; ALTER TABLE messages DROP COLUMN username;
     ALTER TABLE session_context DROP COLUMN sender; ALTER TABLE session_context DROP COLUMN username;
+    DROP INDEX messages_by_message; ALTER TABLE messages DROP COLUMN message;
+    ALTER TABLE messages DROP COLUMN words; ALTER TABLE session_context DROP COLUMN message;
+    ALTER TABLE session_context DROP COLUMN was;
     ALTER TABLE messages DROP COLUMN quoted; DROP TABLE chat_moves; DROP TABLE chat_actions;
     DROP TABLE contract_findings; DROP TRIGGER messages_by_day; DROP TABLE message_days; PRAGMA user_version = 6`);
   const insert = database.prepare(

@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import { gatewayOf } from "../support/handing-over.ts";
 import { readyHost, silent } from "../support/ledger.ts";
+import { message, update } from "../support/telegram.ts";
 import { createLedger, openSqlite } from "../../../runtime/host/ledger.ts";
 import { eventually, temporaryDirectory } from "../support/processes.ts";
 
@@ -69,6 +70,34 @@ test("events that arrive together are all recorded, and a known one among them i
   const { waiting, delivering } = await ledger.counts();
   expect(waiting + delivering).toBe(3);
   await eventually(() => got.length === 3);
+});
+
+test("an edit of an unknown message is taken, and starts no gateway", async () => {
+  const sql = openSqlite(join(await temporaryDirectory(), "state.db"));
+  const needed = vi.fn<() => void>();
+  const ledger = createLedger({
+    record: () => {},
+    sql,
+    ...readyHost,
+    supervisor: { ...readyHost.supervisor, status: () => ({ state: "stopped" as const }), needed },
+    sandbox: gatewayOf(() => Promise.reject(new Error("no gateway"))),
+    clock: Date.now,
+    log: silent,
+  });
+  onTestFinished(async () => {
+    await ledger.close();
+    sql.close();
+  });
+  const admit = (id: string, payload: Delivery["payload"]) =>
+    ledger.admit({ id, platform: "telegram", conversation: "1", receivedAt: Date.now(), payload });
+  const edit = update(message({ text: "hello you" }), "edited_message");
+
+  expect(await admit("1", edit)).toEqual({ duplicate: true, ready: true });
+  expect(needed).not.toHaveBeenCalled();
+  // In one turn with its message it is known.
+  const both = await Promise.all([admit("2", update(message())), admit("3", edit)]);
+  for (const one of both) expect(one).toEqual({ duplicate: false, ready: false });
+  expect(needed).toHaveBeenCalledTimes(2);
 });
 
 test("where the store takes nothing, every event that arrived is refused and none is kept", async () => {

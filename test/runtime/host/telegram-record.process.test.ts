@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { intakeReader } from "../../../runtime/gateway/channels/telegram/polling.ts";
-import { holderIsGone, processHolder } from "../../../runtime/host/telegram/record.ts";
+import { intakeReader } from "../../../runtime/gateway/channels/intake.ts";
+import { holderIsGone, processHolder } from "../../../runtime/host/intake/lease.ts";
 import { IntakeRecord } from "../../../runtime/host/telegram/record.ts";
 import { openSqlite } from "../../../runtime/host/ledger.ts";
 import { temporaryDirectory } from "../support/processes.ts";
@@ -24,7 +24,7 @@ async function records() {
   const reader = () => {
     const database = new DatabaseSync(file);
     onTestFinished(() => database.close());
-    return intakeReader(database);
+    return intakeReader(database, "telegram");
   };
   return { record, reader, time, gone };
 }

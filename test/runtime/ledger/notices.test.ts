@@ -3,6 +3,7 @@ import type { Delivery, DeliveryNotice } from "../../../runtime/contract/deliver
 import { Notices } from "../../../runtime/edge/ledger/notices.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { Teller } from "../../../runtime/edge/ledger/tell.ts";
+import { messageEvent } from "../../support/discord.ts";
 import { answered, HOUR, LedgerStage, silent } from "../support/ledger.ts";
 
 const MINUTE = 60_000;
@@ -124,7 +125,7 @@ function teller(state: "ready" | "crash-looping") {
         return Response.json({ outcome: "answered" });
       },
     },
-    environment: { TELEGRAM_BOT_TOKEN: "1:tok", SLACK_BOT_TOKEN: "xoxb-1" },
+    environment: { TELEGRAM_BOT_TOKEN: "1:tok", SLACK_BOT_TOKEN: "xoxb-1", DISCORD_BOT_TOKEN: "discord-1" },
     fetch: async (url, { method, body, headers }) => {
       const authorization = new Headers(headers).get("authorization");
       sent.push({ method, url, body: JSON.parse(String(body)), ...(authorization && { authorization }) });
@@ -156,7 +157,17 @@ test("while the gateway runs it tells, since it knows whom it may answer", async
 
 test("while it does not, the edge tells each chat once, where a message is surely for the bot", async () => {
   const { tell, sent } = teller("crash-looping");
-  answeredIn("telegram:7", "telegram:-9", "slack:D1", "slack:C1", "slack:D2", "discord:845", "discord:846");
+  answeredIn(
+    "telegram:7",
+    "telegram:-9",
+    "slack:D1",
+    "slack:C1",
+    "slack:D2",
+    "discord:845",
+    "discord:846",
+    "discord:12",
+    "discord:13",
+  );
 
   for (const payload of [PRIVATE, PRIVATE]) await tell("telegram", payload, "7");
   await tell("telegram", GROUP, "-9");
@@ -165,6 +176,9 @@ test("while it does not, the edge tells each chat once, where a message is surel
   await tell("slack", OWN, "D2");
   await tell("discord", COMMAND, "845");
   await tell("discord", {}, "846");
+  await tell("discord", messageEvent({ channel_id: "12" }), "12");
+  await tell("discord", { ...COMMAND, type: 3 }, "12");
+  await tell("discord", messageEvent({ content: "to nobody", channel_id: "13" }, "server"), "13");
 
   const slack = {
     method: "POST",
@@ -183,6 +197,12 @@ test("while it does not, the edge tells each chat once, where a message is surel
       method: "PATCH",
       url: "https://discord.com/api/v10/webhooks/845/a-token/messages/@original",
       body: { content: DOWN },
+    },
+    {
+      method: "POST",
+      url: "https://discord.com/api/v10/channels/12/messages",
+      authorization: "Bot discord-1",
+      body: { content: DOWN, allowed_mentions: { parse: [] } },
     },
   ]);
 });

@@ -11,11 +11,12 @@ afterEach(() => stage.close());
 describe("ledger", () => {
   it("stores an event once, whatever the platform repeats", async () => {
     const store = new LedgerStore(stage.sql);
-    expect([store.record(stage.event("Ev1")), store.record(stage.event("Ev1"))]).toEqual([true, false]);
+    const twice = [store.record(stage.event("Ev1")), store.record(stage.event("Ev1"))];
+    expect(twice).toEqual(["recorded", "known"]);
     const { runner, seen } = stage.dispatcher(store, answered);
     runner.run();
     await runner.idle();
-    expect(store.record(stage.event("Ev1"))).toBe(false);
+    expect(store.record(stage.event("Ev1"))).toBe("known");
     runner.run();
     expect(seen).toEqual(["Ev1"]);
     expect(store.counts()).toEqual({ waiting: 0, delivering: 0, answered: 1, ignored: 0, failed: 0 });

@@ -98,8 +98,12 @@ test("a restore brings everything back, keeps the edge's tables, and can be undo
   const ledger = "CREATE TABLE ledger (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)";
   rows(ledger);
   rows("INSERT INTO ledger (key) VALUES ('before') RETURNING seq");
+  // The place in Discord's events: an older one would not be theirs any more.
+  rows("CREATE TABLE discord_intake (bot TEXT PRIMARY KEY, sequence INTEGER)");
+  rows("INSERT INTO discord_intake (bot, sequence) VALUES ('b', 1)");
   const manifest = await make();
   rows("INSERT INTO ledger (key) VALUES ('after') RETURNING seq");
+  rows("UPDATE discord_intake SET sequence = 2");
   await deliver(url, delivery("E3"));
   await writeFile(join(home, "workspace", "MEMORY.md"), "likes coffee");
   await writeFile(join(home, "workspace", "later.md"), "later");
@@ -114,6 +118,7 @@ test("a restore brings everything back, keeps the edge's tables, and can be undo
   expect(rows("SELECT count(*) AS n FROM messages")).toEqual([{ n: 4 }]);
   expect(rows("SELECT messages FROM session_totals")).toEqual([{ messages: 4 }]);
   expect(rows("SELECT key FROM ledger ORDER BY seq")).toEqual([{ key: "before" }, { key: "after" }]);
+  expect(rows("SELECT sequence FROM discord_intake")).toEqual([{ sequence: 2 }]);
   expect(await readFile(join(home, "workspace", "MEMORY.md"), "utf8")).toBe("likes tea");
   expect((await readdir(join(home, "workspace"))).toSorted()).not.toContain("later.md");
   expect(await readdir(join(home, "workspace", "memory"))).toEqual(["empty"]);

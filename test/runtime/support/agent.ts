@@ -10,9 +10,14 @@ import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
 import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
 import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
 import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../../runtime/gateway/models/model.ts";
+import { Apart } from "../../../runtime/gateway/media/apart.ts";
+import { Media } from "../../../runtime/gateway/media/media.ts";
 import { Actions } from "../../../runtime/gateway/actions.ts";
+import type { Transcriber } from "../../../runtime/gateway/models/transcription.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
+import { WebOutbox } from "../../../runtime/gateway/webchat/outbox.ts";
+import type { ToPage } from "../../../runtime/contract/chat.ts";
 import { Workspace } from "../../../runtime/gateway/workspace/workspace.ts";
 import { temporaryDirectory } from "./processes.ts";
 
@@ -45,7 +50,7 @@ export const PERSON: Admission = { by: "config", grants: "person" };
 /** A question of one person; several texts make a burst. */
 export function question(id: string, text = "hello", others: Partial<Question> = {}): Question {
   return {
-    conversation: "slack:C1",
+    session: "slack:C1",
     platform: "slack",
     target: { chat: "C1" },
     direct: true,
@@ -55,7 +60,11 @@ export function question(id: string, text = "hello", others: Partial<Question> =
 }
 
 /** An agent in this process, over a real store, with a model that does what it is told. */
-export async function agentBench(settings: object = {}, environment: Record<string, string> = {}) {
+export async function agentBench(
+  settings: object = {},
+  environment: Record<string, string> = {},
+  transcriber?: Transcriber,
+) {
   const home = await temporaryDirectory();
   const config = configOf(settings);
   const answers: ScriptedAnswer[] = [];
@@ -65,6 +74,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
   const files: { chat: string; name: string; mediaType: string; text: string; caption?: string }[] = [];
   const time = { now: Date.parse("2026-11-21T12:00:00Z") };
   const reported: string[] = [];
+  const pages: ToPage[] = [];
   const clock = () => time.now;
   const keep = (message: string, fields: object = {}) => void logged.push({ message, fields });
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
@@ -101,14 +111,24 @@ export async function agentBench(settings: object = {}, environment: Record<stri
       clock,
       log,
     });
+    const actions = new Actions(database, clock);
+    const outbox = new WebOutbox({ database, actions, clock });
+    outbox.listen("C1", (message) => void pages.push(message));
     const channels = { get: () => channel } as unknown as { get(): undefined };
     const toolbox = new Toolbox({
       config,
       workspace,
       channels,
-      actions: new Actions(database, clock),
+      actions,
+      outbox,
       ...(schedules && { schedules }),
       mcp,
+      media: new Media({
+        apart: new Apart(),
+        memoryBytes: 1_000_000_000,
+        takesPdf: true,
+        ...(transcriber && { transcriber }),
+      }),
       redact,
       clock,
       log,
@@ -131,6 +151,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
     reported,
     sent,
     files,
+    pages,
     time,
     next: (...more: ScriptedAnswer[]) => void answers.push(...more),
     start,

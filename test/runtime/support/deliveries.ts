@@ -85,8 +85,10 @@ export async function deliveriesOver(
     const parts = () => ({ config, channels, agent });
     const stores = pairingStores({ home, clock, onSetAside: () => {} });
     return {
+      sessions,
       /** What was kept as context. */
       context: vi.spyOn(sessions, "noteContext"),
+      database,
       inbox: new Inbox({
         parts,
         actions: new Actions(database, clock),

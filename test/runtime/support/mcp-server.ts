@@ -37,6 +37,7 @@ function resultOf(method: string | undefined, params: Message["params"]): object
         ...["1", "2"].map((end) => ({ name: LONG + end, inputSchema })),
         { name: "odd", inputSchema: odd },
         { name: "unusable", inputSchema: unusable },
+        { name: "draw", inputSchema: { type: "object" } },
       ],
     };
   }
@@ -44,6 +45,7 @@ function resultOf(method: string | undefined, params: Message["params"]): object
   if (params?.name === "end") process.exit(3);
   if (params?.name === "odd" || params?.name?.startsWith(LONG))
     return { content: [], structuredContent: params };
+  if (params?.name === "draw") return { content: params.arguments?.["content"] };
   const text =
     params?.name === "environment"
       ? Object.keys(process.env).sort().join(" ")

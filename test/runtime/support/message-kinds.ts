@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { command, directCommand } from "../../support/discord.ts";
+import { BOT_USER, directCommand, messageCreate, pressed } from "../../support/discord.ts";
 import { SOMEBODY, THE_BOT, marked, message } from "./telegram.ts";
 
 /** What becomes of a kind of message: it is read, or left alone with a note; or somebody is told that it cannot be read. */
@@ -128,8 +128,8 @@ export const TELEGRAM: Record<string, Sample> = {
     "a message that only its sender sees",
     "group",
   ),
-  edit: left({ edited_message: message() }, "not a new message: edited_message"),
-  reaction: left({ message_reaction: {} }, "not a new message: message_reaction"),
+  edit: read({ edited_message: message() }, { text: "hello", message: "7", edited: true }),
+  reaction: left({ message_reaction: {} }, "not a message: message_reaction"),
   button: read(
     {
       callback_query: {
@@ -148,7 +148,7 @@ export const TELEGRAM: Record<string, Sample> = {
       admission: { by: "everyone" },
     },
   ),
-  "channel post": left({ channel_post: message() }, "not a new message: channel_post"),
+  "channel post": left({ channel_post: message() }, "not a message: channel_post"),
   "new member": notice({ new_chat_members: [SOMEBODY] }),
   "new title": notice({ new_chat_title: "Team" }),
   "pinned message": notice({ pinned_message: message() }),
@@ -271,8 +271,14 @@ export const SLACK: Record<string, Sample> = {
     { text: "hi" },
   ),
   "/me": read({ subtype: "me_message", text: "wonders" }, { text: "wonders" }),
-  edit: left({ subtype: "message_changed", text: undefined }, "subtype message_changed"),
-  deletion: left({ subtype: "message_deleted", text: undefined }, "subtype message_deleted"),
+  edit: read(
+    { subtype: "message_changed", text: undefined, message: { user: "U1", ts: "1.1", text: "hello" } },
+    { text: "hello", message: "1.1", edited: true },
+  ),
+  deletion: read(
+    { subtype: "message_deleted", text: undefined, deleted_ts: "1.1" },
+    { kind: "deleted", message: "1.1" },
+  ),
   reaction: left({ type: "reaction_added" }, "neither message nor mention: reaction_added"),
   "new member": left({ subtype: "channel_join" }, "subtype channel_join"),
   "new title": left({ subtype: "channel_name" }, "subtype channel_name"),
@@ -291,26 +297,128 @@ export const SLACK: Record<string, Sample> = {
   "unknown kind": told({ text: "", hologram: {} }),
 };
 
-/** Kinds of Discord's interactions: https://docs.discord.com/developers/interactions/receiving-and-responding */
-export const DISCORD: Record<string, Sample> = {
-  text: read(directCommand("hello"), { text: "hello" }),
-  command: read(directCommand("", { name: "status", options: [] }), { text: "/status" }),
-  mention: read(command("hi"), { text: "hi", direct: false }),
-  photo: read(withFile("image/png"), { text: "look", attachments: [{ kind: "image", name: "a" }] }),
-  "voice note": read(withFile("audio/ogg"), { attachments: [{ kind: "audio" }] }),
-  video: read(withFile("video/mp4"), { attachments: [{ kind: "video" }] }),
-  file: read(withFile("application/pdf"), { attachments: [{ kind: "file" }] }),
-  button: left({ ...directCommand("x"), type: 3 }, "not a command of a known form"),
-  "message of a bot": left(
-    directCommand("x", { user: { id: "1", username: "bot", bot: true } }),
-    "written by a bot",
-  ),
-  "unknown kind": left({ ...directCommand("x"), type: 77 }, "not a command of a known form"),
-};
+const AUTHOR = { id: "77", username: "bo", global_name: "Bo" };
+const THE_BOT_USER = { id: BOT_USER, username: "steward", bot: true };
+const ATTACHED = { id: "5", filename: "a", size: 9, url: "https://cdn.discordapp.com/attachments/1/2/a" };
 
-function withFile(type: string): object {
-  const url = "https://cdn.discordapp.com/attachments/1/2/a";
-  return directCommand("look", {
-    resolved: { attachments: { 5: { id: "5", filename: "a", content_type: type, size: 9, url } } },
-  });
-}
+const ATTACHED_IMAGE = { ...ATTACHED, content_type: "image/png" };
+
+const attached = (type: string, expected: object, more: object = {}): Sample =>
+  read(
+    { content: "", attachments: [{ ...ATTACHED, content_type: type, ...more }] },
+    { attachments: [expected] },
+  );
+const onServer = (sample: Sample): Sample => ({ ...sample, place: "group" });
+const mentioning = (payload: object, expected: object): Sample =>
+  onServer(
+    read(
+      { content: `<@${BOT_USER}> hi`, mentions: [THE_BOT_USER], ...payload },
+      { direct: false, ...expected },
+    ),
+  );
+const replied = (answered: object) => ({
+  type: 19,
+  message_reference: { type: 0, message_id: "3", channel_id: "4" },
+  referenced_message: messageCreate({ author: AUTHOR, ...answered }),
+});
+
+/** Kinds of Discord's interactions and messages: https://docs.discord.com/developers/resources/message#message-object */
+export const DISCORD: Record<string, Sample> = {
+  text: read({ content: "hello" }, { text: "hello", direct: true }),
+  "formatted text": read({ content: "**Prices**\n- 1" }, { text: "**Prices**\n- 1" }),
+  "link behind words": read({ content: "[this](https://x.example)" }, { text: "[this](https://x.example)" }),
+  command: read(directCommand("", { name: "status", options: [] }), { text: "/status" }),
+  mention: mentioning({}, { text: "hi", target: { answers: expect.any(String) } }),
+  "mention of somebody else": read({ content: "ask <@77>", mentions: [AUTHOR] }, { text: "ask @Bo" }),
+  reply: read(
+    { content: "fair?", ...replied({ content: "18450" }) },
+    { text: "fair?", references: [{ kind: "reply", text: "18450", author: { name: "Bo" } }] },
+  ),
+  "mention below a message": mentioning(
+    { content: `<@${BOT_USER}>`, ...replied({ content: "" }) },
+    {
+      text: "",
+      references: [{ kind: "reply", text: expect.stringContaining("no words that the bot may read") }],
+    },
+  ),
+  "reply without a mention": onServer({
+    payload: { content: "", ...replied({ author: THE_BOT_USER, content: "18450" }) },
+    fate: "told",
+    expected: { text: expect.stringContaining("leave the @ of your reply on") },
+  }),
+  "forwarded message": read(
+    {
+      content: "",
+      message_reference: { type: 1, message_id: "3", channel_id: "4" },
+      message_snapshots: [{ message: { content: "hello", attachments: [], embeds: [], type: 0 } }],
+    },
+    { text: "", references: [{ kind: "forward", text: "hello" }] },
+  ),
+  photo: attached("image/png", { kind: "image", name: "a", sizeBytes: 9, reference: ATTACHED.url }),
+  album: read(
+    {
+      content: "",
+      attachments: [ATTACHED_IMAGE, { ...ATTACHED_IMAGE, id: "6" }],
+    },
+    { attachments: [{ kind: "image" }, { kind: "image" }] },
+  ),
+  sticker: read(
+    { content: "", sticker_items: [{ id: "8", name: "wave", format_type: 1 }] },
+    {
+      attachments: [
+        { kind: "image", name: "sticker wave", reference: "https://cdn.discordapp.com/stickers/8.png" },
+      ],
+    },
+  ),
+  "animated sticker": read(
+    { content: "", sticker_items: [{ id: "8", name: "wave", format_type: 3 }] },
+    { attachments: [{ kind: "file" }] },
+  ),
+  "voice note": {
+    ...attached("audio/ogg", { kind: "audio", seconds: 3 }, { duration_secs: 3, waveform: "" }),
+  },
+  video: attached("video/mp4", { kind: "video" }),
+  file: attached("application/pdf", { kind: "file" }),
+  poll: read(
+    {
+      content: "",
+      poll: {
+        question: { text: "Tea?" },
+        answers: [{ answer_id: 1, poll_media: { text: "yes" } }],
+        expiry: null,
+        allow_multiselect: false,
+        layout_type: 1,
+      },
+    },
+    { text: "[poll: Tea? yes]" },
+  ),
+  "link's preview": read(
+    { content: "https://x.example", embeds: [{ title: "A page" }] },
+    { text: "https://x.example" },
+  ),
+  "message in a thread": mentioning(
+    { channel_id: "99", channel_type: 11, position: 3 },
+    { target: { chat: "99" } },
+  ),
+  "message that only its sender sees": left({ flags: 64 }, "a message that only its sender sees"),
+  edit: left({ t: "MESSAGE_UPDATE", bot: BOT_USER, d: messageCreate() }, "not a message of a known form"),
+  deletion: left({ t: "MESSAGE_DELETE", bot: BOT_USER, d: { id: "1" } }, "not a message of a known form"),
+  reaction: left({ t: "MESSAGE_REACTION_ADD", bot: BOT_USER, d: {} }, "not a message of a known form"),
+  button: read(pressed("x"), {
+    kind: "pressed",
+    press: "x",
+    ticket: expect.stringMatching(/^845027738276462632\/aW5/),
+    text: "Which?",
+    direct: false,
+    sender: { id: "53908232506183680", name: "Mason" },
+    admission: { by: "group" },
+  }),
+  "new member": onServer(left({ type: 7, content: "" }, "a notice of the kind 7")),
+  "new title": left({ type: 4, content: "Team" }, "a notice of the kind 4"),
+  "pinned message": left({ type: 6, content: "" }, "a notice of the kind 6"),
+  "unknown kind in a group": onServer(left({ type: 77, content: "" }, "a notice of the kind 77")),
+  "unknown kind": { payload: { content: "", hologram: {} }, fate: "told", expected: {} },
+  "message of a bot": left({ author: THE_BOT_USER }, "written by a bot"),
+  "message of a webhook": left({ webhook_id: "5" }, "written by a webhook"),
+  "message in a chat of several people": left({ channel_type: 3 }, "a chat of the kind 3"),
+};

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { durableObject } from "../../support/durable-object.ts";
+import { sandboxObjects, type Seen } from "../../support/sandbox-object.ts";
 
 /** A Durable Object that does to a ledger what the body of a request says. */
 const SOURCE = `
@@ -58,4 +59,25 @@ test("a Durable Object's SQLite lists and replays as the host's does", async () 
     { entries: [{ key: "slack:Ev1", attempt: 1, delivery: { receivedAt: 9_000 } }] },
   ]);
   expect(after).toEqual({ waiting: 0, delivering: 1, answered: 1, ignored: 0, failed: 0 });
+});
+
+test("an edit is recorded after its message alone, and one of an unknown message starts no container", async () => {
+  const run = await durableLedger();
+  const event = (id: string, kind: string, text: string) => ({
+    id,
+    platform: "telegram",
+    conversation: "1",
+    receivedAt: 1_000,
+    payload: { update_id: 1, [kind]: { message_id: 7, chat: { id: 1 }, text } },
+  });
+  const edit = event("2", "edited_message", "hello you");
+  expect(await run(["record", edit], ["record", event("1", "message", "hello")], ["record", edit])).toEqual([
+    "left",
+    "recorded",
+    "recorded",
+  ]);
+
+  const { one } = await sandboxObjects();
+  expect(await one.do("admit", edit)).toEqual({ duplicate: true, ready: true });
+  expect(await one.do<Seen>("seen")).toMatchObject({ starts: 0, running: false });
 });

@@ -12,20 +12,28 @@ import {
   readJsonText,
   readText,
 } from "../../../runtime/edge/admission/body.ts";
+import { takeInteraction } from "../../../runtime/edge/admission/discord.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
 import { accessIdentity } from "../../../runtime/edge/identity.ts";
 import {
   inputForm,
-  resultText,
+  readResult,
   serversInput,
   toolName,
 } from "../../../runtime/gateway/agent/mcp/tool-form.ts";
 import { readableText } from "../../../runtime/gateway/agent/tools/readable-text.ts";
 import { channelAccess, unknownSenderText } from "../../../runtime/gateway/channels/access.ts";
 import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
-import { conversationOf } from "../../../runtime/gateway/channels/channel.ts";
-import { readDiscordInteraction } from "../../../runtime/gateway/channels/discord/inbound.ts";
+import { sessionOf } from "../../../runtime/gateway/channels/channel.ts";
+import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
+import {
+  readFile as readDiscordFile,
+  readFiles as readDiscordFiles,
+  readReferences,
+  readWords as readDiscordWords,
+  senderOf,
+} from "../../../runtime/gateway/channels/discord/message.ts";
 import { attachmentKind, fetchFile } from "../../../runtime/gateway/channels/files.ts";
 import { unknownFields } from "../../../runtime/gateway/channels/payload.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
@@ -155,19 +163,37 @@ const slack = (event: object, authorizations: object[] = [{ user_id: "U1" }]): u
     access,
   );
 
-const discord = (text: string): unknown =>
-  readDiscordInteraction(
+const interaction = { id: "1", application_id: "1", token: "t", channel_id: "1" };
+
+const discord = (text: string): unknown => [
+  readDiscordEvent(
     {
-      id: "1",
-      application_id: "1",
+      ...interaction,
       type: 2,
-      token: "t",
-      channel_id: "1",
       user: { id: "2", username: text },
       data: { name: "ask", options: [{ name: "text", value: text }] },
     },
     access,
-  );
+  ),
+  readDiscordEvent({ t: "MESSAGE_CREATE", bot: "1", d: discordMessage(text) }, access),
+];
+
+/** A message whose words, names, files and answered message are that text. */
+const discordMessage = (text: string) => {
+  const [author, mentions] = [
+    { id: "2", username: text },
+    pieces(text).map((username) => ({ id: "3", username })),
+  ];
+  const content = {
+    content: text,
+    author,
+    mentions,
+    attachments: pieces(text).map((name) => ({ id: "4", filename: name, content_type: name, url: name })),
+    sticker_items: pieces(text).map((name) => ({ id: "5", name })),
+    poll: { question: { text }, answers: pieces(text).map((one) => ({ poll_media: { text: one } })) },
+  };
+  return { ...content, id: "6", channel_id: "7", referenced_message: content };
+};
 
 /** Every entity of a kind that a text can have, in pieces and over all of it. */
 const entities = (text: string): unknown => {
@@ -202,6 +228,12 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     readJsonText: (text) => caught(readJsonText(posted(text))),
     readText: (text) => caught(readText(posted(text))),
   },
+  "edge/admission/discord.ts": {
+    takeInteraction: (text) => {
+      takeInteraction({ ...interaction, type: 2, data: { name: text, type: 1 } }, 0);
+      takeInteraction({ ...interaction, type: 3, data: { component_type: 2, custom_id: text } }, 0);
+    },
+  },
   "edge/admission/telegram.ts": {
     telegramDelivery: (text) => telegramDelivery({ update_id: 1, message: { chat, text } }, 0),
   },
@@ -228,8 +260,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/agent/mcp/tool-form.ts": {
     inputForm: (text) =>
       inputForm({ properties: { [text]: {} }, anyOf: pieces(text).map((name) => ({ required: [name] })) }),
-    resultText: (text) =>
-      resultText({
+    readResult: (text) =>
+      readResult({
         content: pieces(text).map((piece) => ({ type: "text", text: piece })),
         structuredContent: text,
       }),
@@ -245,8 +277,15 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
       textOfBlocks(nested(text, 190));
     },
   },
-  "gateway/channels/channel.ts": { conversationOf: (text) => conversationOf("slack", { chat: text }) },
-  "gateway/channels/discord/inbound.ts": { readDiscordInteraction: discord },
+  "gateway/channels/channel.ts": { sessionOf: (text) => sessionOf("slack", { chat: text }) },
+  "gateway/channels/discord/inbound.ts": { readDiscordEvent: discord },
+  "gateway/channels/discord/message.ts": {
+    readFile: (text) => discordMessage(text).attachments.map(readDiscordFile),
+    readFiles: (text) => readDiscordFiles(discordMessage(text)),
+    readReferences: (text) => readReferences(discordMessage(text), "1"),
+    readWords: (text) => readDiscordWords(discordMessage(text), "1"),
+    senderOf: (text) => senderOf({ id: "1", username: text }, text),
+  },
   "gateway/channels/files.ts": {
     attachmentKind,
     fetchFile: (text) =>
@@ -273,7 +312,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/channels/slack/mrkdwn.ts": {
     mentionsUser: (text) => mentionsUser(text, "U1"),
     readSlackText,
-    splitForSlack: (text) => splitForSlack(text, 4_000, true),
+    splitForSlack: (text) => splitForSlack(text.slice(0, 30_000), 4_000, true),
     withoutMention: (text) => [withoutMention(text, "U1"), withoutMention(text, undefined)],
     writeMrkdwn,
   },
@@ -376,7 +415,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/prompt/speaker.ts": {
     saidText: (text) => {
       const quoted = pieces(text, 1_000).map((one) => ({ kind: "quote" as const, text: speakerText(one) }));
-      saidText({ text: speakerText(text), quoted });
+      const edits = [{ speaker: {}, text: speakerText(text), was: speakerText(text) }];
+      saidText({ text: speakerText(text), quoted, asides: edits });
       const speaker = { id: text, name: text, username: text };
       const asides = pieces(text, 1_000).map((piece) => ({
         speaker: { name: piece },

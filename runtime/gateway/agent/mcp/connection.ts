@@ -1,23 +1,23 @@
 import { createMCPClient, type MCPClient } from "@ai-sdk/mcp";
 import { VERSION } from "../../../contract/names.ts";
 import { following, toolText } from "../../prompt/text.ts";
-import { ToolError, type Tool } from "../tools/tool.ts";
+import { ToolError, type Tool, type ToolOutcome } from "../tools/tool.ts";
 import { StdioTransport } from "./stdio.ts";
-import { inputForm, resultText, serversInput, toolName } from "./tool-form.ts";
+import { inputForm, readResult, serversInput, toolName } from "./tool-form.ts";
 
 const MOST_TOOLS = 200;
 const MOST_PAGES = 20;
 const LONGEST_DESCRIPTION = 2_000;
 
-/** A server that is there. */
+/** A connected server. */
 export interface McpConnection {
   tools: Tool[];
-  /** Tools that no provider would take, by the server's own names. */
+  /** Tools that no provider would accept, by their names on the server. */
   leftOut: { name: string; problem: string }[];
   close(): Promise<void>;
 }
 
-/** Way to one server. Either a command or an address. */
+/** Command or URL of a server, and the connection's limits. */
 export interface ConnectOptions {
   name: string;
   server: {
@@ -27,14 +27,14 @@ export interface ConnectOptions {
     url?: string;
     headers: Record<string, string>;
   };
-  /** Milliseconds for a call, and for the connection with its list of tools. */
+  /** Timeouts in milliseconds: per call, and for connecting including the list of tools. */
   callMs: number;
   connectMs: number;
-  /** The server ended without being asked to. */
+  /** Called when the server closes the connection. */
   onEnd(): void;
 }
 
-/** Connects to a server and asks it for its tools. Rejects where that takes too long. */
+/** Connects to a server and lists its tools. Rejects after `connectMs`. */
 export async function connect(options: ConnectOptions): Promise<McpConnection> {
   const { name, server, callMs, connectMs, onEnd } = options;
   const { command, args, env, url = "", headers } = server;
@@ -49,7 +49,7 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
   });
   try {
     const client = await within(connecting, signal);
-    // Over HTTP nothing tells of the end: a call that gets no answer of the server's does.
+    // Over HTTP, a call without a response is the only sign that the server is gone.
     const onTrouble = (): void => {
       if (stdio !== undefined) return;
       onEnd();
@@ -64,7 +64,7 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
   }
 }
 
-/** Ends the wait with the signal, also where the other side does not look at it. */
+/** Rejects when the signal aborts, even if the work ignores it. */
 function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(new Error("The server does not answer.")), { once: true });
@@ -113,7 +113,7 @@ async function call(
   args: Record<string, unknown>,
   { callMs, onTrouble }: CallOptions,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<ToolOutcome> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(callMs)]);
   const options = { signal: both, timeout: callMs };
   const result = await within(client.callTool({ name, arguments: args, options }), both).catch(
@@ -122,12 +122,12 @@ async function call(
       throw error;
     },
   );
-  const text = resultText(result);
-  if ("isError" in result && result.isError === true) throw new ToolError(text);
-  return text;
+  const outcome = readResult(result);
+  if ("isError" in result && result.isError === true) throw new ToolError(outcome.text);
+  return outcome;
 }
 
-/** A JSON-RPC error came from the server, which is there. */
+/** Returns true for a JSON-RPC error, which proves that the server responded. */
 function isServersWord(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "number";
 }

@@ -1,23 +1,32 @@
 import { isRecord, parseJson } from "../../../shared/json.ts";
+import type { ToolFile, ToolOutcome } from "../tools/tool.ts";
 
-/** Longest tool's name that providers take. */
+/** Longest tool name that providers accept. */
 const LONGEST_NAME = 64;
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
-/** Keys of properties that providers take: https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use */
+/**
+ * Property names that providers accept: https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use
+ */
 const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 const LARGEST_SCHEMA = 64 * 1024;
 const DEEPEST_SCHEMA = 40;
-/** At the top of a tool's schema providers refuse them. A server checks its input itself. */
+/**
+ * Providers refuse these at the top level of a tool's schema. Dropping them is safe: a server validates its input
+ * itself.
+ */
 const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
 const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
-/** Most characters that are told of a part of an unknown kind. */
+/** Characters shown of a part of unknown kind. */
 const LONGEST_UNKNOWN = 2_000;
+/** Limits for the files of one result: number, and characters of each in base64. */
+const MOST_FILES = 8;
+const LONGEST_FILE = 14_000_000;
 
 type Schema = Record<string, unknown>;
 
 /**
- * Returns the name by which the model calls a server's tool. A name that had to be changed ends in a digest, so that no
- * two become the same. `alias` is for a name that something else has.
+ * Returns the model's name for a server's tool. A changed name ends in a digest, so that names stay unique. `alias` is
+ * used if another tool already has the name.
  */
 export function toolName(server: string, tool: string): { name: string; alias: string } {
   const given = `${server}_${tool}`;
@@ -28,13 +37,13 @@ export function toolName(server: string, tool: string): { name: string; alias: s
   return { name: plain === given && plain.length <= LONGEST_NAME ? plain : alias, alias };
 }
 
-/** A schema as providers take it, and how the server calls the properties that had to be renamed. */
+/** A schema that providers accept, and the server's names of renamed properties. */
 export interface InputForm {
   schema: Schema;
   renamed: ReadonlyMap<string, string>;
 }
 
-/** Returns a tool's input schema as providers take it, or why there is none. */
+/** Returns a tool's input schema in a form that providers accept, or the reason why that is impossible. */
 export function inputForm(given: Schema): InputForm | { problem: string } {
   if (JSON.stringify(given).length > LARGEST_SCHEMA) return { problem: "its schema is too large" };
   const { type = "object" } = given;
@@ -62,7 +71,10 @@ export function inputForm(given: Schema): InputForm | { problem: string } {
     : { problem: "a name in its schema cannot be used" };
 }
 
-/** Merges what stands at the top of a schema with what is composed there. What only one of several needs is optional. */
+/**
+ * Merges a schema's top level with its allOf, anyOf and oneOf parts. Properties required by only some alternatives
+ * become optional.
+ */
 function merged(given: Schema): { properties: Map<string, unknown>; required: string[]; hint: string } {
   const properties = new Map(propertiesOf(given));
   const required = new Set(requiredOf(given));
@@ -100,7 +112,7 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns true if providers accept the name of every property in a schema. */
+/** Returns true if providers accept every property name in a schema. */
 function hasOnlyNames(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth === 0) return false;
@@ -109,19 +121,23 @@ function hasOnlyNames(value: unknown, depth: number): boolean {
   return own.every((name) => PROPERTY.test(name)) && inner.every((one) => hasOnlyNames(one, depth - 1));
 }
 
-/** Returns an input by the server's own names. */
+/** Returns an input with the server's own property names. */
 export function serversInput(input: unknown, renamed: InputForm["renamed"]): Schema {
   if (!isRecord(input)) return {};
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
 }
 
-/** Returns all that a result holds as a text: https://modelcontextprotocol.io/specification/2025-11-25/server/tools */
-export function resultText(result: object): string {
+/**
+ * Converts a result to text and the files that the text refers to:
+ * https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ */
+export function readResult(result: object): ToolOutcome {
   const { content, structuredContent } = result as { content?: unknown; structuredContent?: unknown };
-  if (!Array.isArray(content)) return JSON.stringify(result);
-  const parts = (content as unknown[]).filter(isRecord).map(partText);
-  if (structuredContent === undefined || structuredContent === null) return parts.join("\n");
-  // A server also sends it as a text, for clients that know no other.
+  if (!Array.isArray(content)) return { text: JSON.stringify(result), files: [] };
+  const files: ToolFile[] = [];
+  const parts = (content as unknown[]).filter(isRecord).map((part) => partText(part, files));
+  if (structuredContent === undefined || structuredContent === null) return { text: parts.join("\n"), files };
+  // Servers also send the structured content as text, for clients that support text only.
   const structured = JSON.stringify(structuredContent);
   const [only, ...others] = isRecord(structuredContent) ? Object.values(structuredContent) : [];
   const isTold = parts.some(
@@ -129,19 +145,22 @@ export function resultText(result: object): string {
       (others.length === 0 && part === only) ||
       (part.length >= structured.length && JSON.stringify(parseJson(part)) === structured),
   );
-  return [...parts, ...(isTold ? [] : [structured])].join("\n");
+  return { text: [...parts, ...(isTold ? [] : [structured])].join("\n"), files };
 }
 
-function partText(part: Schema): string {
+/** Returns the text of one part. If it contains a file, appends the file to `files`. */
+function partText(part: Schema, files: ToolFile[]): string {
   switch (part["type"]) {
     case "text":
       return String(part["text"]);
     case "image":
     case "audio":
-      return `(${part["type"]}, ${described(part["mimeType"], part["data"])})`;
+      return fileText(part["type"], part["mimeType"], part["data"], files);
     case "resource": {
       const { uri, mimeType, text, blob } = isRecord(part["resource"]) ? part["resource"] : {};
-      return typeof text === "string" ? `${uri}:\n${text}` : `(${uri}, ${described(mimeType, blob)})`;
+      if (typeof text === "string") return `${uri}:\n${text}`;
+      const kind = /^(image|audio)\//.exec(String(mimeType))?.[1];
+      return `${uri}: ${fileText(kind === "image" || kind === "audio" ? kind : "file", mimeType, blob, files)}`;
     }
     case "resource_link": {
       const { uri, name, title = name, description, mimeType } = part;
@@ -153,8 +172,13 @@ function partText(part: Schema): string {
   }
 }
 
-/** The kind and size of base64 that is not shown. */
-function described(mimeType: unknown, data: unknown): string {
-  const bytes = typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
-  return `${typeof mimeType === "string" ? mimeType : "unknown kind"}, ${Math.ceil(bytes / 1_000)} kB, not shown`;
+/** Describes a base64 file: its number, kind and size, or that it is left out. */
+function fileText(kind: ToolFile["kind"], mimeType: unknown, base64: unknown, files: ToolFile[]): string {
+  const mediaType = typeof mimeType === "string" ? mimeType : "";
+  const content = typeof base64 === "string" ? base64 : "";
+  const size = `${Math.ceil((content.length * 3) / 4 / 1_000)} kB`;
+  const isTaken = files.length < MOST_FILES && content !== "" && content.length <= LONGEST_FILE;
+  if (isTaken) files.push({ kind, mediaType, data: Buffer.from(content, "base64") });
+  const name = isTaken ? `file ${files.length}` : kind;
+  return `(${[name, mediaType, size, isTaken ? "" : "left out"].filter(Boolean).join(", ")})`;
 }

@@ -1,26 +1,28 @@
 import * as z from "zod/mini";
 import { described } from "../../../contract/config/values.ts";
-import { platformSchema } from "../../../contract/delivery.ts";
-import type { Actions } from "../../actions.ts";
+import { type Platform, platformSchema } from "../../../contract/delivery.ts";
+import type { Actions, Button } from "../../actions.ts";
 import type { Channels } from "../../channels/registry.ts";
+import { WEB, type WebOutbox } from "../../webchat/outbox.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
-/** People answer a question later in the day. */
+/** Validity of the buttons: people may answer later in the day. */
 const VALID_MS = 24 * 3_600_000;
 
 /** Dependencies of the tool. */
 interface AskChoicesOptions {
   channels: Pick<Channels, "get">;
+  outbox: Pick<WebOutbox, "ask">;
   actions: Pick<Actions, "offer">;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
 /**
- * Asks the person a question with choices, in the chat that the question came from: as buttons if the platform has them,
- * else as a list. What is chosen comes as that person's next message, with that person's rights.
+ * Asks the person a question with choices in the chat it came from: with buttons if the platform has them, else as a
+ * list. The choice arrives as that person's next message, with that person's rights.
  */
-export function askChoicesTool({ channels, actions, clock }: AskChoicesOptions): Tool {
+export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesOptions): Tool {
   return defineTool({
     name: "ask_choices",
     description:
@@ -34,21 +36,27 @@ export function askChoicesTool({ channels, actions, clock }: AskChoicesOptions):
         "Each is what the person would say",
       ),
     }),
-    run: async ({ question, choices }, { platform, target, asker }) => {
+    run: async ({ question, choices }, { platform, target, delivery, asker }) => {
       const channel = channels.get(platformSchema.safeParse(platform).data ?? "slack");
-      if (channel?.platform !== platform || asker === undefined)
+      if ((platform !== WEB && channel?.platform !== platform) || asker === undefined)
         throw new ToolError("There are no buttons here. Write the choices as a list into your answer.");
-      if (channel.answerPress === undefined) {
-        await channel.send(target, [question, ...choices.map((choice) => `- ${choice}`)].join("\n"));
+      const offer = (on: Platform | typeof WEB): Button[] =>
+        actions.offer({
+          platform: on,
+          by: asker,
+          choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
+          expiresAt: clock() + VALID_MS,
+        });
+      // Send a separate message: the ticket's first message is reserved for the answer.
+      const { ticket: _, ...place } = target;
+      if (platform === WEB) {
+        outbox.ask(target.chat, delivery, { question, buttons: offer(WEB) });
+      } else if (channel?.answerPress !== undefined) {
+        await channel.send(place, question, 0, offer(channel.platform));
+      } else {
+        await channel?.send(place, [question, ...choices.map((choice) => `- ${choice}`)].join("\n"));
         return "Asked, as a list.";
       }
-      const buttons = actions.offer({
-        platform: channel.platform,
-        by: asker,
-        choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
-        expiresAt: clock() + VALID_MS,
-      });
-      await channel.send(target, question, 0, buttons);
       return "Asked, with a button for each choice.";
     },
   });

@@ -11,6 +11,7 @@ import type { SchedulesPort } from "../../schedules/port.ts";
 import { scheduleTool } from "./schedule.ts";
 import { sendFileTool } from "./send-file.ts";
 import { sendMessageTool } from "./send-message.ts";
+import type { WebOutbox } from "../../webchat/outbox.ts";
 import type { Tool } from "./tool.ts";
 import { webFetchTool } from "./web-fetch.ts";
 
@@ -19,15 +20,16 @@ export interface BuiltinOptions {
   config: Config;
   workspace: Workspace;
   channels: Pick<Channels, "get">;
+  outbox: WebOutbox;
   log: Log;
   actions: Pick<Actions, "offer">;
-  /** Not there: the agent cannot make schedules. */
+  /** Absent if the agent cannot create schedules. */
   schedules?: SchedulesPort;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** The tools that come with steward, without those that the config switches off. */
+/** Returns the built-in tools, except those switched off in the config. */
 export function builtinTools(options: BuiltinOptions): Tool[] {
   const { config, workspace, schedules, clock } = options;
   const tools: Tool[] = [

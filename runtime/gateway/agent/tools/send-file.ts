@@ -4,6 +4,8 @@ import { platformSchema } from "../../../contract/delivery.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Channel } from "../../channels/channel.ts";
 import type { Channels } from "../../channels/registry.ts";
+import { mediaTypeOf } from "../../media/types.ts";
+import { WEB, type WebOutbox } from "../../webchat/outbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { Place } from "../question.ts";
 import { reachOf } from "../reach.ts";
@@ -13,60 +15,45 @@ import { defineTool, ToolError, type Tool } from "./tool.ts";
 export interface SendFileOptions {
   workspace: Workspace;
   channels: Pick<Channels, "get">;
+  outbox: Pick<WebOutbox, "sendFile" | "maxBytes">;
   log: Log;
 }
 
-/** Types that chats show or play, by a name's ending. Every other file is bytes to them. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  csv: "text/csv",
-  gif: "image/gif",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  json: "application/json",
-  md: "text/markdown",
-  mp3: "audio/mpeg",
-  mp4: "video/mp4",
-  ogg: "audio/ogg",
-  pdf: "application/pdf",
-  png: "image/png",
-  txt: "text/plain",
-  webp: "image/webp",
-};
-
-/** Sends a file that the chat may read into the chat that asks, and into no other. */
-export function sendFileTool({ workspace, channels, log }: SendFileOptions): Tool {
-  // The web chat is a place too, and no channel.
+/** Sends a file that the chat may read. It can only be sent to the chat that asked. */
+export function sendFileTool({ workspace, channels, outbox, log }: SendFileOptions): Tool {
   const filesOf = (place: Place["platform"]): Channel["files"] => {
     const { data: platform } = platformSchema.safeParse(place);
     return platform === undefined ? undefined : channels.get(platform)?.files;
   };
+  const mostBytes = (place: Place["platform"]): number | undefined =>
+    place === WEB ? outbox.maxBytes : filesOf(place)?.maxBytes;
   const tool = defineTool({
     name: "send_file",
     needs: "sendFiles",
-    description: "Sends a file of the workspace into this chat, with a caption if you give one.",
+    description:
+      "Sends a file of the workspace, also one that a tool returned, into this chat, with a caption if you give one.",
     input: z.strictObject({
       path: described(textUpTo(500), "Path in the workspace, for example notes/plan.md"),
       caption: described(z.optional(z.string().check(z.maxLength(1_000))), "Plain text below the file"),
     }),
     run: async ({ path, caption }, context) => {
-      const { platform, target, signal } = context;
-      const files = filesOf(platform);
-      if (files === undefined) throw new ToolError("Files cannot be sent into this chat.");
+      const { platform, target, delivery, signal } = context;
+      const maxBytes = mostBytes(platform);
+      if (maxBytes === undefined) throw new ToolError("Files cannot be sent into this chat.");
       const data = reachOf(workspace, context).bytes(path);
       if (data === undefined) throw new ToolError(`There is no file ${path}.`);
       const { byteLength: bytes } = data;
       if (bytes === 0) throw new ToolError(`${path} is empty: no chat takes an empty file.`);
-      if (bytes > files.maxBytes) {
-        throw new ToolError(`${path} has ${bytes} bytes; ${platform} takes ${files.maxBytes} at most.`);
+      if (bytes > maxBytes) {
+        throw new ToolError(`${path} has ${bytes} bytes; ${platform} takes ${maxBytes} at most.`);
       }
       if (signal.aborted) throw new ToolError("Broken off.");
       const name = path.split("/").at(-1) ?? path;
-      const ending = name.split(".").at(-1)?.toLowerCase() ?? "";
-      const mediaType = MEDIA_TYPES[ending] ?? "application/octet-stream";
-      await files.send(target, { name, mediaType, data }, caption);
+      if (platform === WEB) outbox.sendFile(target.chat, { delivery, path, data, caption });
+      else await filesOf(platform)?.send(target, { name, mediaType: mediaTypeOf(name), data }, caption);
       log.info("a file is sent", { platform, chat: target.chat, bytes });
       return "Sent.";
     },
   });
-  return { ...tool, worksOn: (platform) => filesOf(platform) !== undefined };
+  return { ...tool, worksOn: (platform) => mostBytes(platform) !== undefined };
 }

@@ -9,36 +9,52 @@ import type { ToolDefinition } from "../../models/model.ts";
 
 const LONGEST_DESCRIPTION = 2_000;
 
-/** The conversation that a tool is used in: the part it may know. */
+/** The parts of a conversation that a tool may know. */
 export interface ToolContext extends Place, Rights {
-  conversation: string;
-  /** Id of the person who asks; absent if nobody does, as for a schedule. */
+  session: string;
+  /** The platform's event id of the message being answered. */
+  delivery: string;
+  /** Id of the person who asked; absent if there is none, as with a schedule. */
   asker?: string;
   target: ReplyTarget;
   signal: AbortSignal;
 }
 
+/** A file that a tool returns in addition to its text. */
+export interface ToolFile {
+  kind: "image" | "audio" | "file";
+  /** As declared by the tool; empty if it declares none. */
+  mediaType: string;
+  data: Buffer<ArrayBuffer>;
+}
+
+/** Result of a tool that may return files. The text refers to them as `file 1`, `file 2` and so on. */
+export interface ToolOutcome {
+  text: string;
+  files: readonly ToolFile[];
+}
+
 /**
- * Something that the agent can do. `run` checks its input itself and gives the model's text; what it
- * rejects with is told to the model as a failed call, never to the chat, and holds no secret.
+ * A tool of the agent. `run` validates its input and returns text for the model. A rejection is reported to the model
+ * as a failed call, never to the chat, and must contain no secret.
  */
 export interface Tool {
   definition: ToolDefinition;
-  /** Name for the model where another tool has the definition's. */
+  /** The name shown to the model if another tool has the same name. */
   alias?: string;
-  /** The capability that its use takes. Default: none. */
+  /** The capability required to use it. Default: none. */
   needs?: Capability;
-  /** Returns true for a platform that it works on. Default: all. */
+  /** Returns true if the tool works on a platform. Default: all. */
   worksOn?(platform: Place["platform"]): boolean;
-  run(input: unknown, context: ToolContext): Promise<string>;
+  run(input: unknown, context: ToolContext): Promise<string | ToolOutcome>;
 }
 
-/** Failure of a tool, in words for the model. Holds no secret. */
+/** Failure of a tool, worded for the model. Contains no secret. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-/** A tool whose input is checked with a schema before it runs. */
+/** Defines a tool whose input is validated with a schema before it runs. */
 export function defineTool<Input extends z.ZodMiniObject>(spec: {
   name: string;
   description: string;

@@ -1,55 +1,64 @@
 import type { Config } from "../../../contract/config/index.ts";
+import type { ReplyTarget } from "../../../contract/message.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import { directAddress } from "../../../contract/services.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { fetchFile } from "../files.ts";
-import { splitForDiscord } from "./text.ts";
+import { intakeHealth, type ReadIntake } from "../intake.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { createDiscordApi, DiscordError } from "./api.ts";
-import { readDiscordInteraction, unknownParts } from "./inbound.ts";
+import { readDiscordEvent } from "./inbound.ts";
+import { unknownParts } from "./message.ts";
 import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
+import { splitForDiscord } from "./text.ts";
 
 /**
- * Codes after which this chat takes nothing, today or tomorrow:
+ * Error codes that mean that this chat will not accept the message, even later:
  * https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
  */
 const CHAT_REFUSES: Record<number, string> = {
-  10003: "the channel does not exist any more",
-  10004: "the server does not exist any more",
+  10003: "the channel no longer exists",
+  10004: "the server no longer exists",
   40005: "the file is too large",
   30033: "the thread is full",
   40333: "the request was blocked",
   50001: "the bot may not see the channel",
-  50007: "the person takes no messages from the bot",
-  50008: "the channel takes no messages",
+  50007: "the person accepts no messages from the bot",
+  50008: "the channel accepts no messages",
   50013: "the bot may not write in the channel",
   50035: "the message is not valid",
   50083: "the thread is archived",
   50278: "the person shares no server with the bot",
 };
-/** Those of a chat that the bot, or the person, has left. */
+/** Codes that mean that the bot or the person has left the chat. */
 const GONE: ReadonlySet<number> = new Set([10003, 10004, 50001, 50007, 50278]);
-/** Unknown message, another author's, and one that is too old to be edited so often. */
+/** Unknown message, another author's message, and a message too old to be edited this often. */
 const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 
-/** Place where Discord keeps attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
+/** Hosts of Discord's attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
 const FILE_HOSTS = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 
 /** Dependencies of the Discord channel. */
-type DiscordChannelOptions = ChannelOptions<NonNullable<Config["channels"]["discord"]>>;
+interface DiscordChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["discord"]>> {
+  intake: ReadIntake;
+}
+
+/** Discord shows the typing indicator for ten seconds. */
+const TYPING_MS = 8_000;
 
 /**
- * Discord over interactions (in) and its HTTP API (out). Discord itself shows that an answer is being
- * made, and it reads the Markdown that models write.
+ * Discord: receives interactions and, on a host with a gateway connection, messages; sends over its HTTP API. Discord
+ * renders the Markdown that models write.
  */
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
-  const { config, access, environment, clock, log } = options;
+  const { config, access, environment, intake, clock, log } = options;
   const botToken = resolveSecret(config.token, environment);
   const interactionsUrl = directAddress("discord", environment);
   const call = createDiscordApi({ botToken, environment, clock });
   const sender = new DiscordSender({ call, clock });
+  const { ackReaction } = config;
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const standing = new OutgoingHealth({
     platform: "discord",
@@ -63,28 +72,42 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     platform: "discord",
     streams: config.streamMode === "edit",
     mediaMaxBytes,
-    receive: (payload) => readDiscordInteraction(payload, access),
+    receive: (payload) => readDiscordEvent(payload, access),
     unknownParts,
     split: (text) => splitForDiscord(text, config.textChunkLimit),
-    send: (target, text, part = 0) =>
+    send: (target, text, part = 0, buttons = []) =>
       standing.out(async () => {
-        const id = await sender.send(target, text, part);
+        const id = await sender.send(target, text, part, buttons);
         return id === undefined ? {} : { id };
       }),
+    answerPress: (press, word, done) => sender.answerPress(press, word, done).catch(() => undefined),
+    directChat: (person) => standing.out(() => sender.directChat(person)),
     files: {
       maxBytes: LARGEST_FILE,
       send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),
     },
     edit: (target, id, text) => standing.out(() => sender.edit(target, id, text)),
+    typing: (target) => sender.typing(target).catch(() => undefined),
+    typingMs: TYPING_MS,
+    ...(ackReaction !== undefined && {
+      react: (target: ReplyTarget, message: string) =>
+        sender.react(target, message, ackReaction).catch((error: unknown) => {
+          log.warn("a reaction could not be set", { platform: "discord", error: String(error) });
+        }),
+    }),
     dismiss: (target) => standing.out(() => sender.dismiss(target)),
     load: ({ reference }, signal) =>
       fetchFile(reference, { allowed: mayFetch, maxBytes: mediaMaxBytes, signal }),
     probe: () => standing.probe(() => call({ operation: "discord/user" })),
-    health: () => standing.health(),
+    health: () => {
+      const { polledAt, reason } = intakeHealth(intake(), "discord", clock());
+      const health = standing.health({ ...(reason && { reason }), answered: polledAt !== undefined });
+      return { ...health, ...(polledAt !== undefined && { polledAt }) };
+    },
   };
 }
 
-/** Returns what a failed request means to the one who wanted to say something. */
+/** Maps a failed request to an error for the sender. */
 function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   const { status, code, message, retryAfterMs } = error;
   const options = { cause: error };
@@ -100,13 +123,13 @@ function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   }
   const refused = CHAT_REFUSES[code];
   if (refused !== undefined) {
-    return new RefusedError("reply_refused", `Discord does not take the reply: ${refused} (${code}).`, {
+    return new RefusedError("reply_refused", `Discord rejects the reply: ${refused} (${code}).`, {
       ...options,
       gone: GONE.has(code),
     });
   }
   if (EDIT_REFUSED.has(code)) {
-    return new RefusedError("edit_refused", `Discord does not take the edit: ${message} (${code}).`, options);
+    return new RefusedError("edit_refused", `Discord rejects the edit: ${message} (${code}).`, options);
   }
-  return new RetryableError("channel_failed", `Discord did not take the request: ${message}.`, options);
+  return new RetryableError("channel_failed", `Discord rejected the request: ${message}.`, options);
 }

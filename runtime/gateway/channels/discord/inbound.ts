@@ -1,68 +1,137 @@
-import type { Admission, Attachment, Inbound, ReplyTarget } from "../../../contract/message.ts";
-import * as z from "zod/mini";
+import type { Admission, Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import { maybe, unknownFields } from "../payload.ts";
-import { attachmentKind } from "../files.ts";
+import { unreadable } from "../blocks.ts";
+import {
+  commandSchema,
+  type DiscordCommand,
+  type DiscordMessage,
+  type DiscordPerson,
+  type DiscordPress,
+  messageEvent,
+  pressSchema,
+  readFile,
+  readFiles,
+  readReferences,
+  readWords,
+  senderOf,
+} from "./message.ts";
 
-/** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */
+/** Milliseconds between 1970 and the start of 2015, the epoch of Discord's ids. */
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
-/** Discord takes an answer for 15 minutes; a request needs a moment to get there. */
+/** Validity of an interaction's token: 15 minutes, less some time for the request. */
 export const TICKET_MS = 15 * 60_000 - 30_000;
 
-const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
+/** Message types of people: https://docs.discord.com/developers/resources/message#message-object-message-types */
+const DEFAULT = 0;
+const REPLY = 19;
+/** https://docs.discord.com/developers/resources/message#message-object-message-flags */
+const EPHEMERAL = 64;
+/** https://docs.discord.com/developers/resources/channel#channel-object-channel-types */
+const DIRECT = 1;
 
-const person = z.object({
-  id: snowflake,
-  username: maybe(z.string()),
-  global_name: maybe(z.string()),
-  bot: maybe(z.boolean()),
-});
+/** Sent to somebody who replies to the bot with the reply's mention switched off. */
+const MENTION_NEEDED =
+  "Discord shows me only messages that mention me. Please mention me, or leave the @ of your reply on.";
 
-const file = z.object({
-  id: snowflake,
-  filename: maybe(z.string()),
-  content_type: maybe(z.string()),
-  size: maybe(z.number()),
-  duration_secs: maybe(z.number()),
-  url: z.string(),
-});
-
-/**
- * The parts of a command that are read; Discord adds others freely.
- * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object
- */
-const commandSchema = z.object({
-  id: snowflake,
-  application_id: snowflake,
-  type: z.literal(2),
-  token: z.string(),
-  channel_id: snowflake,
-  guild_id: maybe(snowflake),
-  member: maybe(z.object({ user: person, nick: maybe(z.string()) })),
-  user: maybe(person),
-  data: z.object({
-    name: z.string(),
-    options: maybe(z.array(z.object({ name: z.string(), value: z.unknown() }))),
-    resolved: maybe(z.object({ attachments: maybe(z.record(z.string(), file)) })),
-  }),
-});
-type Command = z.infer<typeof commandSchema>;
-
-/** Documented fields that say nothing to the model. */
-const SILENT_FIELDS = `version locale guild_locale context app_permissions entitlements channel guild message
-  authorizing_integration_owners attachment_size_limit`.split(/\s+/);
-
-/** Returns the parts of an interaction that this version does not know. */
-export function unknownParts(payload: Record<string, unknown>): string[] {
-  return unknownFields(payload, "", { read: commandSchema.shape, left: SILENT_FIELDS });
+/** Parses one event: a command, a button press, or a message from the gateway connection. */
+export function readDiscordEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
+  const press = pressSchema.safeParse(payload).data;
+  if (press !== undefined) return readPress(press, access);
+  if (payload["t"] === undefined) return readCommand(payload, access);
+  const { data } = messageEvent.safeParse(payload);
+  if (data === undefined) return { kind: "ignored", note: "not a message of a known form" };
+  return readMessage(data.d, data.bot, access);
 }
 
 /**
- * Reads one command. `/ask` is what the person said; every other one is the chat command of its name.
- * A command is addressed to the bot by its nature.
+ * Parses a direct message or a server's message. The latter is for the bot if it mentions the bot or replies to it, or
+ * if the config requires no mention there. Access in direct messages gives no access on servers.
  */
-export function readDiscordInteraction(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
+function readMessage(received: DiscordMessage, bot: string, access: ChannelAccess): Inbound {
+  const { id, channel_id: chat, channel_type: kind, guild_id: guild, author, type = DEFAULT } = received;
+  const ignored = (note: string, unlisted?: string): Inbound => ({ kind: "ignored", note, unlisted });
+  if (received.webhook_id !== undefined) return ignored("written by a webhook");
+  if (author.id === bot || author.bot === true || author.system === true) return ignored("written by a bot");
+  if (type !== DEFAULT && type !== REPLY) return ignored(`a notice of the kind ${type}`);
+  if (((received.flags ?? 0) & EPHEMERAL) > 0) return ignored("a message that only its sender sees");
+  const direct = guild === undefined;
+  if (direct && kind !== undefined && kind !== DIRECT) return ignored(`a chat of the kind ${kind}`);
+
+  const text = readWords(received, bot);
+  const attachments = readFiles(received);
+  const references = readReferences(received, bot);
+  const isForward = references.some((one) => one.kind === "forward");
+  // A message that consists only of the bot's name asks about the message it replies to.
+  const hasMentioned = isAddressedIn(received, bot);
+  const isEmpty =
+    text === "" && attachments.length === 0 && !isForward && !(hasMentioned && references.length > 0);
+  const target: ReplyTarget = { chat, ...(!direct && { answers: id }) };
+  const content = {
+    direct,
+    sender: senderOf(author, received.member?.nick),
+    text,
+    attachments,
+    ...(references.length > 0 && { references }),
+    target,
+    message: id,
+  };
+  if (direct)
+    return isEmpty && received.content ? ignored("no text") : directMessage(content, author, access, isEmpty);
+  const answersBot = received.referenced_message?.author?.id === bot;
+  const decision = access.group(guild, author.id, hasMentioned || answersBot);
+  if (decision.becomes === "ignored") return ignored(decision.reason, decision.unlisted);
+  if (!isEmpty) return { kind: decision.becomes, admission: decision.admission, ...content };
+  if (decision.becomes !== "message" || hasMentioned || !answersBot) return ignored("no text");
+  return {
+    kind: "refused",
+    target,
+    text: MENTION_NEEDED,
+    note: "Discord sends the bot no text without a mention",
+  };
+}
+
+/** Returns true if a message mentions the bot: in its text, or through the reply's automatic mention. */
+function isAddressedIn({ mentions = [], content = "" }: DiscordMessage, bot: string): boolean {
+  return (
+    mentions.some(({ id }) => id === bot) || content.includes(`<@${bot}>`) || content.includes(`<@!${bot}>`)
+  );
+}
+
+type Content = Omit<InboundMessage, "admission">;
+
+function directMessage(
+  content: Content,
+  author: DiscordPerson,
+  access: ChannelAccess,
+  isEmpty: boolean,
+): Inbound {
+  const decision = access.direct(author.id);
+  const { target } = content;
+  if (!decision.allowed)
+    return turnedAway(author, target, decision) ?? { kind: "ignored", note: decision.reason };
+  return isEmpty ? unreadable(target) : { kind: "message", admission: decision.admission, ...content };
+}
+
+type Denial = Extract<ReturnType<ChannelAccess["direct"]>, { allowed: false }>;
+
+/** Returns the response to a person without access; `undefined` if there is none. */
+function turnedAway(
+  user: DiscordPerson,
+  target: ReplyTarget,
+  { answer, reason: note }: Denial,
+): Inbound | undefined {
+  if (answer === "ignore") return undefined;
+  if (answer === "refuse")
+    return { kind: "refused", target, text: unknownSenderText("discord", user.id), note };
+  return { kind: "unpaired", sender: user.id, meta: metaOf(user), target, note };
+}
+
+/**
+ * Parses one command. `/ask` contains a message; any other command is the chat command of the same name. A command is
+ * always addressed to the bot.
+ */
+function readCommand(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const parsed = commandSchema.safeParse(payload);
   if (!parsed.success) return { kind: "ignored", note: "not a command of a known form" };
   const command = parsed.data;
@@ -76,13 +145,7 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
   let admission: Admission;
   if (direct) {
     const decision = access.direct(user.id);
-    if (!decision.allowed) {
-      const { answer, reason: note } = decision;
-      if (answer === "ignore") return ignored(note);
-      if (answer === "refuse")
-        return { kind: "refused", target, text: unknownSenderText("discord", user.id), note };
-      return { kind: "unpaired", sender: user.id, meta: metaOf(user), target, note };
-    }
+    if (!decision.allowed) return turnedAway(user, target, decision) ?? ignored(decision.reason);
     ({ admission } = decision);
   } else {
     const decision = access.group(guild, user.id, true);
@@ -96,30 +159,59 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
     ({ admission } = decision);
   }
   const text = textOf(command);
-  const attachments = attachmentsOf(command);
+  const attachments = Object.values(command.data.resolved?.attachments ?? {}).map(readFile);
   if (text === "" && attachments.length === 0) return ignored("no text");
-  const { id, username } = user;
-  const name = member?.nick ?? user.global_name ?? username;
-  const sender = { id, ...(name !== undefined && { name }), ...(username !== undefined && { username }) };
+  const sender: Sender = senderOf(user, member?.nick);
   return { kind: "message", direct, admission, sender, text, attachments, target };
 }
 
-/** Says why a server's command is not read: its sender waits for an answer, and Discord shows that it is being made. */
+/** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */
+function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
+  const {
+    application_id: application,
+    token,
+    channel_id: chat,
+    guild_id: guild,
+    member,
+    message,
+    data,
+  } = press;
+  const user = member?.user ?? press.user;
+  if (user === undefined) return { kind: "ignored", note: "no sender" };
+  const direct = guild === undefined;
+  const decision = direct ? access.direct(user.id) : access.group(guild, user.id, true);
+  return {
+    kind: "pressed",
+    direct,
+    ...("admission" in decision && { admission: decision.admission }),
+    sender: senderOf(user, member?.nick),
+    target: { chat },
+    press: data.custom_id,
+    ticket: `${application}/${token}`,
+    message: message.id,
+    ...(message.content !== undefined && { text: message.content }),
+  };
+}
+
+/** Explains why a command on an unlisted server is refused. Discord shows it as pending, so it needs an answer. */
 function unknownGuildText(guild: string): string {
   return [
     "This server is not on my list, so I have not read your command.",
     `The server's id: ${guild}`,
-    `To let it in, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for it beside this command.`,
+    `To allow it, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for this next to the command.`,
   ].join("\n");
 }
 
-/** Returns when an id was made: https://docs.discord.com/developers/reference#snowflakes-snowflake-id-format-structure-left-to-right */
+/**
+ * Returns the time encoded in an id:
+ * https://docs.discord.com/developers/reference#snowflakes-snowflake-id-format-structure-left-to-right
+ */
 function snowflakeTime(id: string): number {
   return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
 }
 
-/** The ticket's token is where answers go, below `/webhooks/`: the application's id and the interaction's token. */
-function replyTarget({ id, application_id, token, channel_id, guild_id, data }: Command): ReplyTarget {
+/** Builds the reply target. The ticket's token is the path below `/webhooks/`: application id and interaction token. */
+function replyTarget({ id, application_id, token, channel_id, guild_id, data }: DiscordCommand): ReplyTarget {
   const hidden = isPrivateAnswer(data.name, guild_id !== undefined);
   return {
     chat: channel_id,
@@ -131,7 +223,7 @@ function replyTarget({ id, application_id, token, channel_id, guild_id, data }: 
   };
 }
 
-function textOf({ data: { name, options = [] } }: Command): string {
+function textOf({ data: { name, options = [] } }: DiscordCommand): string {
   const value = (option: string): string => {
     const given = options.find((candidate) => candidate.name === option)?.value;
     return typeof given === "string" ? given.trim() : "";
@@ -139,29 +231,6 @@ function textOf({ data: { name, options = [] } }: Command): string {
   return name === "ask" ? value("text") : `/${name} ${value("name")}`.trim();
 }
 
-function attachmentsOf({ data: { resolved } }: Command): Attachment[] {
-  return Object.values(resolved?.attachments ?? {}).map(readFile);
-}
-
-/** https://docs.discord.com/developers/resources/message#attachment-object */
-function readFile({
-  filename,
-  content_type,
-  size,
-  duration_secs: seconds,
-  url,
-}: z.infer<typeof file>): Attachment {
-  const mediaType = content_type?.split(";", 1)[0]?.trim().toLowerCase();
-  return {
-    kind: attachmentKind(mediaType),
-    reference: url,
-    ...(filename !== undefined && { name: filename }),
-    ...(mediaType !== undefined && { mediaType }),
-    ...(size !== undefined && { sizeBytes: size }),
-    ...(seconds !== undefined && attachmentKind(mediaType) === "audio" && { seconds }),
-  };
-}
-
-function metaOf({ username, global_name: firstName }: z.infer<typeof person>): Record<string, string> {
+function metaOf({ username, global_name: firstName }: DiscordPerson): Record<string, string> {
   return { ...(username !== undefined && { username }), ...(firstName && { firstName }) };
 }

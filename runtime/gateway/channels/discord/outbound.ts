@@ -1,7 +1,8 @@
-import type { ReplyTarget } from "../../../contract/message.ts";
+import type { ButtonPress, ReplyTarget } from "../../../contract/message.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod/mini";
 import { RefusedError } from "../../failure.ts";
+import type { Button } from "../../actions.ts";
 import type { OutgoingFile } from "../channel.ts";
 import { TICKET_MS } from "./inbound.ts";
 import { writeDiscordText } from "./text.ts";
@@ -9,17 +10,22 @@ import { DiscordError, type createDiscordApi, type TicketRequest } from "./api.t
 
 type Ticket = NonNullable<ReplyTarget["ticket"]>;
 
-/** Bytes of the largest file where nobody pays for more: https://docs.discord.com/developers/reference#uploading-files */
+/** Upload limit without paid upgrades, in bytes: https://docs.discord.com/developers/reference#uploading-files */
 export const LARGEST_FILE = 10 * 1024 * 1024;
+/** Longest message, in characters: https://docs.discord.com/developers/resources/message#create-message */
+const LONGEST_TEXT = 2_000;
 const EPHEMERAL = 64;
-/** No preview: it is fetched without a click, and its address may carry what was said here. */
+/** Suppress previews: they are fetched without a click, and a URL could leak parts of the conversation. */
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
-/** Discord may know a new interaction's token only a few seconds after it got the deferred answer. */
+/** For a few seconds after the deferred answer, Discord may not recognise a new interaction's token. */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
-/** Unknown webhook, unknown interaction, invalid webhook token: the ticket is not known, or not any more. */
+/** Unknown webhook, unknown interaction and invalid webhook token: the ticket is not known yet or no longer valid. */
 const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
+
+/** The bot may not read the channel's history, so it cannot reply to a particular message. */
+const MAY_NOT_REFER = 160002;
 
 const sentSchema = z.object({ id: z.string() });
 
@@ -31,9 +37,9 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * Sender to Discord; every method throws a DiscordError, or a RefusedError for a private answer whose
- * time is over. The first message of a reply fills the deferred answer, the others follow it; after the
- * ticket's end they are messages of the bot in the channel.
+ * Sends to Discord. Every method throws a DiscordError, or a RefusedError for a private answer whose ticket has
+ * expired. The first message of a reply fills the deferred answer, and the others follow it. After the ticket has
+ * expired, and for answers to messages, the bot posts to the channel.
  * https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {
@@ -43,28 +49,71 @@ export class DiscordSender {
     this.#options = options;
   }
 
-  /** Sends the reply's message number `part` and gives its id. */
-  async send({ chat, ticket }: ReplyTarget, text: string, part: number): Promise<string | undefined> {
+  /** Sends message number `part` of a reply and returns its id. */
+  async send(
+    { chat, ticket, answers }: ReplyTarget,
+    text: string,
+    part: number,
+    buttons: readonly Button[] = [],
+  ): Promise<string | undefined> {
+    const body = { ...content(text), components: rowsOf(buttons) };
     const flags = ticket?.private === true ? { flags: EPHEMERAL | SUPPRESS_EMBEDS } : {};
     const sent =
       part === 0
-        ? await this.#byTicket(ticket, { method: "PATCH", path: ORIGINAL, body: content(text) })
-        : await this.#byTicket(ticket, {
-            method: "POST",
-            path: "?wait=true",
-            body: { ...content(text), ...flags },
-          });
+        ? await this.#byTicket(ticket, { method: "PATCH", path: ORIGINAL, body })
+        : await this.#byTicket(ticket, { method: "POST", path: "?wait=true", body: { ...body, ...flags } });
     if (sent !== undefined) return sentSchema.safeParse(sent.value).data?.id;
     if (ticket?.private === true) throw tooLate();
-    const posted = await this.#options.call({
-      operation: "discord/message.create",
-      values: { channel: chat },
-      body: content(text),
-    });
+    const posted = await this.#post(chat, body, part === 0 ? answers : undefined);
     return sentSchema.safeParse(posted).data?.id;
   }
 
-  /** Sends a file in a message of its own. Discord lets the first message of all fill the deferred answer. */
+  /** Posts a message, as a reply to another one if that still exists and the bot may read it. */
+  async #post(channel: string, body: object, answers: string | undefined): Promise<unknown> {
+    const message = { operation: "discord/message.create", values: { channel } } as const;
+    if (answers === undefined) return this.#options.call({ ...message, body });
+    const reference = { message_reference: { message_id: answers, fail_if_not_exists: false } };
+    try {
+      return await this.#options.call({ ...message, body: { ...body, ...reference } });
+    } catch (error) {
+      if (!(error instanceof DiscordError) || error.code !== MAY_NOT_REFER) throw error;
+      return this.#options.call({ ...message, body });
+    }
+  }
+
+  /** Returns the id of the direct chat with a person: https://docs.discord.com/developers/resources/user#create-dm */
+  async directChat(person: string): Promise<string> {
+    const opened = await this.#options.call({
+      operation: "discord/dm.create",
+      body: { recipient_id: person },
+    });
+    return sentSchema.parse(opened).id;
+  }
+
+  /**
+   * Replaces the buttons with the choice or, unless `done`, sends `word` to the person privately. Uses the press's
+   * token while it is valid; later, the bot edits the message to remove the buttons.
+   */
+  async answerPress(
+    { ticket: token, target, message, text = "" }: ButtonPress,
+    word: string,
+    done: boolean,
+  ): Promise<void> {
+    const ticket = { token, expiresAt: this.#options.clock() + TICKET_MS };
+    const shown = `${text}\n✓ ${word}`;
+    const settled = { ...content(shown.length > LONGEST_TEXT ? text : shown), components: [] };
+    const request: TicketRequest = done
+      ? { method: "PATCH", path: ORIGINAL, body: settled }
+      : { method: "POST", path: "", body: { ...content(word), flags: EPHEMERAL | SUPPRESS_EMBEDS } };
+    if ((await this.#byTicket(ticket, request)) !== undefined || !done || message === undefined) return;
+    const values = { channel: target.chat, message };
+    await this.#options.call({ operation: "discord/message.edit", values, body: settled });
+  }
+
+  /**
+   * Sends a file as a separate message. The deferred answer must be filled first: Discord uses the first message for
+   * that.
+   */
   async sendFile({ chat, ticket }: ReplyTarget, sent: OutgoingFile, caption = ""): Promise<void> {
     const file = new File([sent.data], sent.name, { type: sent.mediaType });
     const body = content(caption);
@@ -75,10 +124,10 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/file.create", values: { channel: chat }, body, file });
   }
 
-  /** Replaces a message's text, also of one that went out by the ticket. */
+  /** Replaces a message's text and removes its buttons. Works for messages sent by ticket too. */
   async edit({ chat, ticket }: ReplyTarget, id: string, text: string): Promise<void> {
     const path = `/messages/${encodeURIComponent(id)}`;
-    const body = content(text);
+    const body = { ...content(text), components: [] };
     if ((await this.#byTicket(ticket, { method: "PATCH", path, body })) !== undefined) return;
     await this.#options.call({
       operation: "discord/message.edit",
@@ -87,12 +136,26 @@ export class DiscordSender {
     });
   }
 
-  /** Takes the deferred answer away. */
+  /** Shows the typing indicator for ten seconds. A deferred answer has its own indicator. */
+  async typing({ chat, ticket }: ReplyTarget): Promise<void> {
+    if (ticket === undefined)
+      await this.#options.call({ operation: "discord/typing", values: { channel: chat } });
+  }
+
+  /** Sets a reaction. */
+  async react({ chat }: ReplyTarget, message: string, emoji: string): Promise<void> {
+    await this.#options.call({
+      operation: "discord/reaction.create",
+      values: { channel: chat, message, emoji },
+    });
+  }
+
+  /** Deletes the deferred answer. */
   async dismiss({ ticket }: ReplyTarget): Promise<void> {
     await this.#byTicket(ticket, { method: "DELETE", path: ORIGINAL });
   }
 
-  /** `undefined` where there is no ticket that Discord still takes. */
+  /** Sends a request with the ticket's token. Returns `undefined` if there is no ticket that Discord still accepts. */
   async #byTicket(
     ticket: Ticket | undefined,
     request: TicketRequest,
@@ -116,18 +179,39 @@ export class DiscordSender {
 }
 
 function tooLate(): RefusedError {
-  return new RefusedError("reply_refused", "Discord takes an answer to one person for 15 minutes only.");
+  return new RefusedError("reply_refused", "Discord accepts a private answer for 15 minutes only.");
 }
 
-/** The token is not valid any more, or a person deleted the deferred answer, with which it goes. */
+/** Returns true if the token has expired, or if somebody deleted the deferred answer, which invalidates it. */
 function ended({ status, code }: DiscordError, { path }: TicketRequest): boolean {
   const one = path.startsWith("/messages/") && path !== ORIGINAL;
   return status === 401 || TICKET_UNKNOWN.has(code) || (code === 10008 && !one);
 }
 
 /**
- * Nobody is notified by what a model writes: https://docs.discord.com/developers/resources/message#allowed-mentions-object
+ * Builds a message in which mentions notify nobody:
+ * https://docs.discord.com/developers/resources/message#allowed-mentions-object
  */
 function content(text: string): object {
   return { content: writeDiscordText(text), allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS };
+}
+
+/** Buttons per row: https://docs.discord.com/developers/components/reference#action-row */
+const ROW = 5;
+/** https://docs.discord.com/developers/components/reference#component-object-component-types */
+const ACTION_ROW = 1;
+const BUTTON = 2;
+const SECONDARY = 2;
+
+function rowsOf(buttons: readonly Button[]): object[] {
+  const components = buttons.map(({ label, press }) => ({
+    type: BUTTON,
+    style: SECONDARY,
+    label,
+    custom_id: press,
+  }));
+  return Array.from({ length: Math.ceil(components.length / ROW) }, (_, row) => ({
+    type: ACTION_ROW,
+    components: components.slice(row * ROW, (row + 1) * ROW),
+  }));
 }

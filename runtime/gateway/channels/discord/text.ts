@@ -12,7 +12,7 @@ const FORMS: Forms = {
   struck: (inside) => `~~${inside}~~`,
   link({ target, shown }) {
     if (shown === "" || shown === target) return target;
-    // With an address in its label it would not become a link.
+    // Discord does not make a link of a label that contains a URL.
     if (/https?:/i.test(shown)) return `${escape(shown)} (${target})`;
     return `[${escape(shown.replace(/[[\]]/g, ""))}](<${target}>)`;
   },
@@ -22,17 +22,17 @@ const FORMS: Forms = {
 };
 
 /**
- * A reply's Markdown in the forms that Discord shows: it has no tables, boxes and pictures, and some signs that mean
- * more there: `||`, `__` and `-#`.
+ * Converts a reply's Markdown to Discord's, which has no tables, checkboxes or pictures, and gives meaning to `||`,
+ * `__` and `-#`.
  * https://support.discord.com/hc/en-us/articles/210298617
  */
 export function writeDiscordText(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** Splits a reply before it is rendered; each part fits as it is rendered, too. */
+/** Splits a reply before rendering, so that each part also fits after rendering. */
 export function splitForDiscord(text: string, limit: number): string[] {
-  return splitMarkdown(text, limit, (part) => writeDiscordText(part).length <= LONGEST);
+  return splitMarkdown(text, limit, (part) => writeDiscordText(part).length / LONGEST);
 }
 
 function escape(text: string): string {

@@ -1,19 +1,26 @@
 import type { Inbound, ReplyTarget } from "../../../contract/message.ts";
 import type * as z from "zod/mini";
-import { unreadable } from "../blocks.ts";
+import { asEdit, unreadable } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import { readFiles, readShared, readWords, slackBodySchema, slackPressSchema } from "./message.ts";
+import {
+  readFiles,
+  readShared,
+  readWords,
+  slackBodySchema,
+  type SlackEvent,
+  slackPressSchema,
+} from "./message.ts";
 import { mentionsUser, withoutMention } from "./mrkdwn.ts";
 
-/** Subtypes under which a person's own new message comes. All others are changes and notices. */
+/** Subtypes of a person's new messages. All other subtypes are changes and notices. */
 const MESSAGE_SUBTYPES = new Set(["", "file_share", "me_message", "thread_broadcast"]);
-/** Place where several people read along: public and private channels, and group messages. */
+/** Channel types with several readers: public and private channels, and group messages. */
 const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**
- * Reads one event: a direct message, a mention, or a channel's message, which is for the bot where it
- * replies in a thread of the bot's own, or where the config asks for no mention. Everything else is left
- * with its reason. What was granted in a direct message grants nothing in a channel.
+ * Parses one event: a direct message, a mention, a channel message, or a change of one of these. A channel message is
+ * for the bot if it replies in the bot's own thread or if the config requires no mention. Everything else is ignored
+ * with a reason. Access in direct messages gives no access in channels.
  */
 export function readSlackEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = slackPressSchema.safeParse(payload).data;
@@ -21,8 +28,22 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   const parsed = slackBodySchema.safeParse(payload);
   if (!parsed.success) return ignored("not an event of a known form");
   const { event, authorizations } = parsed.data;
-  const type = event.channel_type ?? "";
   const bot = authorizations?.find(({ is_bot }) => is_bot !== false)?.user_id;
+  const { type, subtype, channel = "", channel_type: kind, message } = event;
+  if (type !== "message" || (subtype !== "message_changed" && subtype !== "message_deleted")) {
+    const inbound = readMessage(event, bot, access);
+    return event.edited === undefined ? inbound : asEdit(inbound);
+  }
+  // A deleted message with replies stays as a tombstone.
+  const deleted = message?.subtype === "tombstone" ? message.ts : event.deleted_ts;
+  if (deleted) return { kind: "deleted", target: { chat: channel }, message: deleted };
+  if (message === undefined) return ignored(`subtype ${subtype}`);
+  const place = { type, channel, channel_type: kind ?? (channel.startsWith("D") ? "im" : "channel") };
+  return asEdit(readMessage({ ...message, ...place }, bot, access));
+}
+
+function readMessage(event: SlackEvent, bot: string | undefined, access: ChannelAccess): Inbound {
+  const type = event.channel_type ?? "";
   const mentioned = event.type === "app_mention";
   const direct = event.type === "message" && type === "im";
   if (!direct && !mentioned && !(event.type === "message" && GROUP_TYPES.has(type)))
@@ -39,7 +60,7 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   const attachments = readFiles(event.files ?? []);
   const references = readShared(event.attachments ?? []);
   const isEmpty = text === "" && attachments.length === 0 && references.length === 0;
-  // Nothing but a mention is no message; nothing at all is one of a kind that is not known.
+  // A bare mention is ignored; a message without any text is of an unknown kind.
   if (isEmpty && event.text) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };
@@ -70,12 +91,12 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   return decision.becomes === "message" ? unreadable(target) : ignored("no text");
 }
 
-/** A press grants what a message of the person's would; a stranger's grants nothing. */
+/** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */
 function readPress(
   { user, channel, message, actions }: z.infer<typeof slackPressSchema>,
   access: ChannelAccess,
 ): Inbound {
-  // Ids of direct messages begin with a D: https://docs.slack.dev/reference/objects/conversation-object
+  // Ids of direct messages begin with D: https://docs.slack.dev/reference/objects/conversation-object
   const direct = channel.id.startsWith("D");
   const decision = direct ? access.direct(user.id) : access.group(channel.id, user.id, true);
   return {

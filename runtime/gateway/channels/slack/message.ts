@@ -6,7 +6,7 @@ import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
 import { readSlackText } from "./mrkdwn.ts";
 
-/** The parts of a message that are read; Slack adds others freely. */
+/** The parts of a message that are read. Unknown fields are accepted, since Slack adds new ones at any time. */
 
 /** https://docs.slack.dev/reference/objects/file-object */
 const file = z.object({
@@ -17,15 +17,15 @@ const file = z.object({
   duration_ms: maybe(z.number()),
   /** `slack_audio`: recorded in Slack. */
   subtype: maybe(z.string()),
-  /** `tombstone`: it was deleted. `hidden_by_limit`: the workspace's plan hides it. */
+  /** `tombstone`: deleted. `hidden_by_limit`: hidden because of the workspace's plan. */
   mode: maybe(z.string()),
-  /** Text of a snippet, or its beginning. */
+  /** Text of a snippet, possibly cut. */
   preview: maybe(z.string()),
   preview_is_truncated: maybe(z.boolean()),
 });
 
 /**
- * A message that is shared with this one, or what an app or a link shows below it:
+ * A shared message, or a preview that an app or a link adds:
  * https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
  */
 const attachment = z.object({
@@ -42,22 +42,33 @@ const attachment = z.object({
 });
 
 /** https://docs.slack.dev/reference/events/message */
-const event = z.object({
-  type: z.string(),
+const message = z.object({
   subtype: maybe(z.string()),
-  channel: maybe(z.string()),
-  channel_type: maybe(z.string()),
   user: maybe(z.string()),
   bot_id: maybe(z.string()),
   text: maybe(z.string()),
-  /** https://docs.slack.dev/reference/block-kit : read if there is no text. */
+  /** https://docs.slack.dev/reference/block-kit: read if there is no text. */
   blocks: maybe(z.unknown()),
   ts: maybe(z.string()),
   thread_ts: maybe(z.string()),
-  /** Author of the message that the thread hangs on. */
+  /** Author of the thread's first message. */
   parent_user_id: maybe(z.string()),
   files: maybe(z.array(file)),
   attachments: maybe(z.array(attachment)),
+  /** For a mention: set if Slack resends it because the message was edited. */
+  edited: maybe(z.object({})),
+});
+
+/**
+ * A message or a change of one: https://docs.slack.dev/reference/events/message/message_changed,
+ * https://docs.slack.dev/reference/events/message/message_deleted
+ */
+const event = z.extend(message, {
+  type: z.string(),
+  channel: maybe(z.string()),
+  channel_type: maybe(z.string()),
+  message: maybe(message),
+  deleted_ts: maybe(z.string()),
 });
 
 /** An Events API body: https://docs.slack.dev/apis/events-api/#event-type-structure */
@@ -76,10 +87,9 @@ export const slackPressSchema = z.object({
   actions: z.array(z.object({ value: z.string() })),
 });
 
-/** Documented fields that say nothing to the model: https://docs.slack.dev/reference/events/message */
-const SILENT_FIELDS =
-  `client_msg_id team event_ts app_id bot_profile upload display_as_bot edited hidden message
-  previous_message deleted_ts user_team source_team user_profile is_locked subscribed reply_count reply_users
+/** Documented fields that are irrelevant to the model: https://docs.slack.dev/reference/events/message */
+const SILENT_FIELDS = `client_msg_id team event_ts app_id bot_profile upload display_as_bot hidden
+  previous_message user_team source_team user_profile is_locked subscribed reply_count reply_users
   reply_users_count latest_reply last_read metadata root permalink assistant_thread username icons inviter topic purpose
   name old_name item reaction item_user item_type x_files language no_notifications is_starred pinned_to reactions
   thread_type unread_count`.split(/\s+/);
@@ -87,7 +97,7 @@ const OUTER_FIELDS =
   `token team_id context_team_id context_enterprise_id api_app_id event_id event_time event_context
   is_ext_shared_channel authed_users enterprise_id`.split(/\s+/);
 
-/** Returns the parts of an event that this version does not know. */
+/** Returns the fields of an event that this version does not know. */
 export function unknownParts(payload: Record<string, unknown>): string[] {
   if (payload["type"] === "block_actions") return [];
   return [
@@ -96,18 +106,18 @@ export function unknownParts(payload: Record<string, unknown>): string[] {
   ];
 }
 
-/** A message, and other events that have some of its parts. */
+/** A message, or another event with some of its fields. */
 export type SlackEvent = z.infer<typeof event>;
 type SlackFile = z.infer<typeof file>;
 type SlackAttachment = z.infer<typeof attachment>;
 
-/** Returns what somebody wrote; `inText` has the last word on it. */
+/** Returns a message's text; `inText` is applied before Slack's markup is converted. */
 export function readWords({ text, blocks, files }: SlackEvent, inText: (text: string) => string): string {
   const words = readSlackText(inText(text || textOfBlocks(blocks))).trim();
   return [words, ...snippets(files ?? [])].filter((part) => part !== "").join("\n");
 }
 
-/** Returns the texts that somebody pasted and Slack made files of. */
+/** Returns pasted texts that Slack turned into files. */
 function snippets(files: readonly SlackFile[]): string[] {
   return files.filter(isSnippet).map(({ name, preview, preview_is_truncated: isCut }) => {
     return `${remark("snippet", name ?? "", isCut === false ? "" : "its beginning")}\n${preview}`;
@@ -118,7 +128,7 @@ function isSnippet({ mode, preview }: SlackFile): boolean {
   return mode === "snippet" && (preview ?? "") !== "";
 }
 
-/** Returns the files that came along, but those that the words tell whole. */
+/** Returns the files, except snippets whose whole text is already part of the message. */
 export function readFiles(files: readonly SlackFile[]): Attachment[] {
   const isToldWhole = (one: SlackFile) => isSnippet(one) && one.preview_is_truncated === false;
   return files.filter((one) => one.mode !== "tombstone" && !isToldWhole(one)).map(readFile);
@@ -129,7 +139,7 @@ function readFile({ id, name, mimetype, size, duration_ms: ms, subtype }: SlackF
   return {
     kind,
     reference: id,
-    // All that are recorded in Slack have the same one.
+    // Slack gives all its own recordings the same name.
     ...(name && subtype !== "slack_audio" && { name }),
     ...(kind === "audio" && ms !== undefined && { seconds: ms / 1_000 }),
     ...(mimetype && { mediaType: mimetype }),
@@ -137,7 +147,7 @@ function readFile({ id, name, mimetype, size, duration_ms: ms, subtype }: SlackF
   };
 }
 
-/** Returns the messages that are shared with this one. Previews of links and of apps are none. */
+/** Returns the messages shared with this one. Previews of links and apps do not count. */
 export function readShared(attachments: readonly SlackAttachment[]): Reference[] {
   return attachments.filter((one) => one.is_share || one.is_msg_unfurl).flatMap(readSharedMessage);
 }

@@ -1,9 +1,12 @@
 import { splitMarkdown } from "../../markdown/split.ts";
 import { type Forms, writeMarkdown } from "../../markdown/write.ts";
 
-/** Slack cuts longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
+/** Slack truncates longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
 const LONGEST_CHARACTERS = 40_000;
-/** An edit takes less, counted as it is escaped (`msg_too_long`): https://docs.slack.dev/reference/methods/chat.update */
+/**
+ * The limit for edits is lower and applies to the escaped text (`msg_too_long`):
+ * https://docs.slack.dev/reference/methods/chat.update
+ */
 const LONGEST_EDIT_BYTES = 4_000;
 
 const FORMS: Forms = {
@@ -18,39 +21,38 @@ const FORMS: Forms = {
     return label === "" ? `<${url}>` : `<${url}|${escapeSlackText(label)}>`;
   },
   quote: (inside) => inside.replace(/^/gm, "&gt; "),
-  // Slack knows no language behind the opening backticks; it would show it as code.
+  // Slack has no fence languages and would print one as code.
   codeBlock: (code) => `\`\`\`\n${escapeSlackText(code)}\n\`\`\``,
   bullet: "•",
-  // A style begins and ends at a blank or a sign: the zero-width space is one.
+  // Slack recognises a style only next to a space or punctuation; a zero-width space counts.
   boundary: "\u200B",
 };
 
 /**
- * Markdown as Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text). Slack's three control characters
- * are escaped outside of the links made here, so that no text can call a channel together (`<!channel>`) or mention
- * people.
+ * Converts Markdown to Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text). Slack's three control
+ * characters are escaped except in generated links, so that no text can notify a channel (`<!channel>`) or a person.
  */
 export function writeMrkdwn(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** A part of a message's text between angle brackets: a link, or a mention of somebody or something. */
+/** A part of a message between angle brackets: a link or a mention. */
 interface Reference {
   start: number;
   end: number;
-  /** Before the first `|`: an address, or a sign and an id. */
+  /** The part before the first `|`: a URL, or a prefix character and an id. */
   id: string;
-  /** Behind it. */
+  /** The part after it. */
   label: string | undefined;
 }
 
-/** Slack escapes the brackets that a person writes, so one that does not fit is text. */
+/** Finds references. Slack escapes brackets that people type, so an unmatched bracket is plain text. */
 function* references(text: string): Generator<Reference> {
   let open = text.indexOf("<");
   while (open !== -1) {
     const close = text.indexOf(">", open);
     if (close === -1) return;
-    // The last opening one before it, which is at `open` or behind: no look goes back further.
+    // The last opening bracket before it, at or after `open`: the search stays linear.
     const start = text.lastIndexOf("<", close);
     open = text.indexOf("<", close);
     const inside = text.slice(start + 1, close);
@@ -60,7 +62,7 @@ function* references(text: string): Generator<Reference> {
   }
 }
 
-/** Puts something in the place of references; `undefined` leaves one as it was. */
+/** Replaces references; those for which `instead` returns `undefined` stay unchanged. */
 function replaceReferences(text: string, instead: (reference: Reference) => string | undefined): string {
   const parts: string[] = [];
   let position = 0;
@@ -79,7 +81,7 @@ export function mentionsUser(text: string, user: string): boolean {
   return false;
 }
 
-/** A text without the mentions of a user; without an id, without a mention that it begins with. */
+/** Returns a text without the mentions of a user; without an id, removes only a mention at the start. */
 export function withoutMention(text: string, user: string | undefined): string {
   const first = text.length - text.trimStart().length;
   return replaceReferences(text, ({ id, start }) => {
@@ -89,7 +91,7 @@ export function withoutMention(text: string, user: string | undefined): string {
 }
 
 /**
- * A message's text as a person reads it: Slack's escapes undone, links and references written out.
+ * Converts a message to readable text: resolves Slack's escapes, links and mentions.
  * https://docs.slack.dev/messaging/formatting-message-text
  */
 export function readSlackText(text: string): string {
@@ -112,19 +114,19 @@ function readReference({ id, label }: Reference): string | undefined {
   return `@${name.replace(/^@/, "")}`;
 }
 
-/** Slack's three control characters escaped. */
+/** Escapes Slack's three control characters. */
 function escapeSlackText(text: string): string {
   if (!/[&<>]/.test(text)) return text;
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /**
- * Splits a reply before it is rendered; each part fits as it is rendered, too. `edited`: the messages are changed once
- * they are out.
+ * Splits a reply before rendering, so that each part also fits after rendering. `edited`: the messages will be edited
+ * after sending, which has a lower limit.
  */
 export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
   return splitMarkdown(text, limit, (part) => {
     const rendered = writeMrkdwn(part);
-    return edited ? Buffer.byteLength(rendered) <= LONGEST_EDIT_BYTES : rendered.length <= LONGEST_CHARACTERS;
+    return edited ? Buffer.byteLength(rendered) / LONGEST_EDIT_BYTES : rendered.length / LONGEST_CHARACTERS;
   });
 }

@@ -15,7 +15,7 @@ import { readTelegramUpdate } from "./inbound.ts";
 import type { ChatMoves } from "./moves.ts";
 import { unknownParts } from "./message.ts";
 import { LARGEST_DOCUMENT, TelegramSender } from "./outbound.ts";
-import { intakeHealth, type ReadIntake } from "./polling.ts";
+import { intakeHealth, type ReadIntake } from "../intake.ts";
 import { splitForTelegram } from "./text.ts";
 
 /** Dependencies of the Telegram channel. */
@@ -27,7 +27,7 @@ interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["chan
 /** https://core.telegram.org/bots/api#getme */
 const meSchema = z.object({ username: z.string().check(z.minLength(1)) });
 
-/** Telegram over the Bot API (https://core.telegram.org/bots/api). How updates come in is the host's part. */
+/** Telegram over the Bot API (https://core.telegram.org/bots/api). Updates are received by the host process. */
 export function createTelegramChannel(options: TelegramChannelOptions): Channel {
   const { config, access, environment, intake, moves, clock, log } = options;
   const token = resolveSecret(config.botToken, environment);
@@ -53,7 +53,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
     bot.username = meSchema.parse(await api.call("getMe")).username;
   };
   let asking: Promise<void> | undefined;
-  /** Asks who the bot is, which tells its name too. A failed attempt is made again at the next use. */
+  /** Checks the token and learns the bot's name. A failed attempt is repeated at the next use. */
   const probe = (): Promise<void> =>
     (asking ??= standing.probe(learnName).finally(() => {
       asking = undefined;
@@ -102,20 +102,20 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
       }),
     probe,
     health: (): ChannelHealth => {
-      const { polledAt, reason } = intakeHealth(intake(bot.id), clock());
+      const { polledAt, reason } = intakeHealth(intake(bot.id), "telegram", clock());
       const health = standing.health({ ...(reason && { reason }), answered: polledAt !== undefined });
       return { ...health, ...(polledAt !== undefined && { polledAt }) };
     },
   };
 }
 
-/** The broker goes through the proxy itself: it is on this machine, or has no use for one. */
+/** Returns the credentials for the broker, which uses the proxy itself; the broker is reached directly. */
 function brokerHeaders(token: string, proxy: string | undefined): Record<string, string> {
   const pass = credential("telegram", passOf(token));
   return proxy === undefined ? pass : { ...pass, [PROXY_HEADER]: proxy };
 }
 
-/** Returns what a failed call means to the one who wanted to say something. */
+/** Maps a failed call to an error for the sender. */
 function readTelegramError(error: TelegramError): RetryableError | RefusedError {
   const options = { cause: error };
   const { status, message, retryAfterMs } = error;
@@ -133,35 +133,35 @@ function readTelegramError(error: TelegramError): RetryableError | RefusedError 
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
-  // The chat takes nothing of the bot, or not this text: the same request would be refused again.
+  // The chat refuses the bot or this text: repeating the request would not help.
   if (status === 403 || status === 400) {
     const gone = status === 403 || /chat not found/i.test(message);
-    return new RefusedError("reply_refused", `Telegram does not take the reply: ${message}.`, {
+    return new RefusedError("reply_refused", `Telegram rejects the reply: ${message}.`, {
       ...options,
       gone,
     });
   }
   const code = status === 0 || status >= 500 ? "telegram_unreachable" : "channel_failed";
-  return new RetryableError(code, `Telegram did not take the request: ${message}.`, options);
+  return new RetryableError(code, `Telegram rejected the request: ${message}.`, options);
 }
 
-/** Why an edit failed. Where Telegram does not take it, the text may still go out as a message of its own. */
+/** Maps the error of a failed edit. If Telegram refuses the edit, the text may still be sent as a new message. */
 function readEditError(error: unknown): unknown {
   if (!(error instanceof TelegramError) || error.status !== 400) return error;
-  return new RefusedError("edit_refused", `Telegram does not take the edit: ${error.message}.`, {
+  return new RefusedError("edit_refused", `Telegram rejects the edit: ${error.message}.`, {
     cause: error,
   });
 }
 
-/** Why a file cannot be had; a RetryableError only where another attempt may help. */
+/** Maps the error of a failed download; a RetryableError only if another attempt may help. */
 function readFileError(error: unknown, maxBytes: number): unknown {
   if (error instanceof RangeError) {
     return new StewardError("channel_failed", `The file is larger than ${maxBytes} bytes.`, { cause: error });
   }
   if (!(error instanceof TelegramError)) return error;
-  // For example "file is too big": Telegram gives bots 20 MB at most.
+  // For example "file is too big": Telegram lets bots download at most 20 MB.
   if (error.status !== 400) return readTelegramError(error);
-  return new StewardError("channel_failed", `Telegram does not give the file: ${error.message}.`, {
+  return new StewardError("channel_failed", `Telegram does not provide the file: ${error.message}.`, {
     cause: error,
   });
 }

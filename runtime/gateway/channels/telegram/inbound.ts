@@ -1,7 +1,7 @@
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import { textOfBlocks, unreadable } from "../blocks.ts";
+import { asEdit, textOfBlocks, unreadable } from "../blocks.ts";
 import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";
 import {
@@ -14,44 +14,50 @@ import {
 } from "./message.ts";
 import { passedOn, personOf, readAnswered } from "./references.ts";
 
-/** Dependencies of reading an update. */
+/** Dependencies of parsing an update. */
 export interface InboundOptions {
   access: ChannelAccess;
   bot: BotIdentity;
   moves: Pick<ChatMoves, "knownAs">;
-  /** Of a photo, the largest size within it is taken. */
+  /** Limits the size of a photo that is chosen. */
   mediaMaxBytes: number;
 }
 
 /**
- * The message of the button by which a person opens a chat with a bot, with the parameter of the link that led there:
+ * The message sent by the Start button of a bot's chat, with the parameter of a deep link:
  * https://core.telegram.org/bots/features#deep-linking
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 
-/** Apps cut a text at 4,096 characters, at a space where there is one, and send the rest behind it. */
+/** Apps split texts longer than 4,096 characters, at a space if possible, and send the rest as another message. */
 const NEARLY_CUT = 4_000;
 
-/** The bot's name is asked for meanwhile, which takes a moment. */
+/** Retry delay while the bot's name is being requested, in milliseconds. */
 const NAME_WAIT_MS = 1_000;
 
 /**
- * Reads one update: a message of a private chat, a group or a topic. Edits, channel posts, service
- * messages and bots are left with the reason.
+ * Parses one update: a message in a private chat, group or topic, or an edit of one. Channel posts, service messages
+ * and bots are ignored with a reason.
  *
- * @throws RetryableError where a group's message can be understood only once the bot's name is known.
+ * @throws RetryableError if a group's message cannot be interpreted until the bot's name is known.
  */
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
   if (!parsed.success) return ignored("not an update of a known form");
-  const { update_id: _, message: received, callback_query: press, ...others } = parsed.data;
+  const { update_id: _, message, edited_message: edited, callback_query: press, ...others } = parsed.data;
   if (press !== undefined) return readPress(press, options);
-  if (received === undefined) return ignored(`not a new message: ${Object.keys(others)[0] ?? "nothing"}`);
+  if (message !== undefined) return readMessage(message, payload["message"], options);
+  if (edited !== undefined) return asEdit(readMessage(edited, payload["edited_message"], options));
+  return ignored(`not a message: ${Object.keys(others)[0] ?? "nothing"}`);
+}
+
+function readMessage(received: TelegramMessage, whole: unknown, options: InboundOptions): Inbound {
   const message = withRichText(received);
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of the kind ${message.chat.type}`);
-  // It comes only to commands that are registered for it, and none is. An answer would be seen by the whole group.
+  // Such messages are commands registered as ephemeral, and steward registers none. The whole group would see an
+  // answer.
   if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
   const moved = readMove(message, options);
   if (moved !== undefined) return moved;
@@ -60,10 +66,10 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
 
   const { bot, moves, mediaMaxBytes } = options;
   const { forward_origin: origin } = message;
-  // What is passed on are another's words: it addresses nobody and is no command.
+  // A forwarded text was written by somebody else: it addresses nobody and is not a command.
   const read = origin === undefined ? readText(message, bot) : { ...UNADDRESSED, text: writtenOut(message) };
   if (read.nameNeeded && !direct) {
-    throw new RetryableError("channel_failed", "Telegram was not asked for the bot's name yet.", {
+    throw new RetryableError("channel_failed", "The bot's name has not been requested from Telegram yet.", {
       retryAfterMs: NAME_WAIT_MS,
     });
   }
@@ -72,11 +78,11 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const said = [read.text, ...readOthers(message)].filter((line) => line !== "").join("\n");
   const answered = readAnswered(message, bot, mediaMaxBytes);
   const hadText = (received.text ?? received.caption) !== undefined;
-  // The name of the bot alone, below a message, asks about that message.
+  // A message that consists only of the bot's name asks about the message it replies to.
   const isEmpty = said === "" && attachments.length === 0 && !(hadText && answered.length > 0);
-  // In a group an unknown kind is more likely a notice of the chat than something that was said to the bot.
+  // In a group, an unknown kind of message is more likely a notice than something for the bot.
   const isForBot = direct || read.addressed;
-  if (isEmpty && (hadText || !isForBot || isNotice(payload["message"]))) return ignored("no text");
+  if (isEmpty && (hadText || !isForBot || isNotice(whole))) return ignored("no text");
   const target = replyTarget(message, moves);
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
@@ -97,7 +103,7 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
 
-/** A press grants what a message of the person's would; a stranger's grants nothing. */
+/** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */
 function readPress(
   { id: ticket, from, message: { message_id: below, ...place }, data }: TelegramPress,
   { access, moves }: InboundOptions,
@@ -121,7 +127,10 @@ function readPress(
   };
 }
 
-/** Telegram tells it in both chats. It counts for a group that is served: its rights count under the new id, too. */
+/**
+ * Parses a group's migration, which Telegram announces in both chats. Accepted only for listed groups, since access
+ * carries over to the new id.
+ */
 function readMove(
   { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,
   { access }: InboundOptions,
@@ -135,7 +144,7 @@ function readMove(
   return { kind: "moved", former, chat: current, note };
 }
 
-/** A message before access is decided. */
+/** A parsed message before the access check. */
 type Content = Omit<InboundMessage, "admission">;
 
 function groupMessage(
@@ -150,11 +159,11 @@ function groupMessage(
   return { kind: decision.becomes, admission: decision.admission, ...content };
 }
 
-/** Names and commands in a text that has no entities of its own. */
+/** Mentions and commands in a text without entities. */
 const NAMED = /@\w{5,32}/g;
 const COMMAND = /^\/\w{1,32}(?:@\w{5,32})?/;
 
-/** Puts the text of a rich message, which has no entities, where that of any other is. */
+/** Copies the text of a rich message, which has no entities, to the usual field. */
 function withRichText(message: TelegramMessage): TelegramMessage {
   const { text, caption, rich_message: rich } = message;
   if (text !== undefined || caption !== undefined || rich === undefined) return message;
@@ -183,9 +192,9 @@ function directMessage(content: Content, { from }: TelegramMessage, access: Chan
   return { kind: "unpaired", sender: sender.id, meta, target, note };
 }
 
-/** Returns the author, or the reason why there is no one to answer. */
+/** Returns the author, or the reason why nobody can be answered. */
 function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender | string {
-  // An admin who hides behind the group; Telegram fills in a bot of its own as the sender.
+  // An anonymous admin; Telegram gives a bot of its own as the sender.
   if (shown !== undefined && shown.id === chat.id)
     return { id: String(shown.id), name: shown.title ?? "admin" };
   if (shown !== undefined) return "written on behalf of a channel";
@@ -194,7 +203,7 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
   return personOf(from);
 }
 
-/** A topic's messages are answered in the topic; other threads are mere chains of replies. */
+/** Builds the reply target. Only topics have threads; Telegram's other threads are chains of replies. */
 function replyTarget(
   message: Pick<TelegramMessage, "chat" | "message_thread_id" | "is_topic_message">,
   moves: Pick<ChatMoves, "knownAs">,

@@ -3,7 +3,10 @@ import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../payload.ts";
 
-/** The parts of an update that are read; Telegram adds others freely. https://core.telegram.org/bots/api#update */
+/**
+ * The parts of an update that are read. Unknown fields are accepted, since Telegram adds new ones at any time.
+ * https://core.telegram.org/bots/api#update
+ */
 
 const user = z.object({
   id: z.number(),
@@ -12,7 +15,7 @@ const user = z.object({
   username: maybe(z.string()),
 });
 
-/** https://core.telegram.org/bots/api#messageentity: places in UTF-16 units, as JavaScript counts. */
+/** https://core.telegram.org/bots/api#messageentity: offsets are in UTF-16 code units, as in JavaScript. */
 const entity = z.object({
   type: z.string(),
   offset: z.int().check(z.minimum(0)),
@@ -32,10 +35,10 @@ const file = z.object({
 
 const chat = z.object({ id: z.number(), title: maybe(z.string()) });
 
-/** Files and the like, which a message has in the same form as the preview of one in another chat. */
+/** Attachments, in the form shared by messages and previews of messages in other chats. */
 const media = z.object({
   photo: maybe(z.array(file)),
-  /** A short video with its picture. */
+  /** A short video with a still picture. */
   live_photo: maybe(z.extend(file, { photo: maybe(z.array(file)) })),
   document: maybe(file),
   animation: maybe(file),
@@ -64,17 +67,17 @@ const media = z.object({
 
 const content = z.extend(media, {
   from: maybe(user),
-  /** Chat that is shown as the sender, where that is a chat: an anonymous admin or a channel. */
+  /** The chat shown as the sender: an anonymous admin's group, or a channel. */
   sender_chat: maybe(chat),
   text: maybe(z.string()),
   entities: maybe(z.array(entity)),
-  /** Since Bot API 10.1 a pasted or formatted message has these blocks in the place of a text. */
+  /** Since Bot API 10.1, a pasted or formatted message has these blocks instead of a text. */
   rich_message: maybe(z.object({ blocks: maybe(z.unknown()) })),
   caption: maybe(z.string()),
   caption_entities: maybe(z.array(entity)),
 });
 
-/** https://core.telegram.org/bots/api#messageorigin: one of its forms has each of these. */
+/** https://core.telegram.org/bots/api#messageorigin: the union of its variants. */
 const origin = z.object({
   sender_user: maybe(user),
   sender_user_name: maybe(z.string()),
@@ -86,29 +89,29 @@ const message = z.extend(content, {
   message_id: z.number(),
   message_thread_id: maybe(z.number()),
   is_topic_message: maybe(z.boolean()),
-  /** Of an album, which comes as a message for each of its files. */
+  /** The album's id; an album arrives as one message per file. */
   media_group_id: maybe(z.string()),
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
-      // In a topic everything that replies to nothing else replies to the topic's beginning.
+      // In a topic, a message that replies to nothing else replies to the topic's first message.
       forum_topic_created: maybe(z.unknown()),
     }),
   ),
-  /** The message of another chat that is answered: https://core.telegram.org/bots/api#externalreplyinfo */
+  /** The message in another chat that this one replies to: https://core.telegram.org/bots/api#externalreplyinfo */
   external_reply: maybe(z.extend(media, { origin })),
-  /** The part of the message that is answered: https://core.telegram.org/bots/api#textquote */
+  /** The selected part of the message replied to: https://core.telegram.org/bots/api#textquote */
   quote: maybe(z.object({ text: z.string() })),
   forward_origin: maybe(origin),
   /** Only its sender and the bot see it: https://core.telegram.org/bots/api#ephemeral-messages */
   ephemeral_message_id: maybe(z.number()),
-  /** The id that this group has since it became a supergroup. */
+  /** The group's new id after it became a supergroup. */
   migrate_to_chat_id: maybe(z.number()),
-  /** The id that it had before. */
+  /** The group's previous id. */
   migrate_from_chat_id: maybe(z.number()),
 });
 
-/** A press of a button below one of the bot's messages: https://core.telegram.org/bots/api#callbackquery */
+/** A button press: https://core.telegram.org/bots/api#callbackquery */
 const press = z.object({
   id: z.string(),
   from: user,
@@ -125,19 +128,21 @@ const press = z.object({
 export const updateSchema = z.looseObject({
   update_id: z.number(),
   message: z.optional(message),
+  /** Bots are not told about deletions. */
+  edited_message: maybe(message),
   callback_query: maybe(press),
 });
 
-/** A press of a button. */
+/** A button press. */
 export type TelegramPress = z.infer<typeof press>;
 
-/** Documented updates that are not messages, or not of people: https://core.telegram.org/bots/api#update */
-const OTHER_UPDATES = `edited_message channel_post edited_channel_post business_connection business_message
+/** Documented updates that are not messages or not from people: https://core.telegram.org/bots/api#update */
+const OTHER_UPDATES = `channel_post edited_channel_post business_connection business_message
   edited_business_message deleted_business_messages message_reaction message_reaction_count inline_query
   chosen_inline_result shipping_query pre_checkout_query purchased_paid_media poll poll_answer
   my_chat_member chat_member chat_join_request chat_boost removed_chat_boost managed_bot`.split(/\s+/);
 
-/** Documented fields that say nothing to the model: https://core.telegram.org/bots/api#message */
+/** Documented fields that are irrelevant to the model: https://core.telegram.org/bots/api#message */
 const SILENT_FIELDS = `date edit_date direct_messages_topic sender_boost_count sender_business_bot sender_tag
   business_connection_id is_automatic_forward reply_to_story reply_to_checklist_task_id reply_to_poll_option_id via_bot
   has_protected_content is_from_offline is_paid_post author_signature paid_star_count
@@ -145,18 +150,18 @@ const SILENT_FIELDS = `date edit_date direct_messages_topic sender_boost_count s
   paid_media forward_from forward_from_chat forward_from_message_id forward_signature forward_sender_name forward_date
   receiver_user`.split(/\s+/);
 
-/** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
+/** Service messages, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
 const NOTICES =
   /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway|community_chat_|chat_owner_|poll_option_|managed_bot_|video_chat_|web_app_data$)/;
 
-/** Returns true for a message that is a notice of the chat itself. */
+/** Returns true for a service message. */
 export function isNotice(part: unknown): boolean {
   return Object.keys(Object(part)).some((key) => NOTICES.test(key));
 }
 
-/** Returns the parts of an update that this version does not know. */
+/** Returns the fields of an update that this version does not know. */
 export function unknownParts(payload: Record<string, unknown>): string[] {
-  const { message: received } = payload;
+  const { message: said, edited_message: received = said } = payload;
   return [
     ...unknownFields(payload, "", { read: updateSchema.shape, left: OTHER_UPDATES }),
     ...unknownFields(received, "message", { read: message.shape, left: SILENT_FIELDS }).filter(
@@ -165,20 +170,20 @@ export function unknownParts(payload: Record<string, unknown>): string[] {
   ];
 }
 
-/** A piece of a text that is more than text. */
+/** A part of a text with formatting or a special meaning. */
 export type TelegramEntity = z.infer<typeof entity>;
-/** A message of a person, a bot or the chat itself. */
+/** A message of a person, a bot or Telegram itself. */
 export type TelegramMessage = z.infer<typeof message>;
-/** Words and files of a message, and its author. */
+/** Text, attachments and author of a message. */
 export type TelegramContent = z.infer<typeof content>;
-/** The first writer of a message that is passed on. */
+/** The original author of a forwarded message. */
 export type TelegramOrigin = z.infer<typeof origin>;
-/** A message's files and the like. */
+/** A message's attachments. */
 export type TelegramMedia = z.infer<typeof media>;
 
 type File = NonNullable<TelegramMedia["document"]>;
 
-/** Returns what a file that came with a message is, by the field it came in. */
+/** Returns a message's files as attachments, by the field that contains them. */
 export function readAttachments(message: TelegramMedia, maxBytes: number): Attachment[] {
   const { live_photo: live, animation, document, voice, audio, video, video_note: note, sticker } = message;
   const { photo = live?.photo } = message;
@@ -188,7 +193,7 @@ export function readAttachments(message: TelegramMedia, maxBytes: number): Attac
     ...(picture ? [attachment("image", picture, "image/jpeg")] : []),
     ...(live && !picture ? [attachment("video", live, "video/mp4")] : []),
     ...(animation ? [attachment("video", animation, "video/mp4")] : []),
-    // An animation comes as a document once more, for clients that know no animations.
+    // For older clients, an animation is also sent as a document.
     ...(document && !animation ? [attachment(kindOf(document.mime_type), document)] : []),
     ...(voice ? [attachment("audio", voice, "audio/ogg")] : []),
     ...(audio ? [attachment("audio", audio, "audio/mpeg")] : []),
@@ -198,7 +203,7 @@ export function readAttachments(message: TelegramMedia, maxBytes: number): Attac
   ];
 }
 
-/** Returns what is no text and no file, in words. */
+/** Describes content that is neither text nor file, such as a location. */
 export function readOthers(media: TelegramMedia): string[] {
   const { venue, location, contact, poll, checklist, dice, game, invoice } = media;
   const name = contact && [contact.first_name, contact.last_name].filter(Boolean).join(" ");
@@ -214,7 +219,7 @@ export function readOthers(media: TelegramMedia): string[] {
   ];
 }
 
-/** The largest that may be fetched, else the smallest. Telegram lists a photo's sizes in growing order. */
+/** Returns the largest size within the limit, else the smallest. Telegram lists a photo's sizes in ascending order. */
 function bestSize(sizes: readonly File[], maxBytes: number): File | undefined {
   return sizes.findLast(({ file_size: size = 0 }) => size <= maxBytes) ?? sizes[0];
 }

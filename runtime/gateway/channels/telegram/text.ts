@@ -1,10 +1,10 @@
 import { splitMarkdown } from "../../markdown/split.ts";
 import { type Forms, writeMarkdown } from "../../markdown/write.ts";
 
-/** Telegram counts what is shown: https://core.telegram.org/bots/api#sendmessage */
+/** Longest message in characters, counted without markup: https://core.telegram.org/bots/api#sendmessage */
 const LONGEST_SHOWN = 4_096;
 
-/** Escapes what Telegram's HTML needs escaped: https://core.telegram.org/bots/api#html-style */
+/** Escapes the special characters of Telegram's HTML: https://core.telegram.org/bots/api#html-style */
 function escape(text: string): string {
   return text
     .replaceAll("&", "&amp;")
@@ -28,14 +28,14 @@ const FORMS: Forms = {
   bullet: "•",
 };
 
-/** A reply's Markdown in the HTML that Telegram takes. What is no markup is escaped. */
+/** Converts a reply's Markdown to Telegram's HTML. Everything else is escaped. */
 export function writeTelegramHtml(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** Splits a reply before it is rendered; each part fits as it is shown, too. */
+/** Splits a reply before rendering, so that each part also fits once it is rendered. */
 export function splitForTelegram(text: string, limit: number): string[] {
-  return splitMarkdown(text, limit, (part) => shownLength(writeTelegramHtml(part)) <= LONGEST_SHOWN);
+  return splitMarkdown(text, limit, (part) => shownLength(writeTelegramHtml(part)) / LONGEST_SHOWN);
 }
 
 function shownLength(html: string): number {

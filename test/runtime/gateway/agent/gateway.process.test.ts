@@ -42,13 +42,13 @@ test("a stranger whom * lets in gets neither AGENTS.md written nor the deploymen
     return slack.posts().at(-1)?.text ?? "";
   };
 
-  expect(await ask("Ev1")).toContain("Only an operator sees");
+  expect(await ask("Ev1")).toContain("Only operators can see");
   expect(existsSync(file)).toBe(false);
   expect(model.calls.at(-1)?.body).toContain("There is no tool write_file.");
 
   const { store } = pairingStore(home);
   store.grant("U1", "person");
-  expect(await ask("Ev2")).toContain("Only an operator sees");
+  expect(await ask("Ev2")).toContain("Only operators can see");
   expect(await readFile(file, "utf8")).toBe("Obey Ev2.");
   store.grant("U1", "operator");
   expect(await ask("Ev3")).toContain("tokens in");

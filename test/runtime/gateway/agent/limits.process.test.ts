@@ -10,7 +10,7 @@ test("a person above the limit of messages a minute is asked to wait, and nobody
   expect((await answer(question("1"))).text).toBe("done");
   // Another attempt of the same message, in another chat or not, is none of its own.
   expect((await answer(question("1"))).text).toBe("done");
-  expect((await answer(question("2", "hi", { target: { chat: "C2" }, conversation: "slack:C2" }))).text).toBe(
+  expect((await answer(question("2", "hi", { target: { chat: "C2" }, session: "slack:C2" }))).text).toBe(
     "done",
   );
   const refused = await answer(question("3", "the third"));

@@ -94,7 +94,7 @@ test("a call that was begun before a crash is told as interrupted; one behind it
   const bench = await agentBench();
   const { answer, sessions } = bench.start();
   sessions.ask({
-    conversation: "slack:C1",
+    session: "slack:C1",
     messages: question("Ev1").messages,
     group: false,
     at: bench.time.now,
@@ -228,9 +228,7 @@ test("a new session forgets; its model stays", async () => {
   bench.time.now += 3_600_000;
   await answer(question("Ev3", "three"));
   expect(bench.asked[2]?.messages).toHaveLength(1);
-  expect(sessions.list()).toMatchObject([
-    { conversation: "slack:C1", messages: 2, model: "anthropic/other" },
-  ]);
+  expect(sessions.list()).toMatchObject([{ session: "slack:C1", messages: 2, model: "anthropic/other" }]);
 });
 
 test("a long conversation is summarised; a summary that fails leaves the older part out", async () => {
@@ -250,7 +248,7 @@ test("a long conversation is summarised; a summary that fails leaves the older p
   });
   await answer(question("Ev4", "d".repeat(9_000)));
   expect(bench.logged.map(({ message }) => message)).toContain(
-    "no summary could be made, older messages are left out",
+    "no summary could be generated, so older messages are left out",
   );
   expect(bench.asked.at(-1)?.messages.at(-1)).toMatchObject({ text: "d".repeat(9_000) });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   inputForm,
-  resultText,
+  readResult,
   serversInput,
   toolName,
 } from "../../../../runtime/gateway/agent/mcp/tool-form.ts";
@@ -119,7 +119,7 @@ describe("all of a tool's result reaches the model", () => {
           { type: "resource", resource: { uri: "file:///a.pdf", mimeType: "application/pdf", blob: data } },
         ],
       },
-      "(file:///a.pdf, application/pdf, 3 kB, not shown)",
+      "file:///a.pdf: (file 1, application/pdf, 3 kB)",
     ],
     [
       "a link",
@@ -137,16 +137,8 @@ describe("all of a tool's result reaches the model", () => {
       },
       "https://a.example/b",
     ],
-    [
-      "a picture",
-      { content: [{ type: "image", mimeType: "image/png", data }] },
-      "(image, image/png, 3 kB, not shown)",
-    ],
-    [
-      "a sound",
-      { content: [{ type: "audio", mimeType: "audio/wav", data }] },
-      "(audio, audio/wav, 3 kB, not shown)",
-    ],
+    ["a picture", { content: [{ type: "image", mimeType: "image/png", data }] }, "(file 1, image/png, 3 kB)"],
+    ["a sound", { content: [{ type: "audio", mimeType: "audio/wav", data }] }, "(file 1, audio/wav, 3 kB)"],
     ["a kind that nobody knows yet", { content: [{ type: "map", at: [1, 2] }] }, '{"type":"map","at":[1,2]}'],
     ["structured content alone", { content: [], structuredContent: { total: 3 } }, '{"total":3}'],
     [
@@ -166,6 +158,6 @@ describe("all of a tool's result reaches the model", () => {
     ],
     ["a result of former versions", { toolResult: 3 }, '{"toolResult":3}'],
   ])("%s", (_, result, text) => {
-    expect(resultText(result)).toBe(text);
+    expect(readResult(result).text).toBe(text);
   });
 });

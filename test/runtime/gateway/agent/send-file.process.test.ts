@@ -64,8 +64,17 @@ test("a chat sends what it may read, and nothing of another's", async () => {
 test("without the capability, or where no file can be sent, there is no such tool", async () => {
   const { send, files } = await bench({ agent: { may: { sendFiles: ["operator"] } } });
   expect(await send(["notes/report.pdf"])).toContain("There is no tool send_file.");
-  const web = await bench();
-  expect(await web.send(["notes/report.pdf"], PERSON, "web")).toContain("There is no tool send_file.");
-  expect(web.asked[0]?.tools.map(({ name }) => name)).not.toContain("send_file");
-  expect([files, web.files]).toEqual([[], []]);
+  const program = await bench();
+  expect(await program.send(["notes/report.pdf"], PERSON, "api")).toContain("There is no tool send_file.");
+  expect(program.asked[0]?.tools.map(({ name }) => name)).not.toContain("send_file");
+  expect([files, program.files]).toEqual([[], []]);
+});
+
+test("on the web chat a file appears beside the message that asked for it", async () => {
+  const { send, files, pages } = await bench();
+  expect(await send(["notes/report.pdf", "none.txt"], PERSON, "web")).toContain("Sent.");
+  expect(files).toEqual([]);
+  expect(pages).toMatchObject([
+    { type: "file", id: "1", name: "report.pdf", size: 6, picture: false, caption: "As asked" },
+  ]);
 });

@@ -87,7 +87,8 @@ test("no path leaves the workspace, also for a file that is to be made", async (
 });
 
 const context: ToolContext = {
-  conversation: "slack:C1",
+  session: "slack:C1",
+  delivery: "1",
   platform: "slack",
   target: { chat: "C1" },
   direct: true,
@@ -111,7 +112,11 @@ async function site(listener: RequestListener, maxBytes = 2_000) {
       isAllowed: (address) => address === "127.0.0.1" || isPublicAddress(address),
     },
   );
-  return { url: `http://site.test:${port}/`, port, get: (url: string) => tool.run({ url }, context) };
+  return {
+    url: `http://site.test:${port}/`,
+    port,
+    get: async (url: string) => String(await tool.run({ url }, context)),
+  };
 }
 
 test("a page comes as its words", async () => {
@@ -188,7 +193,7 @@ test.each([
 test("a message goes to the question's own chat and to those that the config names, and to no others", async () => {
   const bench = await agentBench({ tools: { sendMessage: { to: [{ platform: "slack", chat: "C2" }] } } });
   const { answer, sessions } = bench.start();
-  sessions.append({ conversation: "slack:C3", delivery: "x", role: "user", text: "hi", at: 1 });
+  sessions.append({ session: "slack:C3", delivery: "x", role: "user", text: "hi", at: 1 });
   const send = (id: string, chat: string) => ({
     id,
     name: "send_message",

@@ -175,8 +175,12 @@ describe("the writer", () => {
     const { workspace, changes } = workspaceIn(home);
     workspace.shared.write("a.md", "mine", OPERATOR);
     const expected = digestOf("another");
-    expect(() => workspace.shared.write("a.md", "x", { ...OPERATOR, expected })).toThrow("another");
-    expect(() => workspace.shared.remove("a.md", { ...OPERATOR, expected })).toThrow("another");
+    expect(() => workspace.shared.write("a.md", "x", { ...OPERATOR, expected })).toThrow(
+      "changed after it was read",
+    );
+    expect(() => workspace.shared.remove("a.md", { ...OPERATOR, expected })).toThrow(
+      "changed after it was read",
+    );
     expect(() => workspace.shared.remove("b.md", OPERATOR)).toThrow("no such file");
     expect([workspace.shared.read("a.md"), workspace.shared.versions("a.md"), changes.length]).toEqual([
       "mine",

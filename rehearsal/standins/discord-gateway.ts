@@ -1,0 +1,296 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { Hono } from "hono";
+import { type WebSocket, WebSocketServer } from "ws";
+
+/** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */
+const DISCORD_EPOCH_MS = 1_420_070_400_000;
+/** https://docs.discord.com/developers/events/gateway#list-of-intents */
+const GUILD_MESSAGES = 1 << 9;
+const DIRECT_MESSAGES = 1 << 12;
+const MESSAGE_CONTENT = 1 << 15;
+const KNOWN_INTENTS = 2 ** 26 - 1;
+/** https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes */
+const DECODE_ERROR = 4002;
+const NOT_AUTHENTICATED = 4003;
+const AUTHENTICATION_FAILED = 4004;
+const INVALID_SEQUENCE = 4007;
+const INVALID_INTENTS = 4013;
+const DISALLOWED_INTENTS = 4014;
+
+interface Event {
+  op: 0;
+  s: number;
+  t: string;
+  d: object;
+}
+
+interface Session {
+  id: string;
+  intents: number;
+  sequence: number;
+  /** Of the whole session, for a replay. */
+  events: Event[];
+  socket?: WebSocket | undefined;
+}
+
+/** Options of {@link DiscordGateway}. */
+export interface DiscordGatewayOptions {
+  botToken: string;
+  /** The bot's user id. */
+  user: string;
+  /** Default: 41,250, as Discord has it. */
+  heartbeatMs?: number;
+}
+
+/** A message that a test has somebody write. */
+export interface WrittenMessage {
+  id: string;
+  channel_id: string;
+  content: string;
+  [field: string]: unknown;
+}
+
+const PERSON = {
+  id: "53908232506183680",
+  username: "mason",
+  global_name: "Mason",
+  discriminator: "0",
+  avatar: null,
+};
+
+/**
+ * The gateway of Discord's stand-in (https://docs.discord.com/developers/events/gateway): its address, HELLO,
+ * heartbeats, IDENTIFY and READY, RESUME with the events that were missed, Reconnect, Invalid Session, refusals of a
+ * token and of intents, new messages by intent, and the empty words of messages for which the bot has no Message Content
+ * intent. Not modelled: shards, compression, ETF, rate limits, the end of a session that nobody resumes, presences,
+ * edits, deletions and every other event.
+ */
+export class DiscordGateway {
+  readonly routes = new Hono();
+  readonly #options: DiscordGatewayOptions;
+  readonly #server = new WebSocketServer({ noServer: true });
+  readonly #sessions = new Map<string, Session>();
+  #count = 0;
+  /** IDENTIFY and RESUME payloads as they came. */
+  readonly identified: Record<string, unknown>[] = [];
+  readonly resumed: Record<string, unknown>[] = [];
+  /** Sequences of the heartbeats. */
+  readonly heartbeats: unknown[] = [];
+  /** The portal's switch for the privileged intent. */
+  allowsContent = false;
+  /** Sessions that may still be begun today. */
+  remaining = 1_000;
+  /** It answers heartbeats. */
+  acknowledges = true;
+
+  constructor(options: DiscordGatewayOptions) {
+    this.#options = options;
+    this.routes.get("/gateway/bot", (context) =>
+      context.json({
+        url: `ws://${new URL(context.req.url).host}/`,
+        shards: 1,
+        session_start_limit: {
+          total: 1_000,
+          remaining: this.remaining,
+          reset_after: 14_400_000,
+          max_concurrency: 1,
+        },
+      }),
+    );
+  }
+
+  /** Takes a WebSocket of the stand-in's server. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const address = `ws://${request.headers.host}/`;
+    this.#server.handleUpgrade(request, socket, head, (accepted) => this.#serve(accepted, address));
+  }
+
+  /** A session has a connection. */
+  get connected(): boolean {
+    return [...this.#sessions.values()].some(({ socket }) => socket !== undefined);
+  }
+
+  /** Somebody writes to the bot directly. */
+  say(content: string, fields: object = {}): WrittenMessage {
+    return this.#write({ content, channel_id: "1094323234567890123", channel_type: 1, ...fields });
+  }
+
+  /** Somebody writes on a server, with a mention of the bot unless `mentions` says otherwise. */
+  sayOnServer(content: string, fields: object = {}): WrittenMessage {
+    const { user } = this.#options;
+    return this.#write({
+      content: `<@${user}> ${content}`,
+      mentions: [{ id: user, username: "steward", bot: true }],
+      guild_id: "290926798626357999",
+      channel_id: "645027906669510667",
+      channel_type: 0,
+      member: { nick: null, roles: [], joined_at: "2017-03-13T19:19:14.040000+00:00" },
+      ...fields,
+    });
+  }
+
+  /** An interaction comes over the connection, where no endpoint is set. */
+  interact(payload: object): void {
+    for (const session of this.#sessions.values()) this.#dispatch(session, "INTERACTION_CREATE", payload);
+  }
+
+  /** Cuts every connection, without a word. The sessions stay. */
+  drop(): void {
+    for (const client of this.#server.clients) client.terminate();
+  }
+
+  /** Asks every connection to come again. */
+  askToReconnect(): void {
+    for (const { socket } of this.#sessions.values()) send(socket, { op: 7, d: null });
+  }
+
+  /** Ends every session: who resumes it is refused. */
+  endSessions(): void {
+    for (const { socket } of this.#sessions.values()) send(socket, { op: 9, d: false });
+    this.#sessions.clear();
+  }
+
+  close(): void {
+    this.drop();
+    this.#server.close();
+  }
+
+  #write(fields: Omit<WrittenMessage, "id">): WrittenMessage {
+    const message: WrittenMessage = {
+      type: 0,
+      author: PERSON,
+      timestamp: new Date().toISOString(),
+      edited_timestamp: null,
+      tts: false,
+      mention_everyone: false,
+      mentions: [],
+      mention_roles: [],
+      attachments: [],
+      embeds: [],
+      components: [],
+      pinned: false,
+      flags: 0,
+      content: "",
+      channel_id: "",
+      ...fields,
+      id: snowflakeNow(),
+    };
+    for (const session of this.#sessions.values()) {
+      const isDirect = message["guild_id"] === undefined;
+      if ((session.intents & (isDirect ? DIRECT_MESSAGES : GUILD_MESSAGES)) === 0) continue;
+      this.#dispatch(session, "MESSAGE_CREATE", this.#shown(message, session.intents));
+    }
+    return message;
+  }
+
+  /** https://docs.discord.com/developers/events/gateway#message-content-intent */
+  #shown(message: WrittenMessage, intents: number): object {
+    const { user } = this.#options;
+    const mentions = message["mentions"] as { id: string }[];
+    const isShown =
+      (intents & MESSAGE_CONTENT) !== 0 ||
+      message["guild_id"] === undefined ||
+      mentions.some(({ id }) => id === user);
+    if (isShown) return message;
+    const { poll: _, ...others } = message;
+    return { ...others, content: "", embeds: [], attachments: [], components: [] };
+  }
+
+  #dispatch(session: Session, t: string, d: object): void {
+    session.sequence += 1;
+    const event: Event = { op: 0, s: session.sequence, t, d };
+    session.events.push(event);
+    send(session.socket, event);
+  }
+
+  #serve(socket: WebSocket, address: string): void {
+    const { heartbeatMs = 41_250 } = this.#options;
+    let session: Session | undefined;
+    socket.on("close", () => {
+      if (session?.socket === socket) session.socket = undefined;
+    });
+    socket.on("message", (data) => {
+      const payload = readPayload(String(data));
+      if (payload === undefined) return socket.close(DECODE_ERROR);
+      const { op, d } = payload;
+      if (op === 1) {
+        this.heartbeats.push(d);
+        if (this.acknowledges) send(socket, { op: 11 });
+      } else if (op === 2) session = this.#identify(socket, Object(d), address);
+      else if (op === 6) session = this.#resume(socket, Object(d));
+      else if (session === undefined) socket.close(NOT_AUTHENTICATED);
+    });
+    send(socket, { op: 10, d: { heartbeat_interval: heartbeatMs } });
+  }
+
+  #identify(socket: WebSocket, asked: Record<string, unknown>, address: string): Session | undefined {
+    this.identified.push(asked);
+    this.remaining -= 1;
+    const intents = Number(asked["intents"]);
+    const refused = this.#refusal(asked["token"], intents);
+    if (refused !== undefined) {
+      socket.close(refused);
+      return undefined;
+    }
+    this.#count += 1;
+    const session: Session = { id: `session-${this.#count}`, intents, sequence: 0, events: [], socket };
+    this.#sessions.set(session.id, session);
+    const { user } = this.#options;
+    this.#dispatch(session, "READY", {
+      v: 10,
+      user: { id: user, username: "steward", bot: true },
+      guilds: [],
+      session_id: session.id,
+      resume_gateway_url: address,
+      application: { id: user, flags: 0 },
+    });
+    return session;
+  }
+
+  #refusal(token: unknown, intents: number): number | undefined {
+    if (token !== this.#options.botToken) return AUTHENTICATION_FAILED;
+    if (!Number.isInteger(intents) || intents < 0 || intents > KNOWN_INTENTS) return INVALID_INTENTS;
+    if ((intents & MESSAGE_CONTENT) !== 0 && !this.allowsContent) return DISALLOWED_INTENTS;
+    return undefined;
+  }
+
+  #resume(socket: WebSocket, asked: Record<string, unknown>): Session | undefined {
+    this.resumed.push(asked);
+    const session = this.#sessions.get(String(asked["session_id"]));
+    const sequence = Number(asked["seq"]);
+    if (session === undefined || asked["token"] !== this.#options.botToken) {
+      send(socket, { op: 9, d: false });
+      return undefined;
+    }
+    if (!(sequence <= session.sequence)) {
+      socket.close(INVALID_SEQUENCE);
+      return undefined;
+    }
+    session.socket = socket;
+    for (const event of session.events.filter(({ s }) => s > sequence)) send(socket, event);
+    this.#dispatch(session, "RESUMED", {});
+    return session;
+  }
+}
+
+let made = 0;
+
+/** Returns a new id: https://docs.discord.com/developers/reference#snowflakes */
+export function snowflakeNow(): string {
+  made += 1;
+  return String((BigInt(Date.now() - DISCORD_EPOCH_MS) << 22n) + BigInt(made % 4_096));
+}
+
+function send(socket: WebSocket | undefined, payload: object): void {
+  socket?.send(JSON.stringify(payload), () => undefined);
+}
+
+function readPayload(text: string): { op: unknown; d: unknown } | undefined {
+  try {
+    const { op, d } = Object(JSON.parse(text));
+    return { op, d };
+  } catch {
+    return undefined;
+  }
+}

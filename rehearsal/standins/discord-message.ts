@@ -1,0 +1,34 @@
+/** A message that the bot has sent. */
+export interface DiscordMessage {
+  id: string;
+  /** The channel, or the interaction's token that it went out by. */
+  place: string;
+  content: string;
+  flags: number;
+  /** It fills a deferred answer. */
+  original: boolean;
+  /** How often it was edited. */
+  edits: number;
+  /** Name of the file that came along. */
+  file?: string;
+  /** Id of the message that it answers. */
+  answers?: string;
+  /** Buttons below it. */
+  buttons: readonly { label: string; custom_id: string }[];
+}
+
+/** Returns the buttons of a body: https://docs.discord.com/developers/components/reference#action-row */
+export function buttonsOf({ components }: Record<string, unknown>): DiscordMessage["buttons"] {
+  const rows = (components ?? []) as { components: DiscordMessage["buttons"] }[];
+  return rows.flatMap((row) => row.components);
+}
+
+/** Returns the JSON of a request, and the file that came along: https://docs.discord.com/developers/reference#uploading-files */
+export async function readSent(request: Request): Promise<{ text: string; file?: File }> {
+  if (request.headers.get("content-type")?.startsWith("multipart/form-data") !== true) {
+    return { text: await request.text() };
+  }
+  const form = await request.formData();
+  const file = form.get("files[0]");
+  return { text: String(form.get("payload_json") ?? "{}"), ...(file instanceof File && { file }) };
+}

@@ -1,0 +1,148 @@
+/** Files and questions of the assistant, each shown after the message it belongs to. */
+import type { ChatItem, FromPage } from "../../contract/chat.ts";
+import { render } from "./markdown.ts";
+
+type FileItem = Extract<ChatItem, { type: "file" }>;
+type ChoicesItem = Extract<ChatItem, { type: "choices" }>;
+
+const REVOKE_MS = 60_000;
+/** Distance from the end of the conversation, in pixels, within which the page keeps scrolling. */
+const PINNED_PX = 120;
+
+/** Functions of the page that {@link Items} uses. */
+interface ItemsOptions {
+  send(message: FromPage): void;
+  /** Reconnects a page that is asleep. */
+  rouse(): void;
+  /** Shows an error message. */
+  tell(text: string): void;
+  /** Returns the element of an item; a new one is inserted after its message. */
+  place(item: ChatItem): HTMLElement;
+}
+
+/** The items of the page. */
+export class Items {
+  readonly #options: ItemsOptions;
+  /** Unanswered presses by item; resent after a lost connection. */
+  readonly #presses = new Map<string, Extract<FromPage, { type: "press" }>>();
+  readonly #pressed = new Set<string>();
+  readonly #seen = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) this.#load(target);
+  });
+  /** Authorises file downloads while the page is connected. */
+  #ticket = "";
+
+  constructor(options: ItemsOptions) {
+    this.#options = options;
+  }
+
+  /** Shows the items received on connecting. */
+  greet(items: readonly ChatItem[], ticket: string): void {
+    this.#ticket = ticket;
+    for (const item of items) this.show(item);
+    for (const press of this.#presses.values()) this.#options.send(press);
+  }
+
+  /** Forgets the ticket when the connection is lost. */
+  close(): void {
+    this.#ticket = "";
+  }
+
+  /** Returns true, once, if this message comes from a press on this page. */
+  isPressed(id: string): boolean {
+    return this.#pressed.delete(id);
+  }
+
+  show(item: ChatItem): void {
+    const shown = this.#options.place(item);
+    const log = shown.parentElement ?? shown;
+    const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < PINNED_PX;
+    if (item.type === "file") this.#showFile(shown, item);
+    else this.#showChoices(shown, item);
+    if (pinned) log.scrollTop = log.scrollHeight;
+  }
+
+  #showFile(shown: HTMLElement, item: FileItem): void {
+    const { name, size, picture, caption } = item;
+    // A file never changes, but is announced again on each connection.
+    if (shown.childElementCount > 0) return this.#observe(shown.querySelector("img:not([src])"));
+    if (caption !== undefined)
+      shown.append(Object.assign(document.createElement("p"), { textContent: caption }));
+    if (picture) {
+      const image = Object.assign(document.createElement("img"), { alt: name });
+      image.dataset["item"] = item.item;
+      shown.append(image);
+      this.#observe(image);
+    }
+    const link = button(`${name} (${sizeText(size)})`, () => void this.#download(item));
+    link.setAttribute("aria-label", `Download ${name}`);
+    shown.append(link);
+  }
+
+  /** Loads a picture when it scrolls into view. */
+  #observe(image: Element | null): void {
+    if (image === null) return;
+    this.#seen.unobserve(image);
+    this.#seen.observe(image);
+  }
+
+  #showChoices(shown: HTMLElement, { item, question, blocks, buttons, note }: ChoicesItem): void {
+    if (buttons.length === 0) this.#presses.delete(item);
+    const said = document.createElement("div");
+    render(said, question, blocks);
+    const row = document.createElement("p");
+    const press = (one: string): void => {
+      for (const other of row.querySelectorAll("button")) other.disabled = true;
+      const message = { type: "press", id: crypto.randomUUID(), press: one } as const;
+      this.#presses.set(item, message);
+      this.#pressed.add(message.id);
+      if (this.#ticket === "") this.#options.rouse();
+      else this.#options.send(message);
+    };
+    row.append(...buttons.map((one) => button(one.label, () => press(one.press))), note ?? "");
+    row.className = note === undefined ? "choices" : "soft";
+    shown.replaceChildren(said, row);
+  }
+
+  async #download({ item, name }: FileItem): Promise<void> {
+    const file = await this.#fetch(item).catch((error: Error) => this.#options.tell(error.message));
+    if (file === undefined) return;
+    const href = URL.createObjectURL(file);
+    Object.assign(document.createElement("a"), { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS);
+  }
+
+  /** Loads a picture that scrolled into view. If that fails, its name stays. */
+  #load(image: Element): void {
+    if (!(image instanceof HTMLImageElement) || this.#ticket === "") return;
+    this.#seen.unobserve(image);
+    image.addEventListener("load", () => image.scrollIntoView({ block: "nearest" }), { once: true });
+    void this.#fetch(image.dataset["item"] ?? "").then(
+      (file) => void (image.src = URL.createObjectURL(file)),
+      () => undefined,
+    );
+  }
+
+  /** @throws Error with a message for the user. */
+  async #fetch(item: string): Promise<Blob> {
+    if (this.#ticket === "") {
+      this.#options.rouse();
+      throw new Error("The page is not connected. Try again when it is.");
+    }
+    const headers = { authorization: `Bearer ${this.#ticket}` };
+    const response = await fetch(`/chat/files/${item}`, { headers });
+    if (response.ok) return response.blob();
+    const { title, fix } = (await response.json()) as { title: string; fix: string };
+    throw new Error(`${title}. ${fix}`);
+  }
+}
+
+function button(text: string, act: () => void): HTMLButtonElement {
+  const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
+  made.addEventListener("click", act);
+  return made;
+}
+
+function sizeText(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,89 @@
+import { parseJson, isRecord } from "../../shared/json.ts";
+import type { Delivery } from "../../contract/delivery.ts";
+import type { Sql } from "./sql.ts";
+
+/** The message that an event carries or changes. */
+interface Carried {
+  /** Id of the message, unique across chats, such as `telegram:<chat>:<message id>`. */
+  message: string;
+  /** Absent for a new message. */
+  change?: "edit" | "deletion";
+  /** True if the change matters even if the ledger does not have the message. */
+  always?: boolean;
+}
+
+type Fields = Record<string, unknown>;
+
+/** The visible parts of Telegram's messages: https://core.telegram.org/bots/api#message */
+const SEEN =
+  "text caption entities caption_entities rich_message checklist photo document video animation audio".split(
+    " ",
+  );
+
+/** Returns the message of an event; `undefined` for other kinds of events. */
+export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
+  if (platform === "telegram") return carriedByTelegram(payload);
+  return platform === "slack" ? carriedBySlack(payload) : undefined;
+}
+
+/**
+ * Returns false for a change that cannot affect any answer: of a message that is not in the ledger or is from an
+ * unlisted group, an edit without visible changes, or the deletion of an answered message. Platforms also send edits
+ * for link previews and reactions; recording those would clutter the ledger.
+ */
+export function matters(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
+  if (change === undefined || always) return true;
+  if (change === "deletion") {
+    const open = "SELECT 1 FROM ledger WHERE message = ? AND settled_at IS NULL LIMIT 1";
+    return sql.all(open, message).length > 0;
+  }
+  const [newest] = sql.all(
+    "SELECT delivery FROM ledger WHERE message = ? AND group_id IS NULL ORDER BY seq DESC LIMIT 1",
+    message,
+  );
+  const { payload } = fieldsOf(parseJson(String(newest?.["delivery"])));
+  return newest !== undefined && seenOf(delivery.payload) !== seenOf(fieldsOf(payload));
+}
+
+function carriedByTelegram({ message: said, edited_message: edited }: Fields): Carried | undefined {
+  const { message_id: id, chat } = fieldsOf(said ?? edited);
+  const { id: place } = fieldsOf(chat);
+  if (id === undefined || place === undefined) return undefined;
+  const message = `telegram:${String(place)}:${String(id)}`;
+  return said === undefined ? { message, change: "edit" } : { message };
+}
+
+/** https://docs.slack.dev/reference/events/message/message_changed, and the same for `message_deleted`. */
+function carriedBySlack({ team_id: team, event }: Fields): Carried | undefined {
+  const { type, subtype, channel, ts, deleted_ts: deleted, message: inner, edited } = fieldsOf(event);
+  if (channel === undefined || (type !== "message" && type !== "app_mention")) return undefined;
+  const { ts: changed, subtype: kind } = fieldsOf(inner);
+  const id = subtype === "message_deleted" ? deleted : subtype === "message_changed" ? changed : ts;
+  if (typeof id !== "string") return undefined;
+  const message = `slack:${String(team)}:${String(channel)}:${id}`;
+  // A deleted message with replies stays as a tombstone.
+  if (subtype === "message_deleted" || kind === "tombstone") return { message, change: "deletion" };
+  if (subtype === "message_changed") return { message, change: "edit" };
+  // Slack resends a mention when its message is edited, and sends a first one if the edit added it.
+  return edited == null ? { message } : { message, change: "edit", always: true };
+}
+
+/** Returns the visible content of an event's message in a comparable form. */
+function seenOf({ message: said, edited_message: edited, event }: Fields): string {
+  if (event === undefined) {
+    const message = fieldsOf(said ?? edited);
+    // File ids may change from event to event; their unique ids do not.
+    return JSON.stringify(
+      SEEN.map((field) => message[field] ?? null),
+      (name, value: unknown) => (name === "file_id" ? undefined : value),
+    );
+  }
+  const { message: inner } = fieldsOf(event);
+  const { text, blocks, files } = fieldsOf(inner ?? event);
+  const kept = Array.isArray(files) ? files.map(fieldsOf).map(({ id, mode }) => [id, mode]) : [];
+  return JSON.stringify([text || blocks, kept]);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}

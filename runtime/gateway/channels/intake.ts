@@ -1,0 +1,51 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { ChannelHealth } from "../../contract/control.ts";
+import { isErrorCode, reason } from "../../contract/errors.ts";
+import { type FetchedPlatform, intakeQuery, readIntakeRow, type IntakeState } from "../../process/intake.ts";
+
+/** Longer than three long polls or four heartbeats in a row without a response. */
+const STALLED_MS = 180_000;
+
+/** Reason shown when nothing was received for too long, by platform. */
+const STALLED = {
+  telegram: reason("telegram_stalled", "polling has stalled"),
+  discord: reason("discord_stalled", "the connection is silent"),
+};
+
+/**
+ * Returns the state of a bot's intake, or of the most recent intake of any bot; `undefined` if no process on this data
+ * directory is responsible.
+ */
+export type ReadIntake = (bot?: string) => IntakeState | undefined;
+
+/**
+ * Reads the state written by the fetching process. That process creates the table, perhaps after the gateway has
+ * started.
+ */
+export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
+  let query: StatementSync | undefined;
+  return (bot) => {
+    try {
+      query ??= database.prepare(intakeQuery(platform));
+    } catch {
+      return undefined;
+    }
+    return readIntakeRow(query.get(bot ?? null));
+  };
+}
+
+/** Returns the channel's health at `now` according to the intake's state. */
+export function intakeHealth(
+  intake: IntakeState | undefined,
+  platform: FetchedPlatform,
+  now: number,
+): Pick<ChannelHealth, "polledAt" | "reason"> {
+  if (intake === undefined || !intake.held) return {};
+  const { mode, startedAt = 0, polledAt, failure } = intake;
+  const fetches = mode !== "webhook";
+  const polled = fetches && polledAt !== undefined && { polledAt: new Date(polledAt).toISOString() };
+  if (failure !== undefined && isErrorCode(failure.code))
+    return { ...polled, reason: reason(failure.code, failure.detail) };
+  const stalled = fetches && now - Math.max(polledAt ?? 0, startedAt) > STALLED_MS;
+  return { ...polled, ...(stalled && { reason: STALLED[platform] }) };
+}

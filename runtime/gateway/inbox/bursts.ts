@@ -1,0 +1,118 @@
+import type { InboundMessage } from "../../contract/message.ts";
+import type { Delivery, Platform } from "../../contract/delivery.ts";
+import { sessionOf } from "../channels/channel.ts";
+import type { Sessions } from "../sessions/store.ts";
+import type { OpenMessages } from "./chat-queues.ts";
+import type { DeliveryRecords } from "./records.ts";
+import type { Asked } from "./replies.ts";
+
+/** Time to wait for the rest of a message, in milliseconds: an album's pictures, the end of a long text. */
+const HOLD_MS = 800;
+/** Age of a question, in milliseconds, up to which its sender's next message is added to it. */
+const FOLLOW_UP_MS = 5_000;
+/** Messages per question including follow-ups; each follow-up repeats the request to the model. */
+const MOST_JOINED = 5;
+
+/** A message queued in its conversation. */
+export interface Waiting extends Asked {
+  platform: Platform;
+  receivedAt: number;
+}
+
+/** Dependencies of {@link Bursts}. */
+interface BurstsOptions {
+  records: Pick<DeliveryRecords, "of">;
+  sessions: Pick<Sessions, "answerTo" | "steps">;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/** Decides which messages form one question. */
+export class Bursts {
+  readonly #options: BurstsOptions;
+  readonly #begun = new WeakSet<Waiting>();
+
+  constructor(options: BurstsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns true if two messages may be answered together. A thread's messages are answered in that thread only. On a
+   * retry, messages are grouped as in the earlier attempt: they need the same owner and the same answer, if one was
+   * generated.
+   */
+  belong(first: Waiting, second: Waiting): boolean {
+    const { records, sessions } = this.#options;
+    const answerOf = ({ id, platform, target }: Waiting): string | undefined =>
+      sessions.answerTo(sessionOf(platform, target), id)?.delivery;
+    if (!isOnePlace(first, second)) return false;
+    return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
+  }
+
+  /**
+   * Returns true if a message completes the previously queued one: both are in the same album, or the app split a text.
+   */
+  isRest(
+    first: Waiting | undefined,
+    { receivedAt }: Delivery,
+    { sender, target, continues }: InboundMessage,
+  ): boolean {
+    if (first?.continues === undefined || first.sender.id !== sender.id) return false;
+    if (first.target.thread !== target.thread || receivedAt - first.receivedAt > HOLD_MS) return false;
+    return first.continues === "text" || first.continues === continues;
+  }
+
+  /**
+   * Returns the milliseconds to wait for the rest of a message, counted from its arrival: a late message does not wait.
+   */
+  holdMs({ continues, receivedAt }: Waiting): number {
+    if (continues === undefined) return 0;
+    return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
+  }
+
+  /**
+   * Returns true if a new message belongs to the question being answered: its sender asked that question moments ago,
+   * and no text of the answer and no tool call exists yet. Messages are never delayed to wait for follow-ups.
+   */
+  isFollowUp(message: Waiting, { running, waiting, interrupted }: OpenMessages<Waiting>): boolean {
+    const [first] = running;
+    if (first === undefined || waiting.length !== 1 || interrupted) return false;
+    // A message with a ticket is shown as pending, and needs an answer of its own.
+    if (running.length >= MOST_JOINED || first.target.ticket !== undefined) return false;
+    if (this.#options.clock() - first.receivedAt >= FOLLOW_UP_MS) return false;
+    return running.every(
+      (one) =>
+        one.sender.id === message.sender.id &&
+        isOnePlace(one, message) &&
+        this.progress(one, running) === "none",
+    );
+  }
+
+  /** Records that the answer to these messages has begun. */
+  begin(messages: readonly Waiting[]): void {
+    for (const message of messages) this.#begun.add(message);
+  }
+
+  /**
+   * Returns the progress of a message's answer, in this or an earlier attempt. `worked`: tools were called. `out`: some
+   * of its text was sent or is about to be.
+   */
+  progress(message: Waiting, running: readonly Waiting[]): "none" | "worked" | "out" {
+    const { records, sessions } = this.#options;
+    const { id, platform, target } = message;
+    const together = running.includes(message) ? running : [message];
+    const { owner = id, answered } = records.of(message);
+    const { draft, sent } = records.of({ platform, id: owner });
+    const session = sessionOf(platform, target);
+    const isMade = answered || sessions.answerTo(session, id) !== undefined;
+    if (isMade || draft !== undefined || sent > 0 || together.some((one) => this.#begun.has(one)))
+      return "out";
+    const owners = new Set([owner, ...together.map((one) => one.id)]);
+    return [...owners].some((one) => sessions.steps.of(session, one).length > 0) ? "worked" : "none";
+  }
+}
+
+function isOnePlace(first: Waiting, second: Waiting): boolean {
+  const isThreads = first.inThread === true || second.inThread === true;
+  return !isThreads || first.target.thread === second.target.thread;
+}

@@ -1,0 +1,173 @@
+import type { Inbound, InboundMessage } from "../../contract/message.ts";
+import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
+import { sessionOf } from "../channels/channel.ts";
+import { readCommand } from "../commands.ts";
+import type { Sessions } from "../sessions/store.ts";
+import { contextText } from "./attachments.ts";
+import type { Bursts, Waiting } from "./bursts.ts";
+import type { ChatQueues } from "./chat-queues.ts";
+import type { DeliveryRecords } from "./records.ts";
+
+/** Number of edits to earlier questions stored for the next answer, even if `historyLimit` is lower. */
+const MOST_EDITS = 10;
+const DELETED = ignored("deleted before it was answered");
+
+/** Dependencies of {@link Changes}. */
+interface ChangesOptions {
+  queues: ChatQueues<Waiting>;
+  bursts: Bursts;
+  records: Pick<DeliveryRecords, "answer" | "release">;
+  sessions: Pick<Sessions, "versionOf" | "knows" | "noteContext" | "changeContext" | "retract">;
+  /** Returns the number of a chat's messages stored as context. */
+  historyLimit(platform: Platform): number;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/** A message for the bot, or a group message stored as context. */
+type Content = Extract<Inbound, { kind: "message" | "context" }>;
+
+/**
+ * Handles edits and deletions of messages. Before the answer has begun, the question changes. After that, an edit of
+ * the last question becomes a new question, and any other edit is added to the next one.
+ */
+export class Changes {
+  readonly #options: ChangesOptions;
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Handles a new version of a message. `ask` answers it as a new message. An edit that changes a question resolves
+   * together with that question, so that both are redelivered after a crash.
+   */
+  async edit(
+    { id, platform }: Delivery,
+    inbound: Content,
+    ask: (message: InboundMessage) => Promise<DeliveryOutcome>,
+  ): Promise<DeliveryOutcome> {
+    const { queues, bursts, sessions } = this.#options;
+    const { kind, message: name = "", sender, target, text } = inbound;
+    if (readCommand(text) !== undefined) return ignored("edit: edits run no commands");
+    const session = sessionOf(platform, target);
+    const { running, waiting } = queues.open(session);
+    const open = [...running, ...waiting].findLast(
+      (one) => one.message === name && one.sender.id === sender.id,
+    );
+    if (open !== undefined && bursts.progress(open, running) === "none")
+      return this.#replace(session, open, inbound, running.includes(open));
+
+    const former = sessions.versionOf(session, name, id);
+    const was = former?.words ?? open?.text;
+    const isAgain = sessions.knows(session, id);
+    if (was === undefined || isAgain) {
+      const context = kind === "message" ? undefined : contextText(inbound);
+      const wasContext = sessions.changeContext(session, name, context);
+      if (kind === "message") return ask(inbound);
+      return ignored(wasContext ? "not for the bot, kept as context" : "edit: not for the bot");
+    }
+    if (isSame(was, text)) {
+      // A retry could still deliver the original text.
+      if (open !== undefined) await queues.ending(session, open);
+      return ignored("edit: the text is the same");
+    }
+    if (former?.forgotten === true) return ignored("edit: the conversation has been reset since");
+    const isOpen = open !== undefined || waiting.some((one) => one.sender.id === sender.id);
+    if (kind === "message" && (isOpen || former?.latest === true)) {
+      const reference = { kind: "edit", author: sender, text: was, attachments: [] } as const;
+      return ask({ ...inbound, references: [reference, ...(inbound.references ?? [])] });
+    }
+    this.#note(session, platform, id, inbound, was);
+    return ignored("edit: of an earlier message, noted for the next answer");
+  }
+
+  /** Handles a deletion. Messages already sent stay. */
+  delete(platform: Platform, { target, message: name }: Extract<Inbound, { kind: "deleted" }>): Deleted {
+    const { queues, bursts, records, sessions, clock } = this.#options;
+    const session = sessionOf(platform, target);
+    const { running, waiting } = queues.open(session);
+    const gone = [...running, ...waiting].filter((one) => {
+      if (one.message !== name) return false;
+      const progress = bursts.progress(one, running);
+      // Tool calls made for several messages cannot be undone for one of them.
+      return progress === "none" || (progress === "worked" && !(running.includes(one) && running.length > 1));
+    });
+    if (gone.length === 0) return { ...ignored("deletion: no answer was pending"), gone };
+    const ids = gone.map(({ id }) => id);
+    records.answer(platform, ids, clock());
+    records.release(
+      platform,
+      [...running, ...gone].map(({ id }) => id),
+    );
+    for (const one of gone) {
+      sessions.retract(session, one.id, clock());
+      queues.remove(session, one, DELETED);
+    }
+    return { ...ignored("deletion: the message is not answered"), gone };
+  }
+
+  /** Adds a new message to the question in progress, if it belongs there. */
+  join(session: string, message: Waiting): void {
+    const { queues, bursts } = this.#options;
+    const open = queues.open(session);
+    if (bursts.isFollowUp(message, open)) this.#restart(session, open.running);
+  }
+
+  async #replace(
+    session: string,
+    former: Waiting,
+    { text, attachments, references: about = [] }: Content,
+    isRunning: boolean,
+  ): Promise<DeliveryOutcome> {
+    const { queues } = this.#options;
+    // If this edits an edit of an answered question, keep the reference to the original text.
+    const edits = (former.references ?? []).filter(({ kind }) => kind === "edit");
+    const message = { ...former, text, attachments, references: [...edits, ...about] };
+    const isChange = contentOf(former) !== contentOf(message);
+    if (isChange) queues.replace(session, former, message);
+    const end = queues.ending(session, isChange ? message : former);
+    if (isChange && isRunning) this.#restart(session, queues.open(session).running);
+    await end;
+    return ignored(`edit: ${isChange ? "the text was replaced" : "the text is the same"}`);
+  }
+
+  #restart(session: string, running: readonly Waiting[]): void {
+    const [first] = running;
+    if (first === undefined) return;
+    const ids = running.map(({ id }) => id);
+    this.#options.records.release(first.platform, ids);
+    this.#options.queues.restart(session);
+  }
+
+  #note(session: string, platform: Platform, id: string, inbound: Content, was: string): void {
+    const { sessions, historyLimit, clock } = this.#options;
+    const text = contextText(inbound);
+    const { message, sender } = inbound;
+    if (message !== undefined && sessions.changeContext(session, message, text)) return;
+    const note = { delivery: id, message, sender, text, was, at: clock() };
+    sessions.noteContext(session, note, Math.max(historyLimit(platform), MOST_EDITS));
+  }
+}
+
+/** Outcome of a deletion, and the messages that will not be answered because of it. */
+interface Deleted extends DeliveryOutcome {
+  gone: readonly Waiting[];
+}
+
+/**
+ * Returns a message's visible content. File references are left out, since platforms change them from event to event.
+ */
+function contentOf({ text, attachments, references = [] }: InboundMessage): string {
+  return JSON.stringify([text, attachments, references], (key, value: unknown) =>
+    key === "reference" ? undefined : value,
+  );
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.replace(/\s+/g, " ").trim() === other.replace(/\s+/g, " ").trim();
+}
+
+function ignored(note: string): DeliveryOutcome {
+  return { outcome: "ignored", note };
+}

@@ -1,0 +1,108 @@
+import type { InboundMessage, ReplyTarget } from "../../contract/message.ts";
+import type { Delivery, DeliveryNotice, DeliveryOutcome } from "../../contract/delivery.ts";
+import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
+import type { Log } from "../../shared/log.ts";
+import { type Channel, sessionOf } from "../channels/channel.ts";
+import { readCommand } from "../commands.ts";
+import type { Components } from "../components.ts";
+import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
+import type { Replies } from "./replies.ts";
+
+/** Time for the first word, in milliseconds, if a message is already overdue when it arrives. */
+const LATE_MS = 10_000;
+/** Number of chats whose last notice is remembered. */
+const MOST_TOLD = 1_000;
+
+/** Dependencies of {@link Delays}. */
+interface DelaysOptions {
+  parts(): Pick<Components, "config" | "channels">;
+  replies: Pick<Replies, "tell" | "tellDelay" | "expect">;
+  /** True while the gateway stops: its store may be closed, and the edge keeps the message. */
+  isStopping(): boolean;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** Notifies chats of delayed or cancelled answers: one notice covers all earlier messages of the chat. */
+export class Delays {
+  readonly #options: DelaysOptions;
+  /** Time of each session's last notice. */
+  readonly #told = new Map<string, number>();
+
+  constructor(options: DelaysOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Awaits an answer, and notifies the chat if none of it was sent within `agent.noticeAfter`. A message that arrives
+   * late, as after an outage, gets a short time to be answered first.
+   */
+  async noticed<T>(
+    delivery: Delivery,
+    channel: Channel,
+    { target, sender }: Pick<InboundMessage, "target" | "sender">,
+    answered: Promise<T>,
+  ): Promise<T> {
+    const { parts, replies, isStopping, clock, log } = this.#options;
+    const stopWaiting = replies.expect(delivery, delivery.receivedAt);
+    const afterMs = parseDuration(parts().config.agent.noticeAfter) ?? 0;
+    const left = delivery.receivedAt + afterMs - clock();
+    const tell = (): void => {
+      if (isStopping()) return;
+      void this.#tell(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
+        log.debug("a delay notice could not be sent", { id: delivery.id, error: String(error) }),
+      );
+    };
+    const waitMs = Math.min(Math.max(left, Math.min(afterMs, LATE_MS)), LONGEST_TIMER_MS);
+    const timer = setTimeout(tell, waitMs).unref();
+    try {
+      return await answered;
+    } finally {
+      clearTimeout(timer);
+      stopWaiting();
+    }
+  }
+
+  /**
+   * Sends a notice for a message that the edge holds back or has given up. Messages not addressed to the bot get none.
+   */
+  async tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
+    const { parts, replies, clock } = this.#options;
+    const { code, nextAt, givenUp } = notice;
+    const { platform, payload, receivedAt } = delivery;
+    const channel = parts().channels.get(platform);
+    const inbound = channel?.receive(payload);
+    if (channel === undefined || inbound?.kind !== "message" || readCommand(inbound.text) !== undefined) {
+      return { outcome: "ignored", note: "no notice needed" };
+    }
+    const { target } = inbound;
+    if (givenUp) {
+      const isTold = this.#isTold(`given up ${sessionOf(platform, target)}`, receivedAt);
+      const told = isTold || (await replies.tell(delivery, channel, target, givenUpText(code)));
+      return { outcome: told ? "answered" : "ignored", note: "given up" };
+    }
+    const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
+    await this.#tell(delivery, channel, target, code === undefined ? SLOW_TEXT : waitText(code, waitMs));
+    return { outcome: "answered", note: "delay notice sent" };
+  }
+
+  async #tell(
+    delivery: Delivery,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+    by?: string,
+  ): Promise<void> {
+    const session = sessionOf(delivery.platform, target);
+    if (!this.#isTold(session, delivery.receivedAt))
+      await this.#options.replies.tellDelay(delivery, channel, target, text, by);
+  }
+
+  #isTold(what: string, receivedAt: number): boolean {
+    if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
+    if (this.#told.size >= MOST_TOLD) this.#told.clear();
+    this.#told.set(what, this.#options.clock());
+    return false;
+  }
+}

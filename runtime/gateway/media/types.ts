@@ -1,0 +1,30 @@
+/** Types that chats show or play, by file name extension. Other files are sent as plain bytes. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  csv: "text/csv",
+  gif: "image/gif",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  json: "application/json",
+  m4a: "audio/mp4",
+  md: "text/markdown",
+  mp3: "audio/mpeg",
+  mp4: "video/mp4",
+  ogg: "audio/ogg",
+  pdf: "application/pdf",
+  png: "image/png",
+  txt: "text/plain",
+  wav: "audio/wav",
+  webp: "image/webp",
+};
+
+/** Returns the media type for a file name: `application/octet-stream` for an unknown extension. */
+export function mediaTypeOf(name: string): string {
+  const ending = name.split(".").at(-1)?.toLowerCase() ?? "";
+  return (Object.hasOwn(MEDIA_TYPES, ending) && MEDIA_TYPES[ending]) || "application/octet-stream";
+}
+
+/** Returns the file name extension for a media type, such as `png`; `bin` for an unknown type. */
+export function endingOf(mediaType: string): string {
+  const plain = mediaType.split(";", 1)[0]?.trim().toLowerCase().replace("/x-", "/");
+  return Object.entries(MEDIA_TYPES).findLast(([, type]) => type === plain)?.[0] ?? "bin";
+}

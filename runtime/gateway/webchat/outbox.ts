@@ -1,0 +1,209 @@
+import { parseMarkdown } from "../markdown/parse.ts";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { ChatItem, ToPage } from "../../contract/chat.ts";
+import { randomBytes } from "../../process/random.ts";
+import type { Actions, Button } from "../actions.ts";
+import { sessionOf } from "../channels/channel.ts";
+import { PRESS_WORDS } from "../inbox/notices.ts";
+import { imageFacts } from "../media/image.ts";
+import { digestOf } from "../workspace/root.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/** Platform name of the web chat. */
+export const WEB = "web";
+/** Maximum size of a workspace file, in bytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+/** Number of earlier files and questions that a page shows. */
+const SHOWN = 200;
+
+const ALONE_MS = 7 * 24 * 3_600_000;
+
+/** Receives the messages for one page of a device. */
+type Listener = (message: ToPage) => void;
+
+/** A file to send to the pages of a device. */
+interface SentFile {
+  /** Id of the message it belongs to. */
+  delivery: string;
+  /** Path in the workspace. */
+  path: string;
+  data: Uint8Array;
+  caption?: string | undefined;
+}
+
+/** A file that was sent: the version of the workspace file at `path` that has this digest. */
+interface KeptFile {
+  path: string;
+  digest: string;
+  /** Media type of one of the four picture formats that pages show; absent for other files. */
+  picture?: string;
+  size: number;
+  caption?: string;
+}
+
+interface Question {
+  question: string;
+  buttons: Button[];
+}
+
+/** Dependencies of the outbox. */
+interface OutboxOptions {
+  database: DatabaseSync;
+  actions: Pick<Actions, "look">;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/**
+ * Sends messages to the pages of each device, and stores files and questions for pages that connect later. Of a file,
+ * only path and digest are stored: the workspace has the content.
+ */
+export class WebOutbox {
+  readonly maxBytes = MOST_BYTES;
+  readonly #options: OutboxOptions;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #insert: StatementSync;
+  readonly #recent: StatementSync;
+  readonly #one: StatementSync;
+  readonly #withPress: StatementSync;
+  readonly #prune: StatementSync;
+
+  constructor(options: OutboxOptions) {
+    const { database } = options;
+    this.#options = options;
+    // Older versions ignore this table.
+    database.exec(
+      `CREATE TABLE IF NOT EXISTS chat_items (
+         seq INTEGER PRIMARY KEY AUTOINCREMENT,
+         id TEXT NOT NULL UNIQUE,
+         conversation TEXT NOT NULL,
+         delivery TEXT NOT NULL,
+         kind TEXT NOT NULL CHECK (kind IN ('file', 'choices')),
+         content TEXT NOT NULL,
+         at INTEGER NOT NULL
+       ) STRICT;
+       CREATE INDEX IF NOT EXISTS chat_items_by_message ON chat_items (conversation, delivery);
+       CREATE TRIGGER IF NOT EXISTS chat_items_removed AFTER DELETE ON messages BEGIN
+         DELETE FROM chat_items WHERE conversation = old.conversation AND delivery = old.delivery;
+       END;
+       CREATE TRIGGER IF NOT EXISTS chat_items_ended AFTER DELETE ON sessions BEGIN
+         DELETE FROM chat_items WHERE conversation = old.conversation;
+       END`,
+    );
+    this.#prune = database.prepare("DELETE FROM chat_items WHERE delivery = '' AND at < ?");
+    this.#insert = database.prepare(
+      "INSERT INTO chat_items (id, conversation, delivery, kind, content, at) VALUES (?, ?, ?, ?, ?, ?)",
+    );
+    this.#recent = database.prepare(
+      `SELECT * FROM chat_items WHERE conversation = ? ORDER BY seq DESC LIMIT ${SHOWN}`,
+    );
+    this.#one = database.prepare("SELECT * FROM chat_items WHERE id = ? AND conversation = ?");
+    this.#withPress = database.prepare(
+      `SELECT * FROM chat_items WHERE conversation = ? AND kind = 'choices' AND instr(content, ?) > 0`,
+    );
+  }
+
+  /** Registers a page for a device's messages. Returns a function that unregisters it. */
+  listen(device: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(device) ?? new Set();
+    this.#listeners.set(device, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(device) === listeners) this.#listeners.delete(device);
+    };
+  }
+
+  /** Sends a message to the device's connected pages. */
+  tell(device: string, message: ToPage): void {
+    for (const listener of this.#listeners.get(device) ?? []) listener(message);
+  }
+
+  /** Sends and stores a file of the workspace. */
+  sendFile(device: string, { delivery, path, data, caption }: SentFile): void {
+    const picture = imageFacts(data)?.mediaType;
+    const file: KeptFile = {
+      path,
+      digest: digestOf(data),
+      ...(picture !== undefined && { picture }),
+      size: data.byteLength,
+      ...(caption !== undefined && { caption }),
+    };
+    this.#add(device, delivery, "file", file);
+  }
+
+  /**
+   * Sends and stores a question with a button per answer. Without a message (an empty `delivery`) it is removed after a
+   * week.
+   */
+  ask(device: string, delivery: string, question: Question): void {
+    this.#prune.run(this.#options.clock() - ALONE_MS);
+    this.#add(device, delivery, "choices", question);
+  }
+
+  /** Resends the question that contains the given button, because its buttons have changed. */
+  refresh(device: string, press: string): void {
+    for (const row of this.#withPress.all(sessionOf(WEB, { chat: device }), JSON.stringify(press)))
+      this.tell(device, this.#item(row));
+  }
+
+  /** Returns the last files and questions of a device, oldest first. */
+  recent(device: string): ChatItem[] {
+    const rows = this.#recent.all(sessionOf(WEB, { chat: device })).toReversed();
+    return rows.map((row) => this.#item(row));
+  }
+
+  /**
+   * Returns a file as it was when it was sent to a device. `undefined` if the id is unknown or neither the workspace
+   * nor its version history has the content any more.
+   */
+  file(workspace: Workspace, device: string, id: string): { data: Uint8Array; picture?: string } | undefined {
+    const row = this.#one.get(id, sessionOf(WEB, { chat: device }));
+    if (row?.["kind"] !== "file") return undefined;
+    const { path, digest, picture } = JSON.parse(String(row["content"])) as KeptFile;
+    const { root, name } = workspace.find(path);
+    let data = root.bytes(name);
+    for (const version of root.versions(name)) {
+      if (digestOf(data) === digest) break;
+      data = root.versionBytes(name, version.id);
+    }
+    if (data === undefined || digestOf(data) !== digest) return undefined;
+    return { data, ...(picture !== undefined && { picture }) };
+  }
+
+  #add(device: string, delivery: string, kind: ChatItem["type"], content: KeptFile | Question): void {
+    const id = randomBytes(16).toString("base64url");
+    const session = sessionOf(WEB, { chat: device });
+    const row = { id, delivery, kind, content: JSON.stringify(content) };
+    this.#insert.run(id, session, delivery, kind, row.content, this.#options.clock());
+    this.tell(device, this.#item(row));
+  }
+
+  #item({ id, delivery, kind, content }: Record<string, SQLOutputValue>): ChatItem {
+    const names = { item: String(id), id: String(delivery) };
+    if (kind === "file") {
+      const { path, picture, size, caption } = JSON.parse(String(content)) as KeptFile;
+      const name = path.split("/").at(-1) ?? path;
+      return {
+        type: "file",
+        ...names,
+        name,
+        size,
+        picture: picture !== undefined,
+        ...(caption && { caption }),
+      };
+    }
+    const { question, buttons } = JSON.parse(String(content)) as Question;
+    const state = this.#options.actions.look(buttons[0]?.press ?? "");
+    const isOpen = state.is === "open";
+    const note = state.is === "used" ? `✓ ${state.label}` : isOpen ? "" : PRESS_WORDS.expired;
+    const blocks = parseMarkdown(question);
+    return {
+      type: "choices",
+      ...names,
+      question,
+      blocks,
+      buttons: isOpen ? buttons : [],
+      ...(note && { note }),
+    };
+  }
+}

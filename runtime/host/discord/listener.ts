@@ -1,0 +1,153 @@
+import type { Delivery } from "../../contract/delivery.ts";
+import { backoffMs } from "../../shared/backoff.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Clock } from "../../edge/ports.ts";
+import type { Source } from "../intake/watch.ts";
+import { Connection, type Socket } from "./connection.ts";
+import type { ConnectionEnd, Unmentioned } from "./protocol.ts";
+import type { SessionRecord } from "./record.ts";
+
+const RENEW_MS = 20_000;
+const LEASE_WAIT_MS = 5_000;
+/** Wait before reconnecting: starts at `firstMs` and doubles, with jitter, up to `longestMs`. */
+const RECONNECT_WAIT = { firstMs: 1_000, longestMs: 60_000 };
+/** Wait before a new session; Discord allows 1,000 per day. */
+const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
+/**
+ * A connection that ends sooner than this counts as a failure: repeated short sessions would use up the daily limit.
+ */
+const STABLE_MS = 60_000;
+/** Failures after which Discord is asked for the address again, since the session's own may no longer work. */
+const ADDRESS_TRIES = 3;
+
+/** The address to connect to, or why there is none. */
+export type Address = { url: string } | ConnectionEnd;
+
+/** Dependencies of a listener. */
+export interface ListenerOptions {
+  token: string;
+  intents: number;
+  unmentioned: Unmentioned;
+  record: SessionRecord;
+  /** Asks Discord for the gateway's address; with `begins`, for a new session. */
+  address(begins: boolean, signal: AbortSignal): Promise<Address>;
+  /** Returns a session's address with its parameters; undefined if it is not Discord's. */
+  check(url: string): string | undefined;
+  open(url: string): Promise<Socket>;
+  admit(delivery: Delivery): Promise<unknown>;
+  respond(interaction: unknown, response: object): void;
+  /** Resolves after the given time, or when the signal aborts. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+  clock: Clock;
+  random(): number;
+  log: Log;
+}
+
+/**
+ * Keeps one gateway connection open while this process has the lease. Reconnects and resumes the session, begins a new
+ * one if Discord has ended it, and stops if Discord says that reconnecting is pointless.
+ */
+export class GatewayListener implements Source {
+  readonly #options: ListenerOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #connection: Connection | undefined;
+  #failures = 0;
+  #logged: string | undefined;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Starts connecting; runs until {@link stop}. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Closes the connection and releases the lease. The next process can resume the session. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#connection?.stop();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { record } = this.#options;
+    const { signal } = this.#stop;
+    const renewal = setInterval(() => this.#attempt(() => this.#renew()), RENEW_MS);
+    while (!signal.aborted) {
+      try {
+        if (record.take("connection")) await this.#follow(await this.#connect());
+        else {
+          this.#logOnce("another process of this data directory is connected");
+          await this.#options.sleep(LEASE_WAIT_MS, signal);
+        }
+      } catch (error) {
+        const detail = `A connection could not be opened: ${String(error)}`;
+        if (!signal.aborted) await this.#follow({ next: "resume", code: "internal", detail });
+      }
+    }
+    clearInterval(renewal);
+    this.#attempt(() => record.release());
+  }
+
+  #renew(): void {
+    if (!this.#options.record.take("connection")) this.#connection?.stop();
+  }
+
+  async #connect(): Promise<ConnectionEnd> {
+    const { record, address, check, open, clock } = this.#options;
+    const session = record.session();
+    const known = session && this.#failures < ADDRESS_TRIES ? check(session.url) : undefined;
+    const found =
+      known === undefined ? await address(session === undefined, this.#stop.signal) : { url: known };
+    if (!("url" in found)) return found;
+    const openedAt = clock();
+    const socket = await open(found.url);
+    this.#connection = new Connection({ ...this.#options, socket, session });
+    if (this.#stop.signal.aborted) this.#connection.stop();
+    const end = await this.#connection.run();
+    if (this.#connection.isReady) this.#logged = undefined;
+    if (this.#connection.isReady && clock() - openedAt >= STABLE_MS) this.#failures = 0;
+    this.#connection = undefined;
+    if (end.next === "identify") record.forget();
+    return end;
+  }
+
+  /** Waits before the next connection, or until {@link stop} if reconnecting is pointless. */
+  async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
+    const { record, sleep, random } = this.#options;
+    if (this.#stop.signal.aborted) return;
+    this.#failures += 1;
+    const isFinal = next === "stop";
+    // Discord closes connections from time to time; one that is resumed at once is not a failure.
+    if (isFinal || (!expected && (this.#failures > 1 || code !== "discord_unreachable"))) {
+      this.#attempt(() => record.failed(code, detail));
+      this.#logOnce(detail, code);
+    }
+    if (isFinal) return aborted(this.#stop.signal);
+    const range = next === "identify" ? IDENTIFY_WAIT : RECONNECT_WAIT;
+    await sleep(Math.max(afterMs, backoffMs(range, this.#failures, random())), this.#stop.signal);
+  }
+
+  /** Logs a condition once, not at every attempt. */
+  #logOnce(why: string, code?: string): void {
+    if (this.#logged === why) return;
+    this.#logged = why;
+    this.#options.log.warn("not receiving messages from Discord", { why, ...(code && { code }) });
+  }
+
+  /** Logs errors of a store that is briefly locked or full; they must not end the loop or the process. */
+  #attempt(work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.log.error("the state of the connection cannot be written", { error: String(error) });
+    }
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}

@@ -1,0 +1,168 @@
+import * as z from "zod/mini";
+import { catch as recovered } from "zod/mini";
+import type { Delivery } from "../../contract/delivery.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
+
+/** Opcodes: https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-opcodes */
+export const OP = {
+  dispatch: 0,
+  heartbeat: 1,
+  identify: 2,
+  resume: 6,
+  reconnect: 7,
+  invalidSession: 9,
+  hello: 10,
+  heartbeatAck: 11,
+} as const;
+
+/**
+ * Intents: https://docs.discord.com/developers/events/gateway#list-of-intents. The text of direct messages and of
+ * messages that mention the bot is available without the privileged MESSAGE_CONTENT
+ * (https://docs.discord.com/developers/events/gateway#message-content-intent).
+ */
+const GUILD_MESSAGES = 1 << 9;
+const DIRECT_MESSAGES = 1 << 12;
+const MESSAGE_CONTENT = 1 << 15;
+
+/** Returns the intents to request. */
+export function intentsFor(unmentioned: Unmentioned): number {
+  const readsAll = Object.values(unmentioned).includes(true);
+  return GUILD_MESSAGES | DIRECT_MESSAGES | (readsAll ? MESSAGE_CONTENT : 0);
+}
+
+/** https://docs.discord.com/developers/events/gateway-events#payload-structure */
+const payloadSchema = z.object({
+  op: z.int(),
+  d: z.optional(z.unknown()),
+  s: z.optional(z.nullable(z.int())),
+  t: z.optional(z.nullable(z.string())),
+});
+
+/** A payload from Discord. */
+export type Payload = z.infer<typeof payloadSchema>;
+
+/** Parses a payload; `undefined` if it is not valid. */
+export function readPayload(value: unknown): Payload | undefined {
+  return payloadSchema.safeParse(value).data;
+}
+
+/** https://docs.discord.com/developers/events/gateway#hello-event */
+export const helloSchema = z.object({ heartbeat_interval: z.number().check(z.gte(1_000), z.lte(600_000)) });
+
+const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
+
+/** https://docs.discord.com/developers/events/gateway-events#ready */
+export const readySchema = z.object({
+  user: z.object({ id: snowflake }),
+  session_id: z.string().check(z.minLength(1), z.maxLength(256)),
+  resume_gateway_url: z.string().check(z.minLength(1), z.maxLength(256)),
+});
+
+/** A session that a new connection can resume: https://docs.discord.com/developers/events/gateway#resuming */
+export interface Session {
+  id: string;
+  url: string;
+  /** The bot's user id. */
+  user: string;
+  /** Sequence number of the last event that needs no replay. */
+  sequence: number;
+}
+
+/** End of a connection, and the next step. */
+export interface ConnectionEnd {
+  /** `identify`: the session is over. `stop`: only a change by the operator helps. */
+  next: "resume" | "identify" | "stop";
+  /** No failure: Discord asked for a reconnect, or this process closed the connection. */
+  expected?: boolean;
+  code: ErrorCode;
+  detail: string;
+  /** Delay in milliseconds that Discord asks for. */
+  afterMs?: number;
+}
+
+/**
+ * Close codes after which a program must not reconnect:
+ * https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
+ */
+const FINAL: Readonly<Record<number, { code: ErrorCode; detail: string }>> = {
+  4004: { code: "discord_token_invalid", detail: "Discord refuses the bot token (4004)." },
+  4010: { code: "discord_connection_refused", detail: "Discord refuses the shard (4010)." },
+  4011: {
+    code: "discord_connection_refused",
+    detail: "The bot is in too many servers for one connection (4011).",
+  },
+  4012: {
+    code: "discord_connection_refused",
+    detail: "Discord does not offer this version of its API (4012).",
+  },
+  4013: { code: "discord_connection_refused", detail: "Discord does not recognise an intent (4013)." },
+  4014: { code: "discord_intent_refused", detail: "The application may not use a requested intent (4014)." },
+};
+/** Close codes after which the session cannot be resumed: invalid sequence, and session timeout. */
+const SESSION_OVER: ReadonlySet<number> = new Set([4007, 4009]);
+
+/** Returns what to do after a connection was closed with a code. */
+export function endOf(code: number): ConnectionEnd {
+  const final = FINAL[code];
+  if (final !== undefined) return { next: "stop", ...final };
+  const detail = `Discord closed the connection (${code}).`;
+  return { next: SESSION_OVER.has(code) ? "identify" : "resume", code: "discord_unreachable", detail };
+}
+
+/**
+ * Returns the gateway's address with version and encoding. Undefined unless it is Discord's own, since it will receive
+ * the bot token: the host must be below discord.gg, or the API's host if a test has replaced it.
+ */
+export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
+  const url = URL.parse(address);
+  if (url === null) return undefined;
+  const isDiscords = url.protocol === "wss:" && /^[\w.-]+\.discord\.gg$/.test(url.hostname);
+  const isReplaced = apiUrl !== ownApiUrl && url.hostname === new URL(apiUrl).hostname;
+  if (!isDiscords && !isReplaced) return undefined;
+  url.searchParams.set("v", "10");
+  url.searchParams.set("encoding", "json");
+  return url.href;
+}
+
+const user = z.looseObject({ id: snowflake, bot: z.optional(z.unknown()) });
+/** The fields of a message that decide if it may be for the bot. */
+const messageSchema = z.looseObject({
+  id: snowflake,
+  channel_id: snowflake,
+  guild_id: z.optional(z.unknown()),
+  author: user,
+  webhook_id: z.optional(z.unknown()),
+  mentions: recovered(z.optional(z.array(z.looseObject({ id: z.string() }))), undefined),
+  referenced_message: recovered(z.optional(z.nullable(z.looseObject({ author: user }))), undefined),
+});
+
+/** The bot whose messages are read. */
+export interface Reader {
+  /** Its user id. */
+  user: string;
+  unmentioned: Unmentioned;
+}
+
+/** By server id, true if messages are read without a mention of the bot; `*` applies to all other servers. */
+export type Unmentioned = Readonly<Record<string, boolean>>;
+
+/**
+ * Returns the delivery of a new message that is direct, mentions the bot, or replies to it. Undefined for other
+ * messages, whose text Discord does not provide, and for those written by programs. Its id is the message's id; its
+ * conversation is the channel, as with commands.
+ */
+export function messageDelivery(
+  value: unknown,
+  { user: bot, unmentioned }: Reader,
+  receivedAt: number,
+): Delivery | undefined {
+  const { data } = messageSchema.safeParse(value);
+  if (data === undefined) return undefined;
+  const { id, channel_id: channel, guild_id: guild, author, webhook_id: webhook, mentions = [] } = data;
+  if (author.id === bot || author.bot === true || webhook != null) return undefined;
+  const isAddressed = mentions.some((one) => one.id === bot) || data.referenced_message?.author.id === bot;
+  const isForAll = guild === undefined || (unmentioned[String(guild)] ?? unmentioned["*"] ?? false);
+  if (!isAddressed && !isForAll) return undefined;
+  const payload = { t: "MESSAGE_CREATE", bot, d: value };
+  return { id, platform: "discord", conversation: `discord:${channel}`, receivedAt, payload };
+}

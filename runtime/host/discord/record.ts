@@ -1,0 +1,36 @@
+import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
+import type { Session } from "./protocol.ts";
+
+/** One bot's row: the lease, its session, and its position in the session's events. */
+export class SessionRecord extends IntakeLease {
+  constructor(options: LeaseOptions) {
+    super("discord", options);
+  }
+
+  /** Returns the session that a connection can resume. */
+  session(): Session | undefined {
+    const {
+      session: id,
+      resume_url: url,
+      user,
+      sequence,
+    } = this.row("session", "resume_url", "user", "sequence");
+    if (typeof id !== "string" || typeof url !== "string" || typeof user !== "string") return undefined;
+    return typeof sequence === "number" ? { id, url, user, sequence } : undefined;
+  }
+
+  /** Records that a session has begun. */
+  began({ id, url, user, sequence }: Session): void {
+    this.heard({ session: id, resume_url: url, user, sequence });
+  }
+
+  /** Records that Discord has responded and that all events up to this number are in the ledger or need no record. */
+  answered(sequence: number): void {
+    this.heard({ sequence });
+  }
+
+  /** Records that the session is over: the next connection begins a new one. */
+  forget(): void {
+    this.change({ session: null, resume_url: null, sequence: null });
+  }
+}

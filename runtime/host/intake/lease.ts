@@ -1,0 +1,115 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Sql, SqlValue } from "../../edge/ledger/sql.ts";
+import type { Clock } from "../../edge/ports.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
+import { hasEnded } from "../../process/ended.ts";
+import { type FetchedPlatform, INTAKE_TABLES, type IntakeState } from "../../process/intake.ts";
+
+/** A lease that was not renewed for this long, in milliseconds, has expired. */
+const LEASE_MS = 60_000;
+
+/** Dependencies of a lease. */
+export interface LeaseOptions {
+  sql: Sql;
+  bot: string;
+  /** Unique id of this process. */
+  holder: string;
+  /** Returns true if another holder's process is known to be dead: its lease can then be taken at once. */
+  isGone(holder: string): boolean;
+  clock: Clock;
+}
+
+/**
+ * One bot's row in the ledger's database: which process fetches its events, and how that is going. Subclasses add the
+ * position in the platform's stream of events.
+ */
+export class IntakeLease {
+  protected readonly sql: Sql;
+  protected readonly bot: string;
+  protected readonly clock: Clock;
+  readonly #table: string;
+  readonly #holder: string;
+  readonly #isGone: (holder: string) => boolean;
+
+  /** Creates the table and the row if they are missing. */
+  constructor(platform: FetchedPlatform, { sql, bot, holder, isGone, clock }: LeaseOptions) {
+    this.sql = sql;
+    this.bot = bot;
+    this.clock = clock;
+    this.#table = `${platform}_intake`;
+    this.#holder = holder;
+    this.#isGone = isGone;
+    sql.all(INTAKE_TABLES[platform]);
+    sql.all(`INSERT INTO ${this.#table} (bot) VALUES (?) ON CONFLICT (bot) DO NOTHING`, bot);
+  }
+
+  /** Acquires or renews the lease. Returns false if another process has it. */
+  take(mode: IntakeState["mode"]): boolean {
+    return this.sql.transaction(() => {
+      const { holder: other, expires_at: expires } = this.row("holder", "expires_at");
+      const now = this.clock();
+      const isOthers =
+        typeof other === "string" &&
+        other !== this.#holder &&
+        Number(expires ?? 0) > now &&
+        !this.#isGone(other);
+      if (isOthers) return false;
+      const started = other === this.#holder ? {} : { started_at: now };
+      this.change({ mode, holder: this.#holder, expires_at: now + LEASE_MS, ...started });
+      return true;
+    });
+  }
+
+  /** Releases the lease, if this process has it. */
+  release(): void {
+    if (this.#isHeld()) this.change({ holder: null, expires_at: null, error_code: null, error_detail: null });
+  }
+
+  /** Records why no events arrive, for the gateway's status. */
+  failed(code: ErrorCode, detail: string): void {
+    if (this.#isHeld()) this.change({ error_code: code, error_detail: detail });
+  }
+
+  /** Records that the platform has responded and clears the failure. `more` are additional columns. */
+  protected heard(more: Record<string, SqlValue> = {}): void {
+    this.change({ polled_at: this.clock(), error_code: null, error_detail: null, ...more });
+  }
+
+  /** Returns the given columns of the row. */
+  protected row(...columns: readonly string[]): Record<string, SqlValue> {
+    return this.sql.all(`SELECT ${columns.join(", ")} FROM ${this.#table} WHERE bot = ?`, this.bot)[0] ?? {};
+  }
+
+  /** Updates columns of the row. */
+  protected change(values: Record<string, SqlValue>): void {
+    const set = Object.keys(values).map((column) => `${column} = ?`);
+    this.sql.all(
+      `UPDATE ${this.#table} SET ${set.join(", ")} WHERE bot = ?`,
+      ...Object.values(values),
+      this.bot,
+    );
+  }
+
+  #isHeld(): boolean {
+    return this.row("holder")["holder"] === this.#holder;
+  }
+}
+
+/** Returns a unique name for this process that contains its machine and process id. */
+export function processHolder(): string {
+  return `${hostname()}/${process.pid}/${randomUUID()}`;
+}
+
+/**
+ * Returns true if a holder's process is known to be dead, so that a restart after a crash continues at once. Returns
+ * false for processes on other machines or in other containers.
+ */
+export function holderIsGone(holder: string): boolean {
+  const [machine, id] = holder.split("/");
+  const pid = Number(id);
+  if (machine !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
+  // This process is not the holder, so the holder was an earlier process with the same id.
+  if (pid === process.pid) return true;
+  return hasEnded(pid);
+}

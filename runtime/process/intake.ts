@@ -1,0 +1,66 @@
+import * as z from "zod/mini";
+import type { Platform } from "../contract/delivery.ts";
+import type { ErrorCode } from "../contract/errors.ts";
+
+/** A platform whose events a host fetches itself. */
+export type FetchedPlatform = Extract<Platform, "telegram" | "discord">;
+
+/** Columns of every intake's table. Times are milliseconds since the epoch. */
+const COLUMNS = `
+  bot TEXT PRIMARY KEY,
+  mode TEXT NOT NULL DEFAULT 'poll',
+  holder TEXT,
+  expires_at INTEGER,
+  started_at INTEGER,
+  polled_at INTEGER,
+  error_code TEXT,
+  error_detail TEXT`;
+
+/** The tables by platform, with one row per bot, written by the fetching process and read by the gateway. */
+export const INTAKE_TABLES: Readonly<Record<FetchedPlatform, string>> = {
+  telegram: `CREATE TABLE IF NOT EXISTS telegram_intake (${COLUMNS}, next_offset INTEGER, last_update_at INTEGER)`,
+  discord: `CREATE TABLE IF NOT EXISTS discord_intake (
+    ${COLUMNS}, session TEXT, resume_url TEXT, sequence INTEGER, user TEXT)`,
+};
+
+const rowSchema = z.object({
+  mode: z.enum(["poll", "webhook", "connection"]),
+  holder: z.nullable(z.string()),
+  started_at: z.nullable(z.number()),
+  polled_at: z.nullable(z.number()),
+  error_code: z.nullable(z.string()),
+  error_detail: z.nullable(z.string()),
+});
+
+/** Returns the query for a bot's row; without a bot (NULL), it selects the row with the latest lease. */
+export function intakeQuery(platform: FetchedPlatform): string {
+  return `SELECT mode, holder, started_at, polled_at, error_code, error_detail FROM ${platform}_intake
+    WHERE bot = coalesce(?, bot) ORDER BY expires_at DESC LIMIT 1`;
+}
+
+/** State of the intake of a bot's events. */
+export interface IntakeState {
+  mode: "poll" | "webhook" | "connection";
+  /** A process holds the lease, or held it when it died. */
+  held: boolean;
+  /** Time at which that process acquired the lease. */
+  startedAt?: number;
+  /** Time at which the platform last responded. */
+  polledAt?: number;
+  failure?: { code: ErrorCode; detail: string };
+}
+
+/** Parses a row of {@link intakeQuery}; `undefined` if there is none. */
+export function readIntakeRow(row: unknown): IntakeState | undefined {
+  const { data } = rowSchema.safeParse(row);
+  if (data === undefined) return undefined;
+  return {
+    mode: data.mode,
+    held: data.holder !== null,
+    ...(data.started_at !== null && { startedAt: data.started_at }),
+    ...(data.polled_at !== null && { polledAt: data.polled_at }),
+    ...(data.error_code !== null && {
+      failure: { code: data.error_code as ErrorCode, detail: data.error_detail ?? "" },
+    }),
+  };
+}
