@@ -365,10 +365,19 @@ function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
 }
 
 /** Shows the typing indicator until the returned function is called. */
-function showTyping(channel: Pick<Channel, "typing" | "typingMs">, target: ReplyTarget): () => void {
-  if (channel.typing === undefined) return () => {};
-  const show = (): void => void channel.typing?.(target).catch(() => undefined);
-  show();
-  const timer = setInterval(show, channel.typingMs ?? REFRESH_MS).unref();
+function showTyping(
+  channel: Pick<Channel, "typing" | "typingMs" | "typingAfterMs">,
+  target: ReplyTarget,
+): () => void {
+  const { typing, typingMs = REFRESH_MS, typingAfterMs } = channel;
+  if (typing === undefined) return () => {};
+  const show = (): void => void typing(target).catch(() => undefined);
+  let timer: NodeJS.Timeout;
+  const begin = (): void => {
+    show();
+    timer = setInterval(show, typingMs).unref();
+  };
+  if (typingAfterMs === undefined) begin();
+  else timer = setTimeout(begin, typingAfterMs).unref();
   return () => clearInterval(timer);
 }
