@@ -2,9 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { Hono } from "hono";
 import { type WebSocket, WebSocketServer } from "ws";
+import { PLAIN_MESSAGE, snowflake } from "./discord-message.ts";
 
-/** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */
-const DISCORD_EPOCH_MS = 1_420_070_400_000;
 /** https://docs.discord.com/developers/events/gateway#list-of-intents */
 const GUILD_MESSAGES = 1 << 9;
 const DIRECT_MESSAGES = 1 << 12;
@@ -158,19 +157,9 @@ export class DiscordGateway {
 
   #write(fields: Omit<WrittenMessage, "id">): WrittenMessage {
     const message: WrittenMessage = {
-      type: 0,
+      ...PLAIN_MESSAGE,
       author: PERSON,
       timestamp: new Date().toISOString(),
-      edited_timestamp: null,
-      tts: false,
-      mention_everyone: false,
-      mentions: [],
-      mention_roles: [],
-      attachments: [],
-      embeds: [],
-      components: [],
-      pinned: false,
-      flags: 0,
       content: "",
       channel_id: "",
       ...fields,
@@ -276,10 +265,10 @@ export class DiscordGateway {
 
 let made = 0;
 
-/** Returns a new id: https://docs.discord.com/developers/reference#snowflakes */
+/** Returns a new id. */
 export function snowflakeNow(): string {
   made += 1;
-  return String((BigInt(Date.now() - DISCORD_EPOCH_MS) << 22n) + BigInt(made % 4_096));
+  return snowflake(Date.now(), made % 4_096);
 }
 
 function send(socket: WebSocket | undefined, payload: object): void {

@@ -17,6 +17,29 @@ export interface DiscordMessage {
   buttons: readonly { label: string; custom_id: string }[];
 }
 
+/** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */
+const DISCORD_EPOCH_MS = 1_420_070_400_000;
+
+/** Returns an id as Discord makes it, of a time and a counter: https://docs.discord.com/developers/reference#snowflakes */
+export function snowflake(atMs: number, counter = 0): string {
+  return String((BigInt(atMs - DISCORD_EPOCH_MS) << 22n) + BigInt(counter));
+}
+
+/** Fields of a person's message that has words only: https://docs.discord.com/developers/resources/message#message-object */
+export const PLAIN_MESSAGE = {
+  type: 0,
+  edited_timestamp: null,
+  tts: false,
+  mention_everyone: false,
+  mentions: [],
+  mention_roles: [],
+  attachments: [],
+  embeds: [],
+  components: [],
+  pinned: false,
+  flags: 0,
+} as const;
+
 /** Returns the buttons of a body: https://docs.discord.com/developers/components/reference#action-row */
 export function buttonsOf({ components }: Record<string, unknown>): DiscordMessage["buttons"] {
   const rows = (components ?? []) as { components: DiscordMessage["buttons"] }[];

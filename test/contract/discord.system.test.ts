@@ -2,9 +2,10 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { startDiscord } from "../../rehearsal/standins/discord.ts";
+import { snowflake } from "../../rehearsal/standins/discord-message.ts";
 import { APPLICATION, DISCORD_BOT_TOKEN } from "../runtime/support/discord.ts";
 import { eventually } from "../runtime/support/processes.ts";
-import { command, pressed, snowflake } from "../support/discord.ts";
+import { command, pressed } from "../support/discord.ts";
 import { channelHost, LOOPBACK } from "../support/channel-host.ts";
 
 /** A data directory with stand-ins around it, and the environment of a host in it. */

@@ -1,6 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { session, summaryRequest, type Turn } from "../../runtime/gateway/prompt/conversation.ts";
+import {
+  conversationMessages,
+  summaryRequest,
+  type Turn,
+} from "../../runtime/gateway/prompt/conversation.ts";
 import { operatorText } from "../../runtime/gateway/prompt/operator.ts";
 import { type Said, saidText, type Speaker } from "../../runtime/gateway/prompt/speaker.ts";
 import { systemPrompt } from "../../runtime/gateway/prompt/system.ts";
@@ -174,7 +178,7 @@ describe("whatever people, tools, pages and models write,", () => {
         const parts = { summary: modelText(summary), turns, conclude: false, withheld: false, short: false };
         const steps = [{ text: "", calls: [call] }] as never;
         const question = [{ said: said(ada, words), images: [], steps }];
-        const messages = session({ ...parts, question });
+        const messages = conversationMessages({ ...parts, question });
         const asked = summaryRequest({ summary: modelText(summary), turns }, 100_000).messages[0];
 
         expect(marks(messages[0]?.role === "user" ? messages[0].text : "")).toEqual(["summary"]);
@@ -185,7 +189,7 @@ describe("whatever people, tools, pages and models write,", () => {
             .filter((line) => /^\p{Ps}.*[#＃]/u.test(line)),
         ).toEqual([]);
         expect(marks(asked?.role === "user" ? asked.text : "")).toEqual(["summary", "U1", "you"]);
-        const told = session({ ...parts, question, conclude: true }).at(-2);
+        const told = conversationMessages({ ...parts, question, conclude: true }).at(-2);
         expect(told?.role === "user" ? leftLines(told.text).map((line) => line.slice(0, 12)) : []).toEqual([
           "[#tool read]",
         ]);

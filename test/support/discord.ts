@@ -1,15 +1,8 @@
+import { PLAIN_MESSAGE, snowflake } from "../../rehearsal/standins/discord-message.ts";
 import { NOW } from "./edge.ts";
 
 /** Web Crypto's key, whose global name differs between the two runtimes' types. */
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
-
-/** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */
-const DISCORD_EPOCH_MS = 1_420_070_400_000;
-
-/** An id as Discord makes it: its time, and a counter. https://docs.discord.com/developers/reference#snowflakes */
-export function snowflake(atMs: number, counter = 0): string {
-  return String((BigInt(atMs - DISCORD_EPOCH_MS) << 22n) + BigInt(counter));
-}
 
 /** An application's key, made with Web Crypto so that it signs alike in Node and workerd. */
 export async function createDiscordKey() {
@@ -138,21 +131,11 @@ export function messageCreate(
   };
   const direct = { channel_id: "1094323234567890123", channel_type: 1 };
   return {
+    ...PLAIN_MESSAGE,
     id: snowflake(NOW),
-    type: 0,
     author: PERSON,
     content: "hello",
     timestamp: "2026-11-18T12:00:00.000000+00:00",
-    edited_timestamp: null,
-    tts: false,
-    mention_everyone: false,
-    mentions: [],
-    mention_roles: [],
-    attachments: [],
-    embeds: [],
-    components: [],
-    pinned: false,
-    flags: 0,
     nonce: "1",
     ...(place === "server" ? server : direct),
     ...fields,

@@ -4,6 +4,9 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestStack } from "./stack.ts";
 
+/** No command takes as long as this. */
+const LONGEST_MS = 240_000;
+
 /** How a command on a stack ended. */
 export interface Ended {
   code: number | null;
@@ -52,7 +55,14 @@ function start({ folder, environment }: TestStack, program: string, words: strin
       so.said += chunk.toString();
     });
   }
-  const ended = once(child, "close").then(([code]): Ended => {
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  const closed = once(child, "close", { signal }).catch(() => {
+    const state =
+      child.exitCode === null ? "does not end" : `ended with ${child.exitCode}, its output did not`;
+    child.kill("SIGKILL");
+    throw new Error(`${words.join(" ")} ${state}. It said:\n${so.said}`);
+  });
+  const ended = closed.then(([code]): Ended => {
     const last = so.stdout.trimEnd().split("\n").at(-1) ?? "";
     return { ...so, code, ...(last.startsWith("{") && { report: JSON.parse(last) as Ended["report"] }) };
   });

@@ -3,6 +3,10 @@ import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 
 const PAUSE_MS = 300;
 const ANSWERED_MS = 120_000;
+/** Slack waits this long for an answer, then sends the event again: https://docs.slack.dev/apis/events-api/#responding */
+const SLACK_WAITS_MS = 3_000;
+/** An event that is not accepted for this long will not be. */
+const ACCEPTED_MS = 120_000;
 
 /** A platform that goes on sending. */
 export interface SteadyEvents {
@@ -47,14 +51,21 @@ export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEven
   };
 }
 
-/** Sends one event until it is taken, with one id at each attempt and in a chat of its own, `C<text>`. */
+/**
+ * Sends one event until it is accepted, with one id at each attempt and in a chat of its own, `C<text>`.
+ *
+ * @throws Error with the last outcome if it is not accepted in time.
+ */
 export async function deliver(eventsUrl: string, slack: SlackStandIn, text: string): Promise<void> {
   const event = mention(text, { chat: `C${text}` });
-  for (;;) {
-    const status = await fetch(eventsUrl, { method: "POST", ...slack.sign(event) })
+  const end = Date.now() + ACCEPTED_MS;
+  let outcome: unknown;
+  while (outcome !== 200) {
+    if (Date.now() > end) throw new Error(`"${text}" was not accepted: ${String(outcome)}`);
+    if (outcome !== undefined) await sleep(PAUSE_MS);
+    const signal = AbortSignal.timeout(SLACK_WAITS_MS);
+    outcome = await fetch(eventsUrl, { method: "POST", signal, ...slack.sign(event) })
       .then((response) => response.status)
-      .catch(() => undefined);
-    if (status === 200) return;
-    await sleep(PAUSE_MS);
+      .catch((error: unknown) => error);
   }
 }

@@ -8,7 +8,7 @@ import {
   type ModelMessage,
   type ModelRequest,
 } from "../models/model.ts";
-import { session, INTERRUPTED } from "../prompt/conversation.ts";
+import { conversationMessages, INTERRUPTED } from "../prompt/conversation.ts";
 import type { Prompt } from "../prompt/text.ts";
 import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
@@ -91,7 +91,7 @@ export class Run {
    */
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
-    const { session: conversation, platform, target, direct } = question;
+    const { session, platform, target, direct } = question;
     const [first, ...others] = question.messages;
     const { sender, delivery } = others.at(-1) ?? first;
     for (const call of step.calls) {
@@ -101,7 +101,7 @@ export class Run {
       sessions.steps.mark(step, call, "begun");
       const result = await tools
         .run(call, {
-          session: conversation,
+          session,
           delivery,
           platform,
           target,
@@ -251,7 +251,7 @@ export class Run {
     const images = new Map(
       this.#options.question.messages.map((message) => [message.delivery, message.images]),
     );
-    return session({
+    return conversationMessages({
       summary: history.summary,
       turns: history.turns,
       question: history.question.map(({ said, delivery }) => ({

@@ -91,6 +91,9 @@ export interface Channel {
   /** Interval in milliseconds at which the typing indicator is renewed. Default: six seconds. */
   readonly typingMs?: number;
 
+  /** Milliseconds that an answer has to take for the typing indicator to be shown. Default: shown at once. */
+  readonly typingAfterMs?: number;
+
   /** Adds the configured reaction to a message that will be answered. Best effort: never rejects. */
   react?(target: ReplyTarget, message: string): Promise<void>;
 

@@ -5,7 +5,7 @@ import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** A reply's text on its way out. */
+/** A reply on its way out. */
 export interface Outgoing {
   platform: Platform;
   channel: Channel;
@@ -13,7 +13,8 @@ export interface Outgoing {
   owner: string;
   ids: readonly string[];
   target: ReplyTarget;
-  text: string;
+  /** Texts of its messages, as the channel splits a reply. */
+  parts: readonly string[];
   draft?: Grown;
   signal?: AbortSignal;
 }
@@ -34,14 +35,13 @@ interface Grown {
  */
 export async function send(
   { records, report, clock }: { records: DeliveryRecords; report: Report; clock(): number },
-  { platform, channel, owner, ids, target, text, draft, signal }: Outgoing,
+  { platform, channel, owner, ids, target, parts, draft, signal }: Outgoing,
 ): Promise<DeliveryOutcome> {
   const key = { platform, id: owner };
   const { sent, answered } = records.of(key);
-  const parts = answered ? [] : channel.split(text);
   try {
     for (const [index, part] of parts.entries()) {
-      if (index < sent) continue;
+      if (answered || index < sent) continue;
       if (signal?.aborted) throw new RetryableError("gateway_unavailable", "The reply was broken off.");
       if (index === 0 && draft !== undefined) await finishDraft(channel, target, part, draft);
       else await channel.send(target, part, index);

@@ -100,13 +100,14 @@ export class Replies {
     // The answer is from an earlier attempt; its growing message may have been handed to this delivery since.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
+    const parts = channel.split(text);
     const sent = await send(this.#options, {
       platform,
       channel,
       owner,
       ids,
       target: located(record, (asked[place] ?? last).target),
-      text,
+      parts,
       ...(record.draft !== undefined && { draft: { id: record.draft, shown } }),
       signal,
     });
@@ -117,7 +118,8 @@ export class Replies {
     if (sent.outcome === "answered") {
       const { target, sender } = asked[place] ?? last;
       const key = { platform, id: owner };
-      await offerWhole(this.#options, { key, channel, target, by: sender.id, text });
+      const messages = parts.length;
+      await offerWhole(this.#options, { key, channel, target, by: sender.id, text, messages });
     }
     const told = { id: owner, platform, kind: "message", messages: asked.length, ms: clock() - started };
     if (sent.note === undefined) log.info("event answered", told);
@@ -135,7 +137,14 @@ export class Replies {
     target: ReplyTarget,
     text: string,
   ): Promise<DeliveryOutcome> {
-    return send(this.#options, { platform, channel, owner: id, ids: [id], target, text });
+    return send(this.#options, {
+      platform,
+      channel,
+      owner: id,
+      ids: [id],
+      target,
+      parts: channel.split(text),
+    });
   }
 
   async #ask(
@@ -356,10 +365,19 @@ function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
 }
 
 /** Shows the typing indicator until the returned function is called. */
-function showTyping(channel: Pick<Channel, "typing" | "typingMs">, target: ReplyTarget): () => void {
-  if (channel.typing === undefined) return () => {};
-  const show = (): void => void channel.typing?.(target).catch(() => undefined);
-  show();
-  const timer = setInterval(show, channel.typingMs ?? REFRESH_MS).unref();
+function showTyping(
+  channel: Pick<Channel, "typing" | "typingMs" | "typingAfterMs">,
+  target: ReplyTarget,
+): () => void {
+  const { typing, typingMs = REFRESH_MS, typingAfterMs } = channel;
+  if (typing === undefined) return () => {};
+  const show = (): void => void typing(target).catch(() => undefined);
+  let timer: NodeJS.Timeout;
+  const begin = (): void => {
+    show();
+    timer = setInterval(show, typingMs).unref();
+  };
+  if (typingAfterMs === undefined) begin();
+  else timer = setTimeout(begin, typingAfterMs).unref();
   return () => clearInterval(timer);
 }

@@ -22,6 +22,8 @@ interface SentAnswer {
   /** Id of the person who asked. */
   by: string;
   text: string;
+  /** Number of messages that it was sent as. */
+  messages: number;
 }
 
 /**
@@ -30,9 +32,9 @@ interface SentAnswer {
  */
 export async function offerWhole(
   { actions, clock, log }: { actions: Pick<Actions, "offer">; clock(): number; log: Log },
-  { key: { platform, id }, channel, target, by, text }: SentAnswer,
+  { key: { platform, id }, channel, target, by, text, messages }: SentAnswer,
 ): Promise<void> {
-  if (channel.files === undefined || channel.split(text).length <= MOST_MESSAGES) return;
+  if (channel.files === undefined || messages <= MOST_MESSAGES) return;
   try {
     if (channel.answerPress === undefined) return await channel.files.send(target, wholeAnswer(text));
     const session = sessionOf(platform, target);
@@ -51,7 +53,7 @@ export async function offerWhole(
 /** Sends an answer as a file after a button press. @throws RetryableError if the platform does not accept it now. */
 export async function sendWhole(
   { records, clock }: { records: DeliveryRecords; clock(): number },
-  { key, channel, target, text }: Omit<SentAnswer, "by">,
+  { key, channel, target, text }: Omit<SentAnswer, "by" | "messages">,
 ): Promise<DeliveryOutcome> {
   try {
     await channel.files?.send(target, wholeAnswer(text));

@@ -59,7 +59,7 @@ export interface ConversationParts {
 }
 
 /** Builds the messages of a request to the model. */
-export function session({
+export function conversationMessages({
   summary,
   turns,
   question,

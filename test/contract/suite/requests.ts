@@ -1,4 +1,5 @@
-import { command, snowflake } from "../../support/discord.ts";
+import { snowflake } from "../../../rehearsal/standins/discord-message.ts";
+import { command } from "../../support/discord.ts";
 import type { Fields } from "./client.ts";
 
 /** The specification's test POST: unsigned. */

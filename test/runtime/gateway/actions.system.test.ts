@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { PERSON, PRIVATE } from "../../../rehearsal/standins/telegram.ts";
 import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
 import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
-import { json, modelError, modelStream } from "../support/platforms.ts";
+import { toolUseStream } from "../support/models.ts";
+import { modelError, modelStream } from "../support/platforms.ts";
 import { eventually } from "../support/processes.ts";
 import { newDevice, openPage, pair } from "../support/webchat.ts";
 
@@ -44,22 +45,9 @@ async function gateway(agentKeys: object = {}, browser?: ReturnType<typeof newDe
 }
 
 /** The model calls the tool that asks, then ends. */
-const asks = json(200, {
-  id: "m",
-  type: "message",
-  role: "assistant",
-  model: "m",
-  content: [
-    {
-      type: "tool_use",
-      id: "c1",
-      name: "ask_choices",
-      input: { question: "Which?", choices: ["red", "blue"] },
-    },
-  ],
-  stop_reason: "tool_use",
-  usage: { input_tokens: 1, output_tokens: 1 },
-});
+const asks = toolUseStream([
+  { id: "c1", name: "ask_choices", input: { question: "Which?", choices: ["red", "blue"] } },
+]);
 
 test("an operator lets somebody in by a button, once, and nobody else can", async () => {
   const { telegram, hand, say, last } = await gateway();

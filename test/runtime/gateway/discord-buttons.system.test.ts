@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { command, directCommand, MASON, messageEvent } from "../../support/discord.ts";
 import { discordSurroundings, GUILD } from "../support/discord.ts";
 import { deliver, startGateway } from "../support/gateway.ts";
-import { json, modelError } from "../support/platforms.ts";
+import { toolUseStream } from "../support/models.ts";
+import { modelError } from "../support/platforms.ts";
 import { eventually } from "../support/processes.ts";
 
 const EVE = { user: { id: "78", username: "eve" } };
@@ -41,22 +42,13 @@ async function gateway(keys: object = {}, agent: object = {}) {
 }
 
 /** The model calls the tool that asks, then ends. */
-const asks = json(200, {
-  id: "m",
-  type: "message",
-  role: "assistant",
-  model: "m",
-  content: [
-    {
-      type: "tool_use",
-      id: "c1",
-      name: "ask_choices",
-      input: { question: "Which?", choices: ["red", "blue", "green", "pink", "gold", "grey"] },
-    },
-  ],
-  stop_reason: "tool_use",
-  usage: { input_tokens: 1, output_tokens: 1 },
-});
+const asks = toolUseStream([
+  {
+    id: "c1",
+    name: "ask_choices",
+    input: { question: "Which?", choices: ["red", "blue", "green", "pink", "gold", "grey"] },
+  },
+]);
 
 test("a choice comes as the next message of the person who was asked, and of nobody else", async () => {
   const { discord, model, hand, press } = await gateway({ dmPolicy: "open", allowFrom: ["*"] });

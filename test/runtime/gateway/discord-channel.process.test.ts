@@ -4,13 +4,13 @@ import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
 import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
 import { createDiscordChannel } from "../../../runtime/gateway/channels/discord/channel.ts";
+import { snowflake } from "../../../rehearsal/standins/discord-message.ts";
 import {
   BOT_USER,
   command,
   directCommand,
   MASON,
   messageEvent,
-  snowflake,
   type CommandFields,
 } from "../../support/discord.ts";
 import { NOW } from "../../support/edge.ts";

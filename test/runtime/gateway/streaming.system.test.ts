@@ -240,6 +240,16 @@ test("typing is shown again while an answer is made, and no longer", async () =>
   expect(all.calls).toHaveLength(3);
 });
 
+test("where typing costs a request, a quick answer does without", async () => {
+  const quick = await deliveriesOver(writing(["Yes", () => true]), { typingAfterMs: 60_000 });
+  await quick.inbox.deliver(message("1", "hi"));
+  expect(quick.calls).toEqual(["send Yes"]);
+
+  const slow = await deliveriesOver(writing(["Yes", () => slow.calls.length > 0]), { typingAfterMs: 1 });
+  await slow.inbox.deliver(message("1", "hi"));
+  expect(slow.calls).toEqual(["typing", "send Yes"]);
+});
+
 test("a stopped run that does not end holds its conversation up for some seconds only", async () => {
   let asked = 0;
   const all = await deliveriesOver(async (question) => {

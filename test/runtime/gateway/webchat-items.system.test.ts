@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { GATEWAY_ROUTES } from "../../../runtime/contract/control.ts";
 import { startGateway, surroundings, writeConfig } from "../support/gateway.ts";
-import { json, modelError } from "../support/platforms.ts";
+import { toolUseStream } from "../support/models.ts";
+import { modelError } from "../support/platforms.ts";
 import { CONTROL_TOKEN } from "../support/processes.ts";
 import { png } from "../support/files.ts";
 import { steward } from "../support/cli.ts";
@@ -14,16 +15,7 @@ const PNG = png(2, 2);
 const HTML = "<script>alert(1)</script>";
 
 /** The model calls a tool, then ends. */
-const uses = (name: string, input: object) =>
-  json(200, {
-    id: "m",
-    type: "message",
-    role: "assistant",
-    model: "m",
-    content: [{ type: "tool_use", id: "c1", name, input }],
-    stop_reason: "tool_use",
-    usage: { input_tokens: 1, output_tokens: 1 },
-  });
+const uses = (name: string, input: object) => toolUseStream([{ id: "c1", name, input }]);
 const asks = uses("ask_choices", { question: "Which?", choices: ["red", "blue"] });
 
 /** A gateway with a paired browser and files in its workspace. */

@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import { startDiscord } from "../../../rehearsal/standins/discord.ts";
-import { command, snowflake } from "../../support/discord.ts";
+import { snowflake } from "../../../rehearsal/standins/discord-message.ts";
+import { command } from "../../support/discord.ts";
 import { surroundings } from "./gateway.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -22,6 +22,8 @@ type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"
 
 /** Slack removes the status of a thread after two minutes, and with the first message. */
 const STATUS_MS = 100_000;
+/** A quick answer needs no status, and its message must not come before the status: that would stay. */
+const STATUS_AFTER_MS = 300;
 
 /** Slack over the Events API (in) and the Web API (out). */
 export function createSlackChannel(options: SlackChannelOptions): Channel {
@@ -66,6 +68,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
     answerPress: (press, word, done) => sender.answerPress(press, word, done).catch(() => undefined),
     typing: (target) => sender.showStatus(target).catch(() => undefined),
     typingMs: STATUS_MS,
+    typingAfterMs: STATUS_AFTER_MS,
     load: async (attachment, signal) => {
       try {
         return await load(attachment, signal);
