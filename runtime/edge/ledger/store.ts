@@ -131,19 +131,25 @@ export class LedgerStore {
    * that this version cannot read is settled as failed, so that it does not block others.
    */
   take(now: number, limit: number, followerLimit = limit, except: Iterable<string> = []): DueChat[] {
+    // Most calls find nothing, and a transaction costs more than the question.
+    if (!this.#turns.isDue(now)) return [];
     // Reopening the table resets entries marked `delivering`, so losing this write in a power cut is harmless.
     return this.#sql.lightTransaction(() => {
       const taken: DueChat[] = [];
-      const passed = [...except];
+      const passed = new Set(except);
       const takeAll = (follows: boolean, most: number): void => {
-        for (;;) {
-          const turns = this.#turns.due(now, follows, most - taken.length, passed);
-          if (turns.length === 0) return;
-          for (const turn of turns) {
+        let isAll = false;
+        while (!isAll && taken.length < most) {
+          isAll = true;
+          for (const turn of this.#turns.due(now, follows, most - taken.length, passed)) {
             const chat = this.#begin(turn, now);
-            if (chat === undefined) continue;
+            // Its entry cannot be read and is settled: the chat may have another one that is due.
+            if (chat === undefined) {
+              isAll = false;
+              continue;
+            }
             taken.push(chat);
-            passed.push(chat.chatKey);
+            passed.add(chat.chatKey);
           }
         }
       };

@@ -71,20 +71,32 @@ export class Turns {
     );
   }
 
+  /** Tells if the turn of any chat is due. */
+  isDue(now: number): boolean {
+    const [row] = this.#sql.all(
+      `SELECT EXISTS (SELECT 1 FROM ledger_turns WHERE follows = 0 AND next_at <= ?1)
+         OR EXISTS (SELECT 1 FROM ledger_turns WHERE follows = 1 AND next_at <= ?1) AS due`,
+      now,
+    );
+    return row?.["due"] === 1;
+  }
+
   /**
-   * The turns that are due, longest due first, but for the chats in `except`. `follows`: those behind
-   * entries under way, else those that lead their chat.
+   * Returns up to `limit` turns that are due, longest due first, without the chats in `except`. With `follows`: those
+   * behind entries under way, otherwise those that lead their chat.
    */
-  due(now: number, follows: boolean, limit: number, except: readonly string[]): Turn[] {
+  due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): Turn[] {
     const rows = this.#sql.all(
       `SELECT conversation, seq FROM ledger_turns WHERE next_at <= ? AND follows = ?
-       AND conversation NOT IN (SELECT value FROM json_each(?)) ORDER BY next_at, seq LIMIT ?`,
+       ORDER BY next_at, seq LIMIT ?`,
       now,
       follows ? 1 : 0,
-      JSON.stringify(except),
-      Math.max(limit, 0),
+      limit + except.size,
     );
-    return rows.map(({ conversation, seq }) => ({ chatKey: String(conversation), seq: Number(seq) }));
+    return rows
+      .map(({ conversation, seq }) => ({ chatKey: String(conversation), seq: Number(seq) }))
+      .filter(({ chatKey }) => !except.has(chatKey))
+      .slice(0, limit);
   }
 
   /** The entry whose turn it is in a chat: `undefined` where all that may be are under way. */
