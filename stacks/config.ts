@@ -9,7 +9,7 @@ import {
   targetOf,
   WORKER,
 } from "./config/find.ts";
-import { stackSource, type ConfigSource } from "./config/source.ts";
+import type { ConfigSource } from "./config/source.ts";
 
 type Plain<Of extends Target> = pulumi.Unwrap<Completed<Of>>;
 
@@ -29,11 +29,11 @@ export interface HostConfig extends Plain<"host"> {
 export type StackConfig = ServerlessConfig | HostConfig;
 
 /**
- * Reads and checks the configuration of the stack that runs. Nothing else reads it.
+ * Checks a stack's configuration, and returns it as the arguments of the stack's gateway.
  *
  * @throws StewardError `stack_config_invalid` with every problem, its key and its fix.
  */
-export function loadConfig(source: ConfigSource = stackSource()): StackConfig {
+export function loadConfig(source: ConfigSource): StackConfig {
   const problems = findProblems(source);
   if (problems.length > 0) {
     throw new StewardError("stack_config_invalid", formatProblems(problems), { fix: "" });

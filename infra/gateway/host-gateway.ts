@@ -9,14 +9,9 @@ import { APP_DOCKERFILE } from "../bundle/image.ts";
 import { warnOfPublicDiscordApp } from "../channels/discord-app.ts";
 import { DiscordCommands } from "../channels/discord-commands.ts";
 import { operatorStack } from "../dynamic/resource.ts";
-import {
-  Container,
-  type ContainerArgs,
-  Image,
-  type ImageBuild,
-  imageName,
-  Volume,
-} from "../host/container.ts";
+import { Container } from "../host/container.ts";
+import { type DataPlace, Volume } from "../host/data.ts";
+import { Image, type ImageBuild, imageName } from "../host/image.ts";
 import { nameHooks } from "../host/names.ts";
 import { Placement } from "../host/placement.ts";
 import { preflight } from "../host/preflight.ts";
@@ -230,7 +225,7 @@ function createVolume(
     hooks,
     parent,
   }: { volumeName: pulumi.Output<string>; hooks: pulumi.ResourceHook[]; parent: pulumi.Resource },
-): ContainerArgs["data"] {
+): DataPlace {
   return { volumeName: new Volume(name, { volumeName, protect, hooks }, { parent }).volumeName };
 }
 

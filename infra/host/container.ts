@@ -1,18 +1,17 @@
-import { INTERPRETER, programText } from "../shell/package.ts";
 import { createHash } from "node:crypto";
 import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
-import { AGENT } from "../../runtime/contract/names.ts";
-import { beforeCreate, OWNER_LABEL, owner } from "./names.ts";
+import { beforeCreate } from "./names.ts";
+import { INTERPRETER, programText } from "../shell/package.ts";
+import type { DataPlace } from "./data.ts";
 import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */
 export interface ContainerArgs {
   shape: Shape;
   imageId: pulumi.Input<string>;
-  /** Store of the data: a volume, or a directory of the host. */
-  data: { volumeName: pulumi.Input<string> } | { directory: string };
+  data: DataPlace;
   /** Variables that anyone may read. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   /** Secret variables; the values have to be Pulumi secrets. */
@@ -132,9 +131,7 @@ function fingerprint(wanted: pulumi.Unwrap<docker.ContainerArgs>): string {
   return createHash("sha256").update(JSON.stringify(wanted)).digest("hex");
 }
 
-function dataSource(
-  data: ContainerArgs["data"],
-): { volumeName: pulumi.Input<string> } | { hostPath: string } {
+function dataSource(data: DataPlace): { volumeName: pulumi.Input<string> } | { hostPath: string } {
   return "directory" in data ? { hostPath: data.directory } : data;
 }
 
@@ -144,96 +141,4 @@ function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string
   return entries
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => pulumi.interpolate`${name}=${value}`);
-}
-
-/** Dependencies of an image. */
-export interface ImageBuild {
-  /** Folder with the build context. */
-  context: pulumi.Input<string>;
-  dockerfile: string;
-  /** Hash of the folder's content, which becomes the image's tag. */
-  hash: pulumi.Input<string>;
-  /**
-   * The Dockerfile's build arguments: the base image, which the engine already has, and the values of the image's
-   * labels.
-   */
-  buildArgs: pulumi.Input<Record<string, string>>;
-}
-
-/** Arguments of {@link Image}. */
-interface ImageArgs {
-  /** The name of an image that is already built, or the inputs to build one. */
-  source: { name: pulumi.Input<string> } | ImageBuild;
-  /** A change of this number builds or pulls the image again. Default: no such trigger. */
-  round?: pulumi.Input<number>;
-}
-
-/** The image that the container runs, on the engine that the provider uses. */
-export class Image extends pulumi.ComponentResource {
-  /** The image's own id, which changes with its content. */
-  readonly imageId: pulumi.Output<string>;
-
-  constructor(name: string, args: ImageArgs, opts?: pulumi.ComponentResourceOptions) {
-    super("steward:host:Image", name, {}, opts);
-
-    const { round: replacementTrigger } = args;
-    const options = { parent: this, ...(replacementTrigger !== undefined && { replacementTrigger }) };
-    const image = new docker.RemoteImage(name, imageArgs(args), options);
-
-    this.imageId = image.imageId;
-    this.registerOutputs({ imageId: this.imageId });
-  }
-}
-
-/** Returns the name that a built image gets. */
-export function imageName({ hash }: Pick<ImageBuild, "hash">): pulumi.Output<string> {
-  return pulumi.interpolate`${AGENT}:${hash}`;
-}
-
-function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
-  // Destroying the stack does not delete an image that the stack has not built.
-  if ("name" in source) return { name: source.name, keepLocally: true };
-  const { context, dockerfile, hash, buildArgs } = source;
-  return {
-    name: imageName(source),
-    // A replacement may have the same image name, for example after a deployment from another checkout's path. Deleting
-    // the old resource must then not remove the image of the running container.
-    keepLocally: true,
-    // The default builder would use the engine that the docker command is set to, not the provider's.
-    build: { context, dockerfile, buildArgs, useLegacyBuilder: true },
-    triggers: pulumi.all([hash, buildArgs]).apply(([content, given]) => ({ content, ...given })),
-  };
-}
-
-/** Arguments of {@link Volume}. */
-interface VolumeArgs {
-  volumeName: pulumi.Input<string>;
-  /** Refuse to delete the volume, and keep it when the stack is destroyed. Default: false. */
-  protect?: boolean;
-  /** Hooks that run before the volume is created. */
-  hooks?: pulumi.ResourceHook[];
-}
-
-/** The named volume that keeps the service's data across restarts and updates. */
-export class Volume extends pulumi.ComponentResource {
-  readonly volumeName: pulumi.Output<string>;
-
-  constructor(name: string, args: VolumeArgs, opts?: pulumi.ComponentResourceOptions) {
-    super("steward:host:Volume", name, {}, opts);
-    const volume = new docker.Volume(
-      name,
-      { name: args.volumeName, labels: [{ label: OWNER_LABEL, value: owner() }] },
-      {
-        parent: this,
-        ...(args.protect === true && { protect: true, retainOnDelete: true }),
-        // A changed label would replace the volume. A volume that was created before the label was introduced has none,
-        // and keeps its data.
-        ignoreChanges: ["labels"],
-        transformations: [beforeCreate(args.hooks)],
-      },
-    );
-
-    this.volumeName = volume.name;
-    this.registerOutputs({ volumeName: this.volumeName });
-  }
 }

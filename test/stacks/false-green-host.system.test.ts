@@ -84,8 +84,9 @@ const CHANGES: Change[] = [
 function programOf({ names }: HostStack): string {
   return [
     `import { loadConfig } from ${JSON.stringify(path.resolve("stacks/config.ts"))};`,
+    `import { stackSource } from ${JSON.stringify(path.resolve("stacks/config/source.ts"))};`,
     `import { host } from ${JSON.stringify(path.resolve("stacks/host.ts"))};`,
-    `export default () => host(loadConfig(), ${JSON.stringify(names)});`,
+    `export default () => host(loadConfig(stackSource()), ${JSON.stringify(names)});`,
   ].join("\n");
 }
 

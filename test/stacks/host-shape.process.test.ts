@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { loadConfig, type HostConfig } from "../../stacks/config.ts";
+import { stackSource } from "../../stacks/config/source.ts";
 import { host } from "../../stacks/host.ts";
 import { exampleConfig } from "../support/example-stack.ts";
 import { golden } from "../support/golden.ts";
@@ -13,7 +14,7 @@ const NAMES = { container: "steward-shape", volume: "steward-shape-data" };
 test("the host stack is as in its golden file, without privileges and on loopback", async () => {
   onTestFinished(await standInDocker());
   const port = String(await freePort());
-  const resources = await registered(() => host(loadConfig() as HostConfig, NAMES), {
+  const resources = await registered(() => host(loadConfig(stackSource()) as HostConfig, NAMES), {
     config: {
       ...(await exampleConfig("host")),
       "steward:hostPort": { value: port },

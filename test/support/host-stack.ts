@@ -3,6 +3,7 @@ import type { ConfigMap, ConfigValue } from "@pulumi/pulumi/automation/index.js"
 import { docker } from "../../infra/shell/docker.ts";
 import type { HostNames } from "../../runtime/contract/names.ts";
 import { loadConfig, type HostConfig } from "../../stacks/config.ts";
+import { stackSource } from "../../stacks/config/source.ts";
 import { host } from "../../stacks/host.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
@@ -40,7 +41,7 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
   const names = { container: name, volume: `${name}-data` };
   const { config: least, url } = await leastHostConfig();
   const subject = await createTestStack({
-    program: () => host(loadConfig() as HostConfig, names),
+    program: () => host(loadConfig(stackSource()) as HostConfig, names),
     docker: true,
     config: { ...least, ...config },
   });

@@ -1,6 +1,8 @@
 import * as cloudflare from "@pulumi/cloudflare";
 import * as pulumi from "@pulumi/pulumi";
-import { Container, Image, Volume } from "../../../infra/host/container.ts";
+import { Container } from "../../../infra/host/container.ts";
+import { Volume } from "../../../infra/host/data.ts";
+import { Image } from "../../../infra/host/image.ts";
 import { shapeOf } from "../../../infra/host/shape.ts";
 import { AccessGate } from "../../../infra/serverless/access-gate.ts";
 import { ContainerApplication } from "../../../infra/serverless/container-application.ts";

@@ -1,0 +1,39 @@
+import * as docker from "@pulumi/docker";
+import * as pulumi from "@pulumi/pulumi";
+import { beforeCreate, OWNER_LABEL, owner } from "./names.ts";
+
+/** Store of the data: a named volume, or a directory of the host, which belongs to its owner. */
+export type DataPlace = { volumeName: pulumi.Input<string> } | { directory: string };
+
+/** Arguments of {@link Volume}. */
+interface VolumeArgs {
+  volumeName: pulumi.Input<string>;
+  /** Refuse to delete the volume, and keep it when the stack is destroyed. Default: false. */
+  protect?: boolean;
+  /** Hooks that run before the volume is created. */
+  hooks?: pulumi.ResourceHook[];
+}
+
+/** The named volume that keeps the service's data across restarts and updates. */
+export class Volume extends pulumi.ComponentResource {
+  readonly volumeName: pulumi.Output<string>;
+
+  constructor(name: string, args: VolumeArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:host:Volume", name, {}, opts);
+    const volume = new docker.Volume(
+      name,
+      { name: args.volumeName, labels: [{ label: OWNER_LABEL, value: owner() }] },
+      {
+        parent: this,
+        ...(args.protect === true && { protect: true, retainOnDelete: true }),
+        // A changed label would replace the volume. A volume that was created before the label was introduced has none,
+        // and keeps its data.
+        ignoreChanges: ["labels"],
+        transformations: [beforeCreate(args.hooks)],
+      },
+    );
+
+    this.volumeName = volume.name;
+    this.registerOutputs({ volumeName: this.volumeName });
+  }
+}
