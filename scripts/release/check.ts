@@ -27,6 +27,8 @@ export interface ReleaseFacts {
   workflowRepository?: string;
   /** Tag that started the workflow. */
   workflowTag?: string;
+  /** Tags of the commit that is released; absent in a dry run, which needs none. */
+  commitTags?: readonly string[];
   /** Date in UTC, as `2026-11-27`. */
   today: string;
 }
@@ -125,11 +127,11 @@ function earlierReleaseProblems({ version, tags, onNpm }: ReleaseFacts): Problem
   const [highest = version] = semver.rsort([...released]);
   const next = semver.inc(semver.gt(highest, version) ? highest : version, "patch") ?? version;
   const places = [
-    ...(released.includes(version) ? [`the tag ${builtTag(version)}`] : []),
-    ...(onNpm === true ? ["npm's registry"] : []),
+    ...(released.includes(version) ? [`as the tag ${builtTag(version)}`] : []),
+    ...(onNpm === true ? ["on npm"] : []),
   ];
   if (places.length > 0) {
-    const cause = `version ${version} is released already: ${places.join(" and ")} has it`;
+    const cause = `version ${version} is released already, ${places.join(" and ")}`;
     problems.push({ code: "version_released", cause, fix: prepare(next) });
   } else if (semver.gt(highest, version)) {
     const cause = `version ${version} is lower than ${highest}, which is released`;
@@ -139,19 +141,21 @@ function earlierReleaseProblems({ version, tags, onNpm }: ReleaseFacts): Problem
 }
 
 function workflowProblems(facts: ReleaseFacts): Problem[] {
-  const { version, workflowTag, repository, workflowRepository = repository } = facts;
+  const { version, workflowTag, commitTags, repository, workflowRepository = repository } = facts;
   const problems: Problem[] = [];
   const wanted = sourceTag(version);
+  const fix = `git tag ${wanted} && git push origin ${wanted}`;
   if (workflowTag !== undefined && workflowTag !== wanted) {
     const cause = `the tag ${workflowTag} started this release, and package.json has version ${version}`;
-    const fix = `git tag ${wanted} && git push origin ${wanted}`;
     problems.push({ code: "tag_differs", cause, fix });
+  } else if (commitTags !== undefined && !commitTags.includes(wanted)) {
+    problems.push({ code: "tag_missing", cause: `this commit has no tag ${wanted}`, fix });
   }
   if (workflowRepository !== repository) {
     // npm refuses provenance if they differ: https://docs.npmjs.com/generating-provenance-statements
     const cause = `package.json names the repository ${repository}, and this one is ${workflowRepository}`;
-    const set = `repository.url=git+${workflowRepository}.git homepage=${workflowRepository}#readme bugs.url=${workflowRepository}/issues`;
-    problems.push({ code: "repository_differs", cause, fix: `npm pkg set ${set}` });
+    const values = `repository.url=git+${workflowRepository}.git homepage=${workflowRepository}#readme bugs.url=${workflowRepository}/issues`;
+    problems.push({ code: "repository_differs", cause, fix: `npm pkg set ${values}` });
   }
   return problems;
 }

@@ -160,6 +160,7 @@ async function check({ say, log, env, options, now }: Release): Promise<void> {
     repository: REPOSITORY,
     ...(GITHUB_REPOSITORY && { workflowRepository: `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}` }),
     ...(GITHUB_REF_TYPE === "tag" && GITHUB_REF_NAME && { workflowTag: GITHUB_REF_NAME }),
+    ...(options.dryRun !== true && { commitTags: await git("tag", "--points-at", "HEAD") }),
     today: today(now),
   });
   for (const problem of problems) say(problemText(problem));
@@ -190,7 +191,7 @@ function testImage(release: Release): Promise<void> {
 async function runTest({ folder, env, log }: Release, project: string, test: string): Promise<void> {
   const record = await artefacts.readRecord(folder);
   const words = [path.join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--project", project, test];
-  const given = { ...env, STEWARD_PACKAGE: path.join(folder, record.package) };
+  const given = { ...env, NO_COLOR: "1", STEWARD_PACKAGE: path.join(folder, record.package) };
   const finished = await run(process.execPath, words, { cwd: ROOT, env: given, onLine: log });
   if (finished.code === 0) return;
   throw new BuildFailure(

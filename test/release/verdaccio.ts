@@ -50,7 +50,11 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
   // JSON is YAML.
   await writeFile(join(folder, "config.yaml"), JSON.stringify(config));
   const words = [program, "--config", join(folder, "config.yaml"), "--listen", host];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(process.execPath, words, {
+    stdio: ["ignore", "inherit", "inherit"],
+    // It would warn of root at each start.
+    env: { ...process.env, NODE_NO_WARNINGS: "1" },
+  });
   const end = Date.now() + 30_000;
   while (!(await fetch(`${url}-/ping`).catch(() => undefined))?.ok) {
     if (Date.now() > end) throw new Error("Verdaccio does not come up");

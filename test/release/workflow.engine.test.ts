@@ -19,6 +19,14 @@ const TOKEN = "the-token-of-github-0123456789";
 const BUILD_MS = 20 * 60_000;
 const RUN_MS = 5 * 60_000;
 
+/** In place of the test that installs the package, which has a run of its own. */
+const SHORT_TEST = `
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+
+test("the package that was built is named", () => expect(existsSync(process.env["STEWARD_PACKAGE"])).toBe(true));
+`;
+
 const signer = await cosign();
 if ("missing" in signer) process.stderr.write(`skipped: the release workflow (${signer.missing})\n`);
 
@@ -62,7 +70,6 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
       secrets: {},
       environment,
       leftOut: {
-        "npm run release -- test": "installed.engine.test.ts is a test of its own",
         "job image": "it needs a Docker engine of each processor",
         "npm run release -- push": "there is no image",
       },
@@ -113,6 +120,7 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
     const changelog = await readFile(path.join(root, "CHANGELOG.md"), "utf8");
     const changed = changelog.replace("## [Unreleased]\n", "## [Unreleased]\n\n- A change of the test.\n");
     await writeFile(path.join(root, "CHANGELOG.md"), changed);
+    await writeFile(path.join(root, "test/release/installed.engine.test.ts"), SHORT_TEST);
     await types("git add --all && git commit --quiet --message before");
   }
 
@@ -151,13 +159,26 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
     // The tag asks for another version than package.json has.
     const [, prepare = ""] = /fix: (npm run release -- --prepare) /.exec(said) ?? [];
     await types(`${prepare} ${VERSION}`);
-    expect(await fails("npm run --silent release -- check")).toMatch(/\(tree_dirty\)\n {2}fix: .+\n$/);
+    expect(await fails("npm run --silent release -- check")).toContain("(tree_dirty)");
     await types(`git commit --quiet --all --message "Release ${VERSION}"`);
+    const tagless = await fails("npm run --silent release -- check");
+    const [, push = ""] = /\(tag_missing\)\n {2}fix: (.+)/.exec(tagless) ?? [];
+    await types(`git push --quiet origin main && ${push}`);
     const elsewhere = "GITHUB_REPOSITORY=acme/steward npm run --silent release -- check";
     const [, set = ""] = /\(repository_differs\)\n {2}fix: (.+)/.exec(await fails(elsewhere)) ?? [];
     await types(set);
     expect(await fails(elsewhere)).not.toContain("repository_differs");
     await types("git checkout --quiet . && npm run --silent release -- check");
+  });
+
+  test("a dry run publishes nothing, and says what it leaves out", async () => {
+    const steps = ["push", "sign", "npm", "tag", "github"];
+    const said = await types(`npm run --silent release -- --dry-run check ${steps.join(" ")}`);
+    expect(said.match(/^== .+(?=: left out, it .+ \(dry run\)$)/gm)).toEqual(
+      steps.map((step) => `== ${step}`),
+    );
+    expect(github.releases).toEqual([]);
+    expect(await types("git ls-remote --tags origin 'v*'")).toBe("");
   });
 
   test("a commit that check.yml has not passed is not released", async () => {
@@ -171,12 +192,12 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
   test(
     "the tag of a version goes all the way",
     async () => {
-      await types(`git tag release-${VERSION} && git push --quiet origin main release-${VERSION}`);
       source = (await types("git rev-parse HEAD")).trim();
       const jobs = await start();
       for (const job of Object.values(jobs)) expect(job.result, saidBy(job)).toBe("success");
       expect(runner.leftOut).toContain("left out: npm run release -- push (there is no image)");
       expect(Object.values(jobs).map(saidBy).join("")).not.toContain(TOKEN);
+      expect(jobs["build"]?.ran.at(-1)?.said).toContain("installed.engine.test.ts");
     },
     RUN_MS,
   );
@@ -280,10 +301,17 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
     expect(await fails("npm run --silent release -- tag")).toContain("(tag_taken)");
   });
 
+  test("a package that fails its test is not released", async () => {
+    await rm(path.join(root, "dist/release", FILE));
+    expect(await fails("npm run --silent release -- test npm")).toMatch(
+      /\(release_test_failed\)\n {2}fix: .+\n$/,
+    );
+  });
+
   test("a version that is released is refused before anything is built", async () => {
     const { build } = await start();
     expect(build?.result).toBe("failure");
-    expect(saidBy(build)).toContain(`the tag v${VERSION} and npm's registry has it (version_released)`);
+    expect(saidBy(build)).toContain(`as the tag v${VERSION} and on npm (version_released)`);
     expect(saidBy(build)).toContain("fix: npm run release -- --prepare 9.1.1");
     expect(build?.ran).toHaveLength(1);
   });

@@ -25,6 +25,7 @@ const READY: ReleaseFacts = {
   repository: "https://github.com/example/steward",
   workflowRepository: "https://github.com/example/steward",
   workflowTag: "release-0.2.0",
+  commitTags: ["release-0.2.0"],
   today: "2026-11-27",
 };
 
@@ -34,8 +35,8 @@ test("a version that is ready has no problems", () => {
   expect(problemsWith({})).toEqual([]);
 });
 
-test("a checkout on no workflow, with a registry that does not answer, has no problems", () => {
-  const { workflowRepository: _, workflowTag: __, ...facts } = READY;
+test("a dry run of a checkout, with a registry that does not answer, has no problems", () => {
+  const { workflowRepository: _, workflowTag: __, commitTags: ___, ...facts } = READY;
   expect(releaseProblems({ ...facts, onNpm: undefined })).toEqual([]);
 });
 
@@ -47,9 +48,10 @@ describe("a single problem is told with its fix", () => {
     ["version_differs", { builtVersion: "0.1.0" }, "0.1.0", "npm run release -- --prepare 0.2.0"],
     ["tree_dirty", { changedFiles: ["a.ts"] }, "a.ts", "git stash --include-untracked"],
     ["version_released", { tags: ["v0.2.0"] }, "the tag v0.2.0", "npm run release -- --prepare 0.2.1"],
-    ["version_released", { onNpm: true }, "npm's registry", "npm run release -- --prepare 0.2.1"],
+    ["version_released", { onNpm: true }, "on npm", "npm run release -- --prepare 0.2.1"],
     ["version_too_low", { tags: ["v0.10.0", "v0.9.0"] }, "0.10.0", "npm run release -- --prepare 0.10.1"],
     ["tag_differs", { workflowTag: "release-0.3.0" }, "release-0.3.0", "git tag release-0.2.0"],
+    ["tag_missing", { commitTags: ["v0.1.0"] }, "no tag release-0.2.0", "git tag release-0.2.0"],
     [
       "repository_differs",
       { workflowRepository: "https://github.com/acme/steward" },
