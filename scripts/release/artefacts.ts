@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
@@ -32,12 +33,14 @@ const recordSchema = z.strictObject({
 export type ReleaseRecord = z.infer<typeof recordSchema>;
 
 /**
- * Builds the package into an empty folder, with a bill of materials of each program in it.
+ * Builds the package into an empty folder, with a bill of materials of each program in it. A former release in that folder
+ * is removed.
  *
  * @param commit of the sources
+ * @throws BuildFailure `release_folder_taken` if the folder has other files
  */
 export async function buildPackage(folder: string, version: string, commit: string): Promise<ReleaseRecord> {
-  await rm(folder, { recursive: true, force: true });
+  await emptyFolder(folder);
   await mkdir(folder, { recursive: true });
   const node = (script: string): Promise<string> =>
     execute(process.execPath, [path.join(ROOT, script), "--out", folder], { cwd: ROOT });
@@ -51,6 +54,19 @@ export async function buildPackage(folder: string, version: string, commit: stri
   return record;
 }
 
+async function emptyFolder(folder: string): Promise<void> {
+  const names = existsSync(folder) ? await readdir(folder) : [];
+  if (names.length > 0 && !names.includes(RECORD)) {
+    throw new BuildFailure(
+      "release_folder_taken",
+      `${folder} has files that are no release: ${names.slice(0, 3).join(", ")}`,
+      "Name another folder by --out, or empty this one.",
+    );
+  }
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** @throws BuildFailure `release_not_built` */
 export async function readRecord(folder: string): Promise<ReleaseRecord> {
   const text = await readFile(path.join(folder, RECORD), "utf8").catch(() => undefined);
   if (text !== undefined) return recordSchema.parse(JSON.parse(text));

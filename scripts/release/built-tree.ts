@@ -65,3 +65,16 @@ export async function pushBuiltTree(
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** Adds the credentials of GH_TOKEN to git's environment, as actions/checkout does. They are in no argument and no file. */
+export function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { GH_TOKEN: token, GITHUB_SERVER_URL: server = "https://github.com" } = env;
+  if (!token) return env;
+  const login = Buffer.from(`x-access-token:${token}`).toString("base64");
+  return {
+    ...env,
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: `http.${server}/.extraheader`,
+    GIT_CONFIG_VALUE_0: `AUTHORIZATION: basic ${login}`,
+  };
+}

@@ -9,16 +9,16 @@ import { dockerAvailable, withRegistryLogin } from "../../infra/shell/docker.ts"
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { ROOT } from "../../infra/shell/package.ts";
 import { run } from "../../infra/shell/process.ts";
-import { VERSION } from "../../runtime/contract/names.ts";
 import { execute } from "../execute.ts";
 import { repositoryPage } from "../package-links.ts";
 import * as artefacts from "./artefacts.ts";
-import { pushBuiltTree } from "./built-tree.ts";
+import { gitEnvironment, pushBuiltTree } from "./built-tree.ts";
 import { releasesIn } from "./changelog.ts";
 import { builtTag, type Problem, releaseProblems, sourceTag } from "./check.ts";
+import { readFacts } from "./facts.ts";
 import { publishRelease } from "./github.ts";
 import { prepareRelease } from "./prepare.ts";
-import { publishedIntegrity, publishPackage } from "./publish-package.ts";
+import { publishPackage } from "./publish-package.ts";
 import { pushImages } from "./push-image.ts";
 import { signRelease } from "./sign.ts";
 
@@ -36,8 +36,9 @@ interface Options {
   key?: string;
 }
 
-/** What the steps share. */
+/** Input of every step. */
 interface Release extends CommandOutput {
+  /** Folder of what is built. */
   folder: string;
   options: Options;
   env: NodeJS.ProcessEnv;
@@ -46,9 +47,10 @@ interface Release extends CommandOutput {
 
 /** A step of a release. */
 interface Step {
+  /** Continues a sentence that begins with "it". */
   does: string;
   run: (release: Release) => Promise<void>;
-  /** Others see its result: a dry run leaves it out. */
+  /** Writes to a place that others see: a dry run leaves it out. */
   publishes?: true;
   /** Needs a Docker engine: a dry run without one leaves it out. */
   docker?: true;
@@ -98,12 +100,10 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     output.say(`CHANGELOG.md and the files of the version name ${options.prepare}. Read and commit them.\n`);
     return 0;
   }
-  const named = parser.args.length === 0 ? Object.keys(STEPS) : parser.args;
+  const steps = (parser.args.length === 0 ? Object.keys(STEPS) : parser.args).map(stepOf);
   const folder = path.resolve(options.out);
   const release: Release = { ...output, folder, options, env: process.env, now };
-  for (const name of named) {
-    const step = STEPS[name];
-    if (step === undefined) throw usageError(`there is no step ${name}: ${Object.keys(STEPS).join(", ")}`);
+  for (const [name, step] of steps) {
     const leftOut = options.dryRun === true ? await reasonToLeaveOut(step) : undefined;
     output.say(
       leftOut === undefined ? `== ${name}\n` : `== ${name}: left out, it ${step.does} (${leftOut})\n`,
@@ -117,6 +117,12 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     }
   }
   return 0;
+}
+
+function stepOf(name: string): [name: string, step: Step] {
+  const step = STEPS[name];
+  if (step === undefined) throw usageError(`there is no step ${name}: ${Object.keys(STEPS).join(", ")}`);
+  return [name, step];
 }
 
 function stepsText(): string {
@@ -137,32 +143,8 @@ const today = (now: () => Date): string => now().toISOString().slice(0, "2026-11
 class NotReleasable extends Error {}
 
 async function check({ say, log, env, options, now }: Release): Promise<void> {
-  const { GITHUB_REF_TYPE, GITHUB_REF_NAME, GITHUB_REPOSITORY, GITHUB_SERVER_URL } = env;
-  const git = async (...words: string[]): Promise<string[]> => {
-    const text = await execute("git", words, { cwd: ROOT, env: gitEnvironment(env) });
-    return text.split("\n").filter(Boolean);
-  };
-  const unknown =
-    <T>(empty: T) =>
-    (error: unknown): T => {
-      log(`not checked: ${error instanceof Error ? error.message : String(error)}`);
-      return empty;
-    };
-  const pushed = await git("ls-remote", "--tags", "--refs", options.remote).catch(unknown<string[]>([]));
-  const integrity = publishedIntegrity({ run, env }, version).then((one) => one !== undefined);
-  const problems = releaseProblems({
-    version,
-    builtVersion: VERSION,
-    changelog: await readFile(path.join(ROOT, "CHANGELOG.md"), "utf8"),
-    changedFiles: (await git("status", "--porcelain")).map((line) => line.slice("?? ".length)),
-    tags: [...(await git("tag", "--list")), ...pushed.map((line) => line.replace(/^.*refs\/tags\//, ""))],
-    onNpm: await integrity.catch(unknown(undefined)),
-    repository: REPOSITORY,
-    ...(GITHUB_REPOSITORY && { workflowRepository: `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}` }),
-    ...(GITHUB_REF_TYPE === "tag" && GITHUB_REF_NAME && { workflowTag: GITHUB_REF_NAME }),
-    ...(options.dryRun !== true && { commitTags: await git("tag", "--points-at", "HEAD") }),
-    today: today(now),
-  });
+  const { remote, dryRun = false } = options;
+  const problems = releaseProblems(await readFacts({ env, remote, dryRun, today: today(now), log }));
   for (const problem of problems) say(problemText(problem));
   if (problems.length > 0) throw new NotReleasable();
 }
@@ -244,19 +226,6 @@ async function tag({ folder, env, options, say }: Release): Promise<void> {
   const tarball = path.join(folder, record.package);
   const target = { root: ROOT, remote: options.remote, env: gitEnvironment(env) };
   say(`${name}: ${await pushBuiltTree(target, { tarball, tag: name, source: record.commit })}\n`);
-}
-
-/** Adds the credentials of GH_TOKEN, as actions/checkout does. They are in no argument and no file. */
-function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { GH_TOKEN: token, GITHUB_SERVER_URL: server = "https://github.com" } = env;
-  if (!token) return env;
-  const login = Buffer.from(`x-access-token:${token}`).toString("base64");
-  return {
-    ...env,
-    GIT_CONFIG_COUNT: "1",
-    GIT_CONFIG_KEY_0: `http.${server}/.extraheader`,
-    GIT_CONFIG_VALUE_0: `AUTHORIZATION: basic ${login}`,
-  };
 }
 
 async function github({ folder, env, say }: Release): Promise<void> {

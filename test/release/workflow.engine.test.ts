@@ -301,6 +301,16 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
     expect(await fails("npm run --silent release -- tag")).toContain("(tag_taken)");
   });
 
+  test("a folder with other files is left as it is, and a step that does not exist runs none", async () => {
+    expect(await fails("npm run --silent release -- build --out docs")).toContain("(release_folder_taken)");
+    expect(await types("git status --porcelain")).toBe("");
+    const { code, stdout, stderr } = await run("node", ["scripts/release/main.ts", "sums", "nmp"], {
+      cwd: root,
+    });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("there is no step nmp");
+  });
+
   test("a package that fails its test is not released", async () => {
     await rm(path.join(root, "dist/release", FILE));
     expect(await fails("npm run --silent release -- test npm")).toMatch(
