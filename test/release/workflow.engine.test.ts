@@ -1,74 +1,40 @@
-import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { createAdaptorServer } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { run } from "../../infra/shell/process.ts";
-import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";
-import { execute } from "../../scripts/execute.ts";
 import { LocalRunner, type JobResult } from "../workflows/runner.ts";
 import { cosign } from "./cosign.ts";
-import { githubStandIn, type GitHubStandIn } from "./github-stand-in.ts";
-import { type PackageRegistry, startPackageRegistry } from "./verdaccio.ts";
+import type { GitHubStandIn } from "./github-stand-in.ts";
+import { type ReleaseWorld, startReleaseWorld } from "./release-world.ts";
 
 const VERSION = "9.1.0";
 const FILE = `steward-gateway-${VERSION}.tgz`;
-const TOKEN = "the-token-of-github-0123456789";
 const BUILD_MS = 20 * 60_000;
 const RUN_MS = 5 * 60_000;
-
-/** In place of the test that installs the package, which has a run of its own. */
-const SHORT_TEST = `
-import { existsSync } from "node:fs";
-import { expect, test } from "vitest";
-
-test("the package that was built is named", () => expect(existsSync(process.env["STEWARD_PACKAGE"])).toBe(true));
-`;
 
 const signer = await cosign();
 if ("missing" in signer) process.stderr.write(`skipped: the release workflow (${signer.missing})\n`);
 
 /** A release from a copy of this checkout: of release.yml everything runs but what needs an engine of its processor. */
 describe.skipIf("missing" in signer)("release.yml, step by step", () => {
+  let world: ReleaseWorld;
   let folder: string;
   let root: string;
   let remote: string;
-  let registry: PackageRegistry;
   let github: GitHubStandIn;
-  let server: LoopbackServer;
   let runner: LocalRunner;
-  let environment: Record<string, string>;
   let source: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), "steward-release-"));
-    root = path.join(folder, "checkout");
-    remote = path.join(folder, "remote.git");
-    registry = await startPackageRegistry();
-    github = githubStandIn(() => server.url, TOKEN);
-    server = await listenOnLoopback(createAdaptorServer(github.app) as never, 0);
-    const executable = "executable" in signer ? signer.executable : "";
-    environment = {
-      PATH: [await githubCommand(), path.dirname(executable), process.env["PATH"]].join(path.delimiter),
-      npm_config_registry: registry.url,
-      npm_config_userconfig: registry.settings,
-      COSIGN_PASSWORD: "the-password-of-the-key",
-      RELEASE_KEY: path.join(folder, "cosign.key"),
-      GITHUB_API_URL: server.url,
-      GITHUB_SERVER_URL: "https://github.com",
-      GITHUB_REPOSITORY: "example/steward",
-      GITHUB_REF_TYPE: "tag",
-      GITHUB_REF_NAME: `release-${VERSION}`,
-    };
-    await types("cosign generate-key-pair", folder);
-    await copyRepository();
+    world = await startReleaseWorld(VERSION, "executable" in signer ? signer.executable : "");
+    ({ folder, root, remote, github } = world);
     runner = await LocalRunner.start({
       root,
       vars: {},
       secrets: {},
-      environment,
+      environment: world.environment,
       leftOut: {
         "job image": "it needs a Docker engine of each processor",
         "npm run release -- push": "there is no image",
@@ -78,55 +44,14 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
 
   afterAll(async () => {
     await runner?.close();
-    await server?.close();
-    await registry?.close();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    await world?.close();
   });
 
-  /** Types a line into a shell that has to succeed. */
-  const types = (line: string, cwd = root): Promise<string> =>
-    execute("bash", ["-e", "-c", line], { cwd, env: { ...process.env, ...environment } });
-  /** Types a line that fails, and returns what it printed. */
-  async function fails(line: string): Promise<string> {
-    const env = { ...process.env, ...environment };
-    const { code, stdout, stderr } = await run("bash", ["-c", line], { cwd: root, env });
-    expect(code).toBe(1);
-    return stdout + stderr;
-  }
-
-  /** Adds a `gh` that knows how many runs of check.yml have passed; see test/workflows/run.engine.test.ts. */
-  async function githubCommand(): Promise<string> {
-    const bin = path.join(folder, "bin");
-    await mkdir(bin);
-    await writeFile(path.join(bin, "gh"), `#!/bin/sh\ncat "${bin}/passed"\n`, { mode: 0o755 });
-    await writeFile(path.join(bin, "passed"), "1\n");
-    return bin;
-  }
-
-  /** Makes a repository of this checkout's files, with a remote and a commit that is ready to be released. */
-  async function copyRepository(): Promise<void> {
-    const listed = await execute("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    const files = listed.split("\0").filter((name) => name !== "" && existsSync(name));
-    for (const file of files) await cp(file, path.join(root, file));
-    // Not one symbolic link: for `npm sbom` the packages would be those of another project.
-    const packages = `"${path.resolve("node_modules")}"`;
-    await types(`cp -al ${packages} . 2>/dev/null || cp -a ${packages} .`);
-    await types(`git init --quiet --bare --initial-branch=main "${remote}"`, folder);
-    await types("git init --quiet --initial-branch=main");
-    await appendFile(path.join(root, ".git/info/exclude"), "node_modules\n");
-    await types(
-      `git config user.name a && git config user.email a@b.test && git remote add origin "${remote}"`,
-    );
-    const changelog = await readFile(path.join(root, "CHANGELOG.md"), "utf8");
-    const changed = changelog.replace("## [Unreleased]\n", "## [Unreleased]\n\n- A change of the test.\n");
-    await writeFile(path.join(root, "CHANGELOG.md"), changed);
-    await writeFile(path.join(root, "test/release/installed.engine.test.ts"), SHORT_TEST);
-    await types("git add --all && git commit --quiet --message before");
-  }
-
+  const types: ReleaseWorld["types"] = (...words) => world.types(...words);
+  const fails: ReleaseWorld["fails"] = (line) => world.fails(line);
   const start = () =>
     runner.run("release.yml", {
-      github: { repository: "example/steward", sha: source, actor: "somebody", token: TOKEN },
+      github: { repository: "example/steward", sha: source, actor: "somebody", token: world.token },
     });
   const saidBy = (job: JobResult | undefined) => job?.ran.map(({ said }) => said).join("\n") ?? "";
   const filesOf = async (place: string): Promise<string[]> =>
@@ -182,9 +107,9 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
   });
 
   test("a commit that check.yml has not passed is not released", async () => {
-    await writeFile(path.join(folder, "bin/passed"), "0\n");
+    await world.setChecks(0);
     const jobs = await start();
-    await writeFile(path.join(folder, "bin/passed"), "1\n");
+    await world.setChecks(1);
     expect(saidBy(jobs["checked"])).toContain("check.yml has not passed");
     expect([jobs["build"]?.result, jobs["publish"]?.result]).toEqual(["skipped", "skipped"]);
   });
@@ -196,7 +121,7 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
       const jobs = await start();
       for (const job of Object.values(jobs)) expect(job.result, saidBy(job)).toBe("success");
       expect(runner.leftOut).toContain("left out: npm run release -- push (there is no image)");
-      expect(Object.values(jobs).map(saidBy).join("")).not.toContain(TOKEN);
+      expect(Object.values(jobs).map(saidBy).join("")).not.toContain(world.token);
       expect(jobs["build"]?.ran.at(-1)?.said).toContain("installed.engine.test.ts");
     },
     RUN_MS,
@@ -284,8 +209,7 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
 
   test("a step that was done already changes nothing", async () => {
     const before = JSON.stringify(github.releases);
-    const environmentOfJob = `GH_TOKEN=${TOKEN}`;
-    const said = await types(`${environmentOfJob} npm run --silent release -- npm tag github`);
+    const said = await types(`GH_TOKEN=${world.token} npm run --silent release -- npm tag github`);
     expect(said).toContain(`${FILE} is published already`);
     const commit = (await types(`git --git-dir="${remote}" rev-parse v${VERSION}`)).trim();
     expect(said).toContain(`v${VERSION}: ${commit}`);
