@@ -56,6 +56,14 @@ const TABLE = [
     files: ["policies/build.ts", "runtime/process/ended.ts"],
     node: true,
   },
+  // Commands of the checkout, releases among them: nothing that ships imports one.
+  {
+    from: "scripts",
+    may: ["runtime", "infra", "policies"],
+    packages: "any",
+    files: ["package.json"],
+    node: true,
+  },
   {
     from: "rehearsal",
     may: ["runtime", "infra", "stacks", "policies"],

@@ -1,6 +1,7 @@
 /**
  * `npm run package`: packs the package that people install into `dist/package`. It has the checkout's folders, compiled, with the bundles and the policy pack inside: a user needs no build tool.
  */
+import { existsSync } from "node:fs";
 import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,6 +11,8 @@ import { commandParser, runCommand, type CommandOutput } from "../infra/shell/co
 import { PACKAGE, ROOT } from "../infra/shell/package.ts";
 import { buildPolicyPack } from "../policies/build.ts";
 import { execute } from "./execute.ts";
+import { absoluteLinks, repositoryPage } from "./package-links.ts";
+import { sourceTag } from "./release/check.ts";
 
 const SCRIPT = "npm run package --";
 /** Files that are executed, or imported by a user's program. The compiler finds what they import. */
@@ -35,11 +38,20 @@ const COPIED = [
 /** Modules that build the bundle. They and the bundler are left out of the package. */
 const BUILDERS = ["infra/bundle/build", "infra/bundle/programs"];
 const BUNDLER = "esbuild";
+const MANIFEST = path.join(ROOT, "package.json");
 
-const manifestSchema = z.object({
+/** Members of the checkout's package.json that the package has too. */
+const ownSchema = z.object({
   version: z.string(),
   description: z.string(),
+  keywords: z.array(z.string()),
+  homepage: z.string(),
+  bugs: z.object({ url: z.string() }),
   license: z.string(),
+  repository: z.object({ type: z.string(), url: z.string() }),
+});
+
+const manifestSchema = ownSchema.extend({
   dependencies: z.record(z.string(), z.string()),
   optionalDependencies: z.record(z.string(), z.string()),
 });
@@ -65,6 +77,7 @@ async function packed(content: string, folder: string): Promise<string> {
   for await (const name of glob(COPIED, { cwd: ROOT })) {
     await cp(path.join(ROOT, name), path.join(content, name), { recursive: true });
   }
+  await linkPages(content);
   await addBundle(content);
   await buildPolicyPack(path.join(content, "dist/policies"));
   const own = await manifest(content);
@@ -112,6 +125,17 @@ async function compile(content: string): Promise<void> {
   }
 }
 
+/** Makes the links of the package's pages lead to the repository where the package has not what they name. */
+async function linkPages(content: string): Promise<void> {
+  const { repository: own, version } = manifestSchema.parse(JSON.parse(await readFile(MANIFEST, "utf8")));
+  const repository = { url: repositoryPage(own.url), ref: sourceTag(version) };
+  const has = (file: string): boolean => existsSync(path.join(content, file));
+  for await (const page of glob("**/*.md", { cwd: content })) {
+    const file = path.join(content, page);
+    await writeFile(file, absoluteLinks(await readFile(file, "utf8"), page, has, repository));
+  }
+}
+
 async function addBundle(content: string): Promise<void> {
   const { worker, container } = await buildBundle();
   const modules = worker.files.map(({ name }) => name);
@@ -125,9 +149,8 @@ async function addBundle(content: string): Promise<void> {
 
 /** The package's own package.json: with the versions that this checkout is tested with, of what is imported. */
 async function manifest(content: string): Promise<{ version: string; [member: string]: unknown }> {
-  const text = await readFile(path.join(ROOT, "package.json"), "utf8");
-  const { version, description, license, dependencies, optionalDependencies } = manifestSchema.parse(
-    JSON.parse(text),
+  const { dependencies, optionalDependencies, ...own } = manifestSchema.parse(
+    JSON.parse(await readFile(MANIFEST, "utf8")),
   );
   const imported = await packagesOf(content);
   imported.delete(BUNDLER);
@@ -137,9 +160,7 @@ async function manifest(content: string): Promise<{ version: string; [member: st
   const used = Object.entries(dependencies).filter(([name]) => imported.has(name));
   return {
     name: PACKAGE,
-    version,
-    description,
-    license,
+    ...own,
     type: "module",
     exports: {
       ".": { types: "./stacks/program.d.ts", default: "./stacks/program.js" },
@@ -148,6 +169,8 @@ async function manifest(content: string): Promise<{ version: string; [member: st
       "./infra/*": "./infra/*",
       "./package.json": "./package.json",
     },
+    // There is no plugin to download: the components run in the user's program.
+    pulumi: { resource: false },
     bin: { "steward-deploy": "stacks/commands/main.js" },
     dependencies: Object.fromEntries(used),
     optionalDependencies,

@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import packageJson from "../package.json" with { type: "json" };
+import { repositoryPage } from "../scripts/package-links.ts";
 import { pictureSources, PICTURES_MADE_FROM } from "./support/pictures.ts";
 
 const pages = execFileSync("git", ["ls-files", "*.md"], { encoding: "utf8" }).trim().split("\n");
@@ -38,6 +40,18 @@ test("every link of a page leads somewhere", () => {
     });
   });
   expect(broken).toEqual([]);
+});
+
+test("pages name the repository that package.json names", () => {
+  const own = repositoryPage(packageJson.repository.url);
+  const name = own.split("/").at(-1) ?? "";
+  const named = pages.flatMap((page) =>
+    [...readFileSync(page, "utf8").matchAll(/https:\/\/github\.com\/[\w.-]+\/([\w-]+)/g)]
+      .filter(([, repository]) => repository === name)
+      .map(([url]) => ({ page, url })),
+  );
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter(({ url }) => url !== own)).toEqual([]);
 });
 
 test("every source file that a folder's README names is in that folder", () => {

@@ -23,6 +23,7 @@ beforeAll(async () => {
   await plant("stacks/program.ts", "export const F = 1;");
   await plant("policies/rule.ts", "export const G = 1;");
   await plant("rehearsal/world.ts", "export const H = 1;");
+  await plant("scripts/release/check.ts", "export const K = 1;");
   await plant("test/support/x.ts", "export const D = 1;");
 });
 afterAll(() => rm(project, { recursive: true }));
@@ -35,7 +36,7 @@ async function plant(file: string, source: string): Promise<void> {
 /** The files that the cruiser objects to in the planted project. */
 async function offenders(): Promise<string[]> {
   const options = { cwd: project, env: { ...process.env, NO_COLOR: "1" }, maxBuffer: 1 << 24 };
-  const folders = ["runtime", "infra", "stacks", "policies", "rehearsal", "test"];
+  const folders = ["runtime", "infra", "stacks", "policies", "rehearsal", "scripts", "test"];
   const args = [CRUISER, ...folders, "--config", ".dependency-cruiser.mjs", "--output-type", "json"];
   const { stdout } = await run(process.execPath, args, options).catch((error: { stdout: string }) => error);
   const { summary } = JSON.parse(stdout) as { summary: { violations: { from: string }[] } };
@@ -55,6 +56,7 @@ const WRONG = [
   ["stacks/commands/bad10.ts", 'const { H } = await import("../../rehearsal/world.ts"); export { H };'],
   ["runtime/gateway/channels/bad12.ts", 'import { I } from "../prompt/operator.ts"; export { I };'],
   ["runtime/gateway/agent/bad13.ts", 'import { J } from "../prompt/caller.ts"; export { J };'],
+  ["stacks/commands/bad14.ts", 'import { K } from "../../scripts/release/check.ts"; export { K };'],
   ["policies/bad11.ts", 'export type { H } from "../rehearsal/world.ts";'],
 ] as const;
 const RIGHT = [

@@ -1,9 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
-import { docker, resolveEngine } from "../shell/docker.ts";
+import { docker, type RegistryLogin, withRegistryLogin } from "../shell/docker.ts";
 import { run, tail } from "../shell/process.ts";
 import { type AccountAccess, AccountError, callAccount } from "./account-api.ts";
 import type { InstanceType } from "./container-api.ts";
@@ -45,7 +42,7 @@ export async function pushImage(access: AccountAccess, push: ImagePush): Promise
   requireFit(await inspect(image), instanceType);
   const repository = `${registry}/${access.accountId}/${AGENT}`;
   const target = `${repository}:${tag}`;
-  return withRegistryLogin(access, registry, async (env) => {
+  return withRegistryLogin(registry, await issue(access, registry), async (env) => {
     await docker(["tag", image, target]);
     try {
       const pushed = await run("docker", ["push", "--quiet", target], { env });
@@ -105,35 +102,6 @@ function requireFit(size: ImageSize, instanceType: InstanceType): void {
     "image_too_large",
     `The image needs ${Math.ceil(needed / MB)} MB of disk (${size.layers} layers), and ${instanceType} has ${disk(instanceType) / MB} MB; ${way}`,
   );
-}
-
-type RegistryLogin = Record<"username" | "password", string>;
-
-/**
- * Runs `work` with an environment in which the `docker` command may push, with credentials that are issued for it. They
- * are kept in a temporary folder that is deleted afterwards, never in the user's Docker configuration, an argument or a
- * log.
- *
- * @throws StewardError `registry_refused` if none are issued.
- */
-async function withRegistryLogin<T>(
-  access: AccountAccess,
-  registry: string,
-  work: (env: NodeJS.ProcessEnv) => Promise<T>,
-): Promise<T> {
-  const { username, password } = await issue(access, registry);
-  const folder = await mkdtemp(join(tmpdir(), "steward-registry-"));
-  try {
-    const auth = Buffer.from(`${username}:${password}`).toString("base64");
-    const config = JSON.stringify({ auths: { [registry]: { auth } } });
-    await writeFile(join(folder, "config.json"), config, { mode: 0o600 });
-    // The temporary configuration folder has no contexts, so the address of the current context's engine is given
-    // explicitly.
-    const { env } = await resolveEngine(undefined);
-    return await work({ ...env, DOCKER_CONFIG: folder });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 /** https://developers.cloudflare.com/api/resources/containers/subresources/registries/subresources/credentials/ */

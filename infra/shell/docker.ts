@@ -1,3 +1,5 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BuildFailure } from "./failure.ts";
 import { type Finished, run, type RunOptions, tail } from "./process.ts";
@@ -173,4 +175,32 @@ export async function tryPull(
   const why = pulled.timedOut ? `no end after ${PULL_MS / 1000} s` : tail(pulled, 1);
   options.log(`${image} can't be pulled (${why}): making one here`);
   return false;
+}
+
+/** Credentials for a container registry. */
+export type RegistryLogin = Record<"username" | "password", string>;
+
+/**
+ * Runs `work` with an environment in which the `docker` command is logged in to a registry. The credentials are in a
+ * temporary folder that is deleted afterwards, never in the user's Docker configuration, an argument or a log.
+ *
+ * @param registry host, with its port if it is not the default
+ */
+export async function withRegistryLogin<T>(
+  registry: string,
+  { username, password }: RegistryLogin,
+  work: (env: NodeJS.ProcessEnv) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "steward-registry-"));
+  try {
+    const auth = Buffer.from(`${username}:${password}`).toString("base64");
+    const config = JSON.stringify({ auths: { [registry]: { auth } } });
+    await writeFile(join(folder, "config.json"), config, { mode: 0o600 });
+    // The temporary configuration folder has no contexts, so the address of the current context's engine is given
+    // explicitly.
+    const { env } = await resolveEngine(undefined);
+    return await work({ ...env, DOCKER_CONFIG: folder });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -9,7 +9,10 @@ export interface Project {
   shell: Shell;
   /** Types a line that has to succeed. */
   works(line: string): Promise<Typed>;
-  /** Packs and installs the package, and makes the stack `dev` from a template. */
+  /**
+   * Installs the package, and makes the stack `dev` from a template. The package is the file that STEWARD_PACKAGE names,
+   * as the release sets it; without it, it is packed.
+   */
   begin(template: "serverless" | "host"): Promise<void>;
   /** Gives the stack `dev` its settings; those of `secrets` as secrets. */
   configure(plain: Record<string, string>, secrets: Record<string, string>): Promise<void>;
@@ -24,13 +27,17 @@ export async function emptyProject(name: string, { docker = false } = {}): Promi
   const shell = await openShell(bot, name, { state, docker });
   const works = (line: string, where: Shell = shell): Promise<Typed> => succeed(where, line);
 
+  async function packed(): Promise<string> {
+    const checkout = { ...shell, folder: resolve(".") };
+    const { said } = await works(`npm run --silent package -- --out ${folder}/package`, checkout);
+    return said.trim().split("\n").at(-1) ?? "";
+  }
+
   return {
     shell,
     works: (line) => works(line),
     async begin(template) {
-      const checkout = { ...shell, folder: resolve(".") };
-      const packed = await works(`npm run --silent package -- --out ${folder}/package`, checkout);
-      const file = packed.said.trim().split("\n").at(-1);
+      const { STEWARD_PACKAGE: file = await packed() } = process.env;
       await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
       const place = `./node_modules/steward-gateway/templates/${template}`;
       await works(`pulumi new ${place} --force --yes --name bot --stack dev`);

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
 import { ENGINE_VERSION } from "../../rehearsal/engine/build.ts";
+import { builtTag, sourceTag } from "../../scripts/release/check.ts";
 import { evaluate } from "./expression.ts";
 import { GITHUB, neededBy, readWorkflow, stepsOf, workflowFiles } from "./read.ts";
 
@@ -26,18 +27,19 @@ describe.each(workflowFiles())("%s", (file) => {
 
   test("gives its token no more than reading and signing in, and lets it write only where no secret is", () => {
     expect(workflow.permissions).toEqual(expect.any(Object));
-    const given = [workflow.permissions, ...jobs.map(({ permissions }) => permissions)].map(
-      (one) => one ?? {},
-    );
-    const rights = given.flatMap((permissions) => Object.entries(permissions).map((one) => one.join(": ")));
-    const writing = ["issues: write", "pull-requests: write"];
-    expect(["actions: read", "contents: read", "id-token: write", ...writing]).toEqual(
+    const rightsOf = (permissions: Record<string, string> = {}) =>
+      Object.entries(permissions).map((one) => one.join(": "));
+    const rights = [workflow, ...jobs].flatMap(({ permissions }) => rightsOf(permissions));
+    const writing = ["issues: write", "pull-requests: write", "contents: write"];
+    // A signature of an image is kept beside it, so what pushes it signs too.
+    const pushing = file === "release.yml" ? ["packages: write"] : [];
+    expect(["actions: read", "contents: read", "id-token: write", ...writing, ...pushing]).toEqual(
       expect.arrayContaining(rights),
     );
-    const writers = jobs.filter(({ permissions = {} }) =>
-      Object.entries(permissions).some((one) => writing.includes(one.join(": "))),
-    );
-    expect(JSON.stringify(writers)).not.toMatch(/\$\{\{ secrets\.|id-token/);
+    const having = (wanted: string[]) =>
+      jobs.filter(({ permissions }) => rightsOf(permissions).some((one) => wanted.includes(one)));
+    expect(JSON.stringify(having(writing))).not.toMatch(/\$\{\{ secrets\.|id-token/);
+    expect(JSON.stringify(having(pushing))).not.toContain("${{ secrets.");
   });
 
   test("reads secrets only in a job with an environment, which limits who gets them", () => {
@@ -58,7 +60,7 @@ describe.each(workflowFiles())("%s", (file) => {
   test("builds nothing from Go to deploy, and signs in to Pulumi Cloud without a token of its own", () => {
     const text = readFileSync(join(GITHUB, "workflows", file), "utf8");
     expect(text).not.toContain("PULUMI_ACCESS_TOKEN");
-    const setups = jobs.filter((job) => stepsOf(job).some(({ uses }) => uses === "./.github/actions/setup"));
+    const setups = jobs.filter(({ steps: own = [] }) => own.some((step) => step.with?.["organization"]));
     expect(setups.map(({ permissions }) => permissions?.["id-token"])).toEqual(setups.map(() => "write"));
     expect(file === "check.yml" || !/setup-go|npm run engine/.test(text)).toBe(true);
   });
@@ -103,6 +105,43 @@ describe("rollout.yml", () => {
   });
 });
 
+describe("release.yml", () => {
+  const { on, jobs } = readWorkflow("release.yml");
+
+  test("begins with the tag that the release asks for, and not with the one that it makes", () => {
+    expect(on).toEqual({ push: { tags: [sourceTag("*")] } });
+    expect(builtTag("1.0.0").startsWith(sourceTag(""))).toBe(false);
+  });
+
+  test("publishes after the check of that commit and the tests of what was built, and keeps no secret", () => {
+    const before = Object.fromEntries(Object.entries(jobs).map(([name, job]) => [name, neededBy(job)]));
+    expect(before).toEqual({
+      checked: [],
+      build: ["checked"],
+      image: ["build"],
+      publish: ["image"],
+      announce: ["publish"],
+    });
+    expect(JSON.stringify(jobs)).not.toContain("${{ secrets.");
+  });
+
+  test("runs every step of a release once, in their order", () => {
+    const named = Object.values(jobs)
+      .flatMap(stepsOf)
+      .flatMap(({ run = "" }) => /^npm run release -- (.+)$/.exec(run)?.[1]?.split(" ") ?? []);
+    const source = readFileSync("scripts/release/main.ts", "utf8");
+    const [, table = ""] = /const STEPS[^{]+\{(.+?)^\};/ms.exec(source) ?? [];
+    expect(named).toEqual([...table.matchAll(/^ {2}"?([a-z-]+)"?: \{/gm)].map(([, name]) => name));
+  });
+
+  test("signs with the cosign that the tests run", () => {
+    const module = readFileSync("test/release/cosign/go.mod", "utf8");
+    const [, version] = /github\.com\/sigstore\/cosign\/v3 (v\S+)/.exec(module) ?? [];
+    const installs = stepsOf(jobs["publish"] ?? {}).filter(({ uses = "" }) => uses.includes("cosign"));
+    expect(installs.map((step) => step.with)).toEqual([{ "cosign-release": version }]);
+  });
+});
+
 describe("nightly.yml", () => {
   const { report } = readWorkflow("nightly.yml").jobs;
 
@@ -139,7 +178,8 @@ test("Dependabot updates every folder that pins something", () => {
   expect(folders("gomod")).toEqual(modules.sort());
   const actions = globSync(".github/actions/*/action.yml").map((file) => `/${dirname(file)}`);
   expect(folders("github-actions")).toEqual(["/", ...actions].sort());
-  expect(folders("npm")).toEqual(["/"]);
+  const locks = globSync("{rehearsal,test}/**/package-lock.json").map((file) => `/${dirname(file)}`);
+  expect(folders("npm")).toEqual(["/", ...locks].sort());
   // A Dockerfile that named an image would need an entry.
   const images = globSync("{infra,rehearsal}/**/*Dockerfile").flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/^FROM (.+)$/gm)].map(([, image = ""]) => image),

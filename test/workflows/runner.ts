@@ -22,6 +22,8 @@ export interface RunnerOptions {
   secrets: Record<string, string>;
   /** Variables that the actions which are left out would have set. */
   environment: Record<string, string>;
+  /** More of what is left out, by how it begins, and why; a whole job by `job <name>`. It counts as done. */
+  leftOut?: Readonly<Record<string, string>>;
 }
 
 /** What is left out, by how it begins, and why. */
@@ -31,6 +33,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "actions/setup-go@": "Go is there",
   "actions/cache@": "the cache is this machine's",
   "npm ci": "the packages are there",
+  "sigstore/cosign-installer@": "cosign is on PATH",
   "pulumi/actions@": "the CLI is on PATH",
   "pulumi/auth-actions@": "it signs in to Pulumi Cloud",
   ".ci/run": "it runs this test",
@@ -66,7 +69,7 @@ export class LocalRunner {
     for (const [name, job] of Object.entries(readWorkflow(file).jobs)) {
       const contexts = { inputs: {}, ...given, vars, secrets, needs };
       for (const [suffix, matrix] of matrixOf(job)) {
-        const result = await this.#job(job, { ...contexts, matrix });
+        const result = await this.#job(name, job, { ...contexts, matrix });
         needs[name] = result;
         results[`${name}${suffix}`] = result;
       }
@@ -83,13 +86,17 @@ export class LocalRunner {
     return rm(this.#artifacts, { recursive: true, force: true });
   }
 
-  async #job(job: Job, contexts: Contexts): Promise<JobResult> {
-    const before = neededBy(job).map((name) => evaluate(`needs.${name}.result`, contexts));
+  async #job(name: string, job: Job, contexts: Contexts): Promise<JobResult> {
+    const before = neededBy(job).map((one) => evaluate(`needs.${one}.result`, contexts));
     const mayRun = before.every((result) => result === "success") || job.if?.includes("always()");
     if (!mayRun || (job.if !== undefined && !evaluate(job.if, contexts)))
       return { result: "skipped", outputs: {}, ran: [] };
+    if (this.#reasonToLeaveOut(`job ${name}`) !== undefined)
+      return { result: "success", outputs: {}, ran: [] };
     if (job.uses !== undefined) return this.#called(job, contexts);
-    await rm(join(this.#options.root, ".steward/rollouts"), { recursive: true, force: true });
+    for (const folder of [".steward/rollouts", "dist/release"]) {
+      await rm(join(this.#options.root, folder), { recursive: true, force: true });
+    }
     const steps: Record<string, { outputs: Record<string, string> }> = {};
     const done: JobResult = { result: "success", outputs: {}, ran: [] };
     for (const step of stepsOf(job)) {
@@ -98,8 +105,8 @@ export class LocalRunner {
       if (done.result === "failure" && !step.if?.includes("always()")) continue;
       if (!(await this.#step(step, job, here, done))) done.result = "failure";
     }
-    for (const [name, value] of Object.entries(job.outputs ?? {})) {
-      done.outputs[name] = fill(value, { ...contexts, steps });
+    for (const [output, value] of Object.entries(job.outputs ?? {})) {
+      done.outputs[output] = fill(value, { ...contexts, steps });
     }
     return done;
   }
@@ -114,14 +121,18 @@ export class LocalRunner {
     return result;
   }
 
+  /** Records that something is left out, if it is. */
+  #reasonToLeaveOut(what: string): string | undefined {
+    const all = { ...LEFT_OUT, ...this.#options.leftOut };
+    const reason = Object.entries(all).find(([start]) => what.startsWith(start))?.[1];
+    if (reason !== undefined) this.leftOut.push(`left out: ${what} (${reason})`);
+    return reason;
+  }
+
   /** @returns whether it went well */
   async #step(step: Step, job: Job, contexts: Contexts, done: JobResult): Promise<boolean> {
     const what = step.uses ?? step.run ?? "";
-    const reason = Object.entries(LEFT_OUT).find(([start]) => what.startsWith(start))?.[1];
-    if (reason !== undefined) {
-      this.leftOut.push(`left out: ${what} (${reason})`);
-      return true;
-    }
+    if (this.#reasonToLeaveOut(what) !== undefined) return true;
     if (step.uses !== undefined) return this.#artifactStep(step, contexts);
     const written = join(this.#artifacts, "github-output");
     await rm(written, { force: true });
@@ -146,6 +157,8 @@ export class LocalRunner {
   }
 
   async #artifactStep({ uses = "", with: given = {} }: Step, contexts: Contexts): Promise<boolean> {
+    // What `pattern` names is only what jobs that are left out would have stored.
+    if (given["pattern"] !== undefined) return uses.startsWith("actions/download-artifact@");
     const stored = join(this.#artifacts, fill(given["name"] ?? "", contexts));
     const place = join(this.#options.root, fill(given["path"] ?? ".", contexts));
     const [from, to] = uses.startsWith("actions/upload-artifact@") ? [place, stored] : [stored, place];

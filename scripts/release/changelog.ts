@@ -1,0 +1,60 @@
+/** A section of CHANGELOG.md, in the form of Keep a Changelog: https://keepachangelog.com/en/1.1.0/ */
+export interface Section {
+  /** As the heading names it: `0.1.0`, or `Unreleased`. */
+  name: string;
+  /** `2026-11-27`; `undefined` if the heading has none. */
+  date: string | undefined;
+  /** Markdown below the heading, without blank lines around it. */
+  text: string;
+}
+
+const UNRELEASED = "Unreleased";
+const HEADING = /^## \[([^\]\n]+)\](?: - (\d{4}-\d{2}-\d{2}))?[ \t]*$/;
+
+/** Returns the sections of a changelog from top to bottom. */
+export function sectionsOf(changelog: string): Section[] {
+  const sections: (Pick<Section, "name" | "date"> & { lines: string[] })[] = [];
+  for (const line of changelog.split(/\r?\n/)) {
+    const [, name, date] = HEADING.exec(line) ?? [];
+    if (name === undefined) sections.at(-1)?.lines.push(line);
+    else sections.push({ name, date, lines: [] });
+  }
+  return sections.map(({ name, date, lines }) => ({
+    name,
+    date,
+    text: lines.join("\n").trim(),
+  }));
+}
+
+/** Returns the sections of versions: all but the one of unreleased changes. */
+export function releasesIn(changelog: string): Section[] {
+  return sectionsOf(changelog).filter(({ name }) => name !== UNRELEASED);
+}
+
+/** Returns true if a section lists at least one change. Headings and introductions are none. */
+export function hasChanges({ text }: Section): boolean {
+  return /^[-*] \S/m.test(text);
+}
+
+/**
+ * Moves the unreleased changes into the section of a version, unless that lists changes already.
+ *
+ * @param date of the release, as `2026-11-27`
+ * @returns the new text; `undefined` if there is no change to release
+ */
+export function releaseUnreleased(changelog: string, version: string, date: string): string | undefined {
+  const sections = sectionsOf(changelog);
+  const isListed = ({ name }: Section): boolean => name === version;
+  if (sections.some((section) => isListed(section) && hasChanges(section))) return changelog;
+  const unreleased = sections.find(({ name }) => name === UNRELEASED);
+  if (unreleased === undefined || !hasChanges(unreleased)) return undefined;
+  const start = changelog.search(/^## \[/m);
+  const headings = sections
+    .filter((section) => !isListed(section))
+    .map(({ name, date: dated, text }) => {
+      const heading =
+        name === UNRELEASED ? `## [${UNRELEASED}]\n\n## [${version}] - ${date}` : `## [${name}]`;
+      return `${heading}${dated === undefined ? "" : ` - ${dated}`}\n\n${text}\n`;
+    });
+  return `${changelog.slice(0, start)}${headings.join("\n")}`;
+}

@@ -1,0 +1,161 @@
+import semver from "semver";
+import { hasChanges, releasesIn, sectionsOf } from "./changelog.ts";
+
+/** A reason not to release. Its code is stable. */
+export interface Problem {
+  code: string;
+  cause: string;
+  fix: string;
+}
+
+/** State of the checkout and of what was released before, as {@link releaseProblems} checks it. */
+export interface ReleaseFacts {
+  /** Of package.json. */
+  version: string;
+  /** Version that the built programs report. */
+  builtVersion: string;
+  changelog: string;
+  /** Changed and untracked files, as paths. */
+  changedFiles: readonly string[];
+  /** Tags of the repository that is pushed to, and of this clone. */
+  tags: readonly string[];
+  /** True if npm's registry has this version; `undefined` if the registry did not answer. */
+  onNpm: boolean | undefined;
+  /** `https://github.com/<owner>/<name>` of package.json. */
+  repository: string;
+  /** The same of the repository in which a workflow runs. */
+  workflowRepository?: string;
+  /** Tag that started the workflow. */
+  workflowTag?: string;
+  /** Tags of the commit that is released; absent in a dry run, which needs none. */
+  commitTags?: readonly string[];
+  /** Date in UTC, as `2026-11-27`. */
+  today: string;
+}
+
+/** Tag of the sources of a version. Pushing it starts the workflow that releases the version. */
+export const sourceTag = (version: string): string => `release-${version}`;
+/** Tag of the built package of a version, made by the release. `pulumi package add` and npm install from it. */
+export const builtTag = (version: string): string => `v${version}`;
+
+/** Returns the command that prepares a release. */
+const prepare = (version: string): string => `npm run release -- --prepare ${version}`;
+
+/** Returns everything that stands against a release, with a fix for each. */
+export function releaseProblems(facts: ReleaseFacts): Problem[] {
+  const { version, builtVersion } = facts;
+  if (semver.valid(version) !== version) {
+    const cause = `package.json has the version ${JSON.stringify(version)}, which is no semantic version (https://semver.org)`;
+    const next = semver.coerce(version)?.version ?? "0.1.0";
+    // Every other check compares with the version.
+    return [{ code: "version_invalid", cause, fix: prepare(next) }, ...treeProblems(facts)];
+  }
+  const problems = [
+    ...changelogProblems(facts),
+    ...treeProblems(facts),
+    ...earlierReleaseProblems(facts),
+    ...workflowProblems(facts),
+  ];
+  if (builtVersion !== version) {
+    const cause = `the programs report version ${builtVersion}, and package.json has ${version}`;
+    problems.unshift({ code: "version_differs", cause, fix: prepare(version) });
+  }
+  return problems;
+}
+
+function changelogProblems({ version, changelog, today }: ReleaseFacts): Problem[] {
+  const sections = releasesIn(changelog);
+  const names = sections.map(({ name }) => name);
+  const invalid = names.filter((name) => semver.valid(name) !== name);
+  if (invalid.length > 0) {
+    const cause = `CHANGELOG.md has sections without a semantic version: ${invalid.join(", ")}`;
+    const fix = "Name each section as in `## [1.2.3] - 2026-11-27`.";
+    return [{ code: "changelog_section_invalid", cause, fix }];
+  }
+  const problems: Problem[] = [];
+  const sorted = semver.rsort([...names]);
+  if (sorted.join() !== names.join() || new Set(names).size !== names.length) {
+    problems.push({
+      code: "changelog_order_wrong",
+      cause: `the sections of CHANGELOG.md are out of order: ${names.join(", ")}`,
+      fix: `Put them in this order, each once: ${[...new Set(sorted)].join(", ")}.`,
+    });
+  }
+  const [newest = version] = sorted;
+  if (semver.gt(newest, version)) {
+    problems.push({
+      code: "version_too_low",
+      cause: `CHANGELOG.md has a section of ${newest}, which is newer than ${version} of package.json`,
+      fix: prepare(newest),
+    });
+  }
+
+  const section = sections.find(({ name }) => name === version);
+  if (section === undefined || !hasChanges(section)) {
+    const unreleased = sectionsOf(changelog).find(({ name }) => name === "Unreleased");
+    const canMove = unreleased !== undefined && hasChanges(unreleased);
+    const write = `List the changes under \`## [${section === undefined ? "Unreleased" : version}]\`, as \`- …\``;
+    const isMissing = section === undefined;
+    problems.push({
+      code: isMissing ? "changelog_section_missing" : "changelog_section_empty",
+      cause: `CHANGELOG.md has no ${isMissing ? "section" : "change in the section"} of ${version}`,
+      fix: canMove ? prepare(version) : isMissing ? `${write}, then: ${prepare(version)}` : `${write}.`,
+    });
+  } else if (section.date === undefined || section.date > today) {
+    problems.push({
+      code: "changelog_date_wrong",
+      cause: `the section of ${version} in CHANGELOG.md has ${section.date === undefined ? "no date" : `the date ${section.date}, which is to come`}`,
+      fix: `Write its heading as \`## [${version}] - ${today}\`.`,
+    });
+  }
+  return problems;
+}
+
+function treeProblems({ changedFiles }: ReleaseFacts): Problem[] {
+  if (changedFiles.length === 0) return [];
+  const shown = changedFiles.slice(0, 5).join(", ");
+  const more = changedFiles.length > 5 ? ` and ${changedFiles.length - 5} more` : "";
+  const cause = `files are changed and not committed: ${shown}${more}`;
+  return [{ code: "tree_dirty", cause, fix: "Commit them, or: git stash --include-untracked" }];
+}
+
+function earlierReleaseProblems({ version, tags, onNpm }: ReleaseFacts): Problem[] {
+  const problems: Problem[] = [];
+  const released = tags
+    .filter((tag) => tag === builtTag(semver.valid(tag) ?? ""))
+    .map((tag) => tag.slice("v".length));
+  const [highest = version] = semver.rsort([...released]);
+  const next = semver.inc(semver.gt(highest, version) ? highest : version, "patch") ?? version;
+  const places = [
+    ...(released.includes(version) ? [`as the tag ${builtTag(version)}`] : []),
+    ...(onNpm === true ? ["on npm"] : []),
+  ];
+  if (places.length > 0) {
+    const cause = `version ${version} is released already, ${places.join(" and ")}`;
+    problems.push({ code: "version_released", cause, fix: prepare(next) });
+  } else if (semver.gt(highest, version)) {
+    const cause = `version ${version} is lower than ${highest}, which is released`;
+    problems.push({ code: "version_too_low", cause, fix: prepare(next) });
+  }
+  return problems;
+}
+
+function workflowProblems(facts: ReleaseFacts): Problem[] {
+  const { version, workflowTag, commitTags, repository, workflowRepository = repository } = facts;
+  const problems: Problem[] = [];
+  const wanted = sourceTag(version);
+  const fix = `git tag ${wanted} && git push origin ${wanted}`;
+  if (workflowTag !== undefined && workflowTag !== wanted) {
+    const cause = `the tag ${workflowTag} started this release, and package.json has version ${version}`;
+    problems.push({ code: "tag_differs", cause, fix });
+  } else if (commitTags !== undefined && !commitTags.includes(wanted)) {
+    problems.push({ code: "tag_missing", cause: `this commit has no tag ${wanted}`, fix });
+  }
+  if (workflowRepository !== repository) {
+    // npm refuses provenance if they differ: https://docs.npmjs.com/generating-provenance-statements
+    const cause = `package.json names the repository ${repository}, and this one is ${workflowRepository}`;
+    const values = `repository.url=git+${workflowRepository}.git homepage=${workflowRepository}#readme bugs.url=${workflowRepository}/issues`;
+    problems.push({ code: "repository_differs", cause, fix: `npm pkg set ${values}` });
+  }
+  return problems;
+}

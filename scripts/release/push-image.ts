@@ -1,0 +1,70 @@
+import { docker } from "../../infra/shell/docker.ts";
+import { BuildFailure } from "../../infra/shell/failure.ts";
+import { type Finished, run, tail } from "../../infra/shell/process.ts";
+import { localImage, savedImages } from "./artefacts.ts";
+
+/** Place of the image. */
+export interface ImageTarget {
+  /** Repository with its registry's host, such as `ghcr.io/example/steward`. */
+  repository: string;
+  version: string;
+  /** Environment of the docker command, which holds the login. */
+  env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Pushes the saved images of a folder, and the list of them as `<repository>:<version>`, from which each engine takes that
+ * of its processor. Pushing the same images again changes nothing.
+ *
+ * @returns the list's name by digest, which no later push can move
+ * @throws BuildFailure `image_released` if the version's tag has other images; `image_push_failed`
+ */
+export async function pushImages(folder: string, target: ImageTarget): Promise<string> {
+  const { repository, version, env } = target;
+  const digests: string[] = [];
+  for (const { arch, file } of await savedImages(folder)) {
+    await docker(["load", "--quiet", "--input", file]);
+    digests.push(await pushOne(localImage(version, arch), `${repository}:${version}-${arch}`, target));
+  }
+  const list = `${repository}:${version}`;
+  const insecure = /^(?:127\.0\.0\.1|localhost)[:/]/.test(repository) ? ["--insecure"] : [];
+  // The tags of single processors may have moved by now. Nobody is told of them: what is verified is the list.
+  const former = await run("docker", ["manifest", "inspect", ...insecure, list], { env });
+  if (former.code === 0 && !digests.every((digest) => former.stdout.includes(digest))) {
+    throw new BuildFailure(
+      "image_released",
+      `${list} has other images already`,
+      "Release another version: npm run release -- --prepare <version>",
+    );
+  }
+  const images = digests.map((digest) => `${repository}@${digest}`);
+  await succeed(["manifest", "create", ...insecure, list, ...images], env);
+  const pushed = await succeed(["manifest", "push", "--purge", ...insecure, list], env);
+  return `${repository}@${digestIn(pushed)}`;
+}
+
+/** Pushes an image of the engine under another name, which the engine forgets again. Returns the digest. */
+async function pushOne(image: string, name: string, { env }: ImageTarget): Promise<string> {
+  await docker(["tag", image, name]);
+  try {
+    return digestIn(await succeed(["push", name], env));
+  } finally {
+    await docker(["image", "rm", name, image]);
+  }
+}
+
+async function succeed(words: string[], env: NodeJS.ProcessEnv): Promise<Finished> {
+  const finished = await run("docker", words, { env });
+  if (finished.code === 0) return finished;
+  throw new BuildFailure(
+    "image_push_failed",
+    `docker ${words.slice(0, 2).join(" ")} failed: ${tail(finished, 3)}`,
+    "Log in: docker login. In a workflow the job needs `packages: write`.",
+  );
+}
+
+function digestIn({ stdout }: Finished): string {
+  const digest = /sha256:[0-9a-f]{64}/.exec(stdout)?.[0];
+  if (digest !== undefined) return digest;
+  throw new BuildFailure("image_push_failed", `docker names no digest: ${stdout.trim()}`, "Push again.");
+}

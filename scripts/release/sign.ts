@@ -1,0 +1,58 @@
+import path from "node:path";
+import { BuildFailure } from "../../infra/shell/failure.ts";
+import { type run as runProcess, tail } from "../../infra/shell/process.ts";
+import { billOfImage, type ReleaseRecord, signatureOf, SUMS } from "./artefacts.ts";
+
+/** Way to sign: with the workflow's identity by default. */
+export interface Signer {
+  run: typeof runProcess;
+  /** Environment of cosign. With a key, COSIGN_PASSWORD opens it. */
+  env: NodeJS.ProcessEnv;
+  /** Private key. Without it cosign signs with the workflow's OIDC token, and the public log records it. */
+  key?: string | undefined;
+}
+
+/**
+ * Signs the package and the checksums, and the image with its bills of materials at its registry.
+ *
+ * https://docs.sigstore.dev/cosign/signing/overview/
+ *
+ * @param processors of the image, which has a bill for each
+ * @throws BuildFailure `cosign_missing`, `signing_failed`
+ */
+export async function signRelease(
+  signer: Signer,
+  folder: string,
+  { package: file, image }: ReleaseRecord,
+  processors: readonly string[],
+): Promise<void> {
+  for (const name of [file, SUMS]) {
+    const subject = path.join(folder, name);
+    await cosign(signer, "sign-blob", ["--bundle", signatureOf(subject), subject]);
+  }
+  if (image === undefined) return;
+  await cosign(signer, "sign", ["--recursive", image]);
+  for (const arch of processors) {
+    const predicate = path.join(folder, billOfImage(arch));
+    await cosign(signer, "attest", ["--type", "cyclonedx", "--predicate", predicate, image]);
+  }
+}
+
+async function cosign({ run, env, key }: Signer, command: string, words: string[]): Promise<void> {
+  // A key serves where there is no service of Sigstore's: nothing is asked or recorded there.
+  const way = key === undefined ? [] : ["--key", key, "--use-signing-config=false", "--tlog-upload=false"];
+  const finished = await run("cosign", [command, "--yes", ...way, ...words], { env });
+  if (finished.code === 0) return;
+  if (finished.missing) {
+    throw new BuildFailure(
+      "cosign_missing",
+      "the release is signed with cosign, which is not installed",
+      "Install it (https://docs.sigstore.dev/cosign/system_config/installation/).",
+    );
+  }
+  throw new BuildFailure(
+    "signing_failed",
+    `cosign ${command} failed: ${tail(finished, 3)}`,
+    "In a workflow the job needs `id-token: write`. Elsewhere set RELEASE_KEY to a private key, and COSIGN_PASSWORD.",
+  );
+}
