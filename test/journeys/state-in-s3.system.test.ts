@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { goProgram } from "../../rehearsal/engine/build.ts";
+import { goProgram } from "../support/go-program.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { freePort, listens } from "../support/ports.ts";
-import { byHand, ENGINE_MS, testEngine } from "../support/stack.ts";
+import { ENGINE_MS, testEngine } from "../support/stack.ts";
 import { type, type Shell } from "./typed.ts";
 
 const S3 = {
@@ -43,7 +43,7 @@ beforeAll(async () => {
   shell = {
     folder: checkout.root,
     environment: {
-      ...(await byHand(await testEngine())),
+      ...(await testEngine()).env,
       PULUMI_HOME: home,
       PULUMI_CONFIG_PASSPHRASE: "a test's passphrase",
       AWS_REGION: "auto",
