@@ -1,5 +1,5 @@
-// Pulumi's language host for Node, as far as the rehearsal needs it: it runs programs and policy packs, and installs the
-// packages of a new project (https://github.com/pulumi/pulumi/blob/v3.274.1/proto/pulumi/language.proto). The Go module
+// Pulumi's language host for Node, as far as the rehearsal needs it: it runs programs, policy packs and other plugins, and
+// installs their packages (https://github.com/pulumi/pulumi/blob/v3.274.1/proto/pulumi/language.proto). The Go module
 // proxy serves none that is new enough for the engine to run a policy pack.
 require("./end-with-engine.cjs");
 const { spawn } = require("node:child_process");
@@ -15,6 +15,7 @@ const { PluginInfo } = own("@pulumi/pulumi/proto/plugin_pb.js");
 /** The program's exit code for an error that it has printed itself (@pulumi/pulumi/cmd/run). */
 const PRINTED = 32;
 const NODE = ["--min-semi-space-size=16", "--require", path.join(__dirname, "load-later.cjs")];
+const NOT_INSTALLED = "It looks like the Pulumi SDK has not been installed. Have you run npm install?";
 /** The engine's address comes last. */
 const engine = process.argv.at(-1);
 
@@ -32,6 +33,15 @@ function start(call, command, words, options) {
   child.once("close", () => running.delete(child));
   call.once("cancelled", () => child.kill());
   return child;
+}
+
+/** Returns the module of the SDK that runs a program, as a folder's programs find it; `undefined` without the SDK. */
+function sdkModule(folder, name) {
+  try {
+    return createRequire(`${folder}/x`).resolve(`@pulumi/pulumi/cmd/${name}`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Runs a program, whose output is this process's. */
@@ -56,12 +66,9 @@ function run(call, callback) {
   };
   const words = Object.entries(options).flatMap(([name, value]) => (value ? [`--${name}`, `${value}`] : []));
   if (request.getDryrun()) words.push("--dry-run");
-  let runner;
-  try {
-    runner = createRequire(`${request.getPwd()}/x`).resolve("@pulumi/pulumi/cmd/run");
-  } catch {
-    const error = "It looks like the Pulumi SDK has not been installed. Have you run npm install?";
-    callback(null, new messages.RunResponse().setError(error));
+  const runner = sdkModule(request.getPwd(), "run");
+  if (runner === undefined) {
+    callback(null, new messages.RunResponse().setError(NOT_INSTALLED));
     return;
   }
   const child = start(
@@ -87,17 +94,20 @@ function relay(call, child, Response) {
   child.stderr.on("data", (chunk) => call.write(new Response().setStderr(chunk)));
 }
 
-/** Runs a policy pack until the engine cancels the call. */
+/** Runs a policy pack, or a plugin of another kind, until the engine cancels the call. */
 function runPlugin(call) {
   const { request } = call;
-  if (request.getKind() !== "analyzer") {
-    call.emit("error", { code: grpc.status.UNIMPLEMENTED, details: "only policy packs are run as plugins" });
+  const folder = request.getInfo().getProgramDirectory();
+  const isPack = request.getKind() === "analyzer";
+  const runner = isPack ? path.join(__dirname, "run-policies.cjs") : sdkModule(folder, "run-plugin");
+  if (runner === undefined) {
+    call.emit("error", { code: grpc.status.FAILED_PRECONDITION, details: NOT_INSTALLED });
     return;
   }
-  const folder = request.getInfo().getProgramDirectory();
-  const words = [...request.getArgsList(), folder];
-  const child = start(call, process.execPath, [...NODE, path.join(__dirname, "run-policies.cjs"), ...words], {
-    cwd: folder,
+  const args = request.getArgsList();
+  const words = isPack ? [...args, folder] : [folder, ...args];
+  const child = start(call, process.execPath, [...NODE, runner, ...words], {
+    cwd: isPack ? folder : request.getPwd(),
     env: Object.fromEntries(request.getEnvList().map((entry) => entry.split(/=(.*)/s))),
   });
   relay(call, child, messages.RunPluginResponse);
