@@ -30,6 +30,7 @@ process.once("exit", () => {
 function start(call, command, words, options) {
   const child = spawn(command, words, options);
   running.add(child);
+  child.once("error", (error) => process.stderr.write(`${error.message}\n`));
   child.once("close", () => running.delete(child));
   call.once("cancelled", () => child.kill());
   return child;
@@ -71,15 +72,12 @@ function run(call, callback) {
     callback(null, new messages.RunResponse().setError(NOT_INSTALLED));
     return;
   }
-  const child = start(
-    call,
-    process.execPath,
-    [...NODE, runner, ...words, info.getEntryPoint(), ...request.getArgsList()],
-    {
-      env: environment,
-      stdio: ["ignore", "inherit", "inherit"],
-    },
-  );
+  // As the official host does it, PATH decides which Node that is.
+  const program = [runner, ...words, info.getEntryPoint(), ...request.getArgsList()];
+  const child = start(call, "node", [...NODE, ...program], {
+    env: environment,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   child.once("close", (code, signal) => {
     const response = new messages.RunResponse();
     if (code === PRINTED) response.setBail(true);
