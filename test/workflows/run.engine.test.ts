@@ -166,7 +166,7 @@ esac
       expect(comment?.result).toBe("success");
       const text = await runner.artifact("preview", "preview.md");
       expect(text).toMatch(/^### Preview of `dev`\n\nGoing to change: \d+ to create\.\n/);
-      expect(text).toContain("| create | `cloudflare:index/worker:Worker` | `worker` |");
+      expect(text).toContain("| create | `cloudflare:index/worker:Worker` | `steward-worker` |");
       expect(text).not.toContain("sk-test");
 
       const fork = { ...PULL_REQUEST, head: { repo: { full_name: "stranger/steward" } } };
