@@ -1,6 +1,5 @@
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { typedByHand } from "./engine/by-hand.ts";
 import { startCommand } from "./options.ts";
 import { stackVariables } from "./stack.ts";
 import type { World } from "./world.ts";
@@ -14,11 +13,11 @@ import type { World } from "./world.ts";
 export async function writeEnvironment(
   folder: string,
   { engine, dir, settings }: Pick<World, "engine" | "dir" | "settings">,
-  say: (text: string) => void,
 ): Promise<string> {
-  const byHand = await typedByHand(engine, { log: (line) => say(`${line}\n`) });
+  const { PATH: _, ...own } = engine.env;
+  const first = [path.dirname(engine.cli), path.dirname(process.execPath)];
   const variables = {
-    ...byHand.variables,
+    ...own,
     ...stackVariables({ dir, passphrase: settings.passphrase }),
     // Printed by the stack if its emulated account does not answer.
     STEWARD_REHEARSED_BY: startCommand({ dir: folder, target: path.basename(dir) }),
@@ -27,7 +26,7 @@ export async function writeEnvironment(
   const file = path.join(folder, "env");
   await writeFile(
     `${file}.new`,
-    [...lines, `export PATH=${quoted(byHand.path.join(path.delimiter))}:"$PATH"`, ""].join("\n"),
+    [...lines, `export PATH=${quoted(first.join(path.delimiter))}:"$PATH"`, ""].join("\n"),
     {
       mode: 0o600,
     },

@@ -88,7 +88,7 @@ async function deployAndServe(
 ): Promise<void> {
   const { say, report } = output;
   say("Updating the stack\n");
-  const environment = await writeEnvironment(options.dir, world, say);
+  const environment = await writeEnvironment(options.dir, world);
   const deployment = await interruption.abortable((signal) => deploy(world.stack, signal, say));
   world.platforms.slack.connect(`${deployment.url}/slack/events`);
   say(`${deploymentReport(world, deployment, options.verbose)}\n`);

@@ -1,20 +1,20 @@
 import { appendFile, cp, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { cacheRoot, contentKey, exclusively, publish } from "../../infra/shell/cache.ts";
+import { join } from "node:path";
+import { contentKey, exclusively, publish } from "../../infra/shell/cache.ts";
 import { run } from "../../infra/shell/process.ts";
 import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
-/** The newest engine whose module public proxies serve. `pulumi/go.mod` holds the same. */
-export const ENGINE_VERSION = "3.250.0";
-
-const MODULE = join(import.meta.dirname, "pulumi");
+/** Folder of the Go module that pins the engine: the newest that public proxies serve. */
+export const ENGINE_MODULE = join(import.meta.dirname, "pulumi");
 
 /** The Automation API refuses a CLI that doesn't know its own version, and the linker is what tells it. */
-const LDFLAGS = `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${ENGINE_VERSION}`;
+function linkerFlags(version: string): string {
+  return `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${version}`;
+}
 
 /**
- * Both copies of the password meter that the CLI links: it rates what looks like a secret in `pulumi config set`. Each
+ * The copies of the password meter that a CLI may link: it rates what looks like a secret in `pulumi config set`. Each
  * reads its word lists in every command, which is more than half of a short one's time.
  */
 const METERS = ["github.com/nbutton23/zxcvbn-go", "github.com/ccojocar/zxcvbn-go"];
@@ -28,8 +28,12 @@ const READ_LATE: Readonly<Record<string, readonly (readonly [string, string])[]>
   ],
 };
 
-/** Where the cache keeps the project's own engine, whether it is there yet or not. */
+/** A pinned engine, and where the cache keeps it, whether it is there yet or not. */
 export interface EnginePlace {
+  /** Without a leading v. */
+  version: string;
+  /** Folder of its Go module. */
+  module: string;
   folder: string;
   cli: string;
 }
@@ -42,35 +46,39 @@ export interface CachedBuild {
   log: (line: string) => void;
 }
 
-/** The place in the cache that follows from the pinned modules, the flags and this machine's kind. */
-export async function enginePlace(root: string): Promise<EnginePlace> {
-  const texts = [LDFLAGS, JSON.stringify(READ_LATE), process.platform, process.arch];
-  const key = await contentKey(texts, MODULE, /^go\.(mod|sum)$/);
-  const folder = join(root, `pulumi-${ENGINE_VERSION}-${key}`);
-  return { folder, cli: join(folder, "bin", "pulumi") };
+/** Returns the engine's place in the cache, which follows from its pinned modules, the flags and this machine's kind. */
+export async function enginePlace(root: string, module: string): Promise<EnginePlace> {
+  const required = await readFile(join(module, "go.mod"), "utf8");
+  const [, version = ""] = /pulumi\/pkg\/v3 v(\S+)/.exec(required) ?? [];
+  const texts = [linkerFlags(version), JSON.stringify(READ_LATE), process.platform, process.arch];
+  const key = await contentKey(texts, module, /^go\.(mod|sum)$/);
+  const folder = join(root, `cli-${version}-${key}`);
+  return { version, module, folder, cli: join(folder, "bin", "pulumi") };
 }
 
-/** Builds the project's own engine into its place, unless it is there. */
+/** Builds an engine into its place, unless it is there. */
 export async function buildEngine(
   place: EnginePlace,
   { env, log }: Omit<CachedBuild, "root">,
 ): Promise<"cache" | "built"> {
   if (await isExecutable(place.cli)) return "cache";
+  const { version } = place;
   const build = async (target: string): Promise<void> => {
     const module = join(target, "module");
     const engine = {
-      what: `the Pulumi engine ${ENGINE_VERSION}`,
+      what: `the Pulumi engine ${version}`,
       codePrefix: "engine",
       module,
       command: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
       output: join(target, "bin", "pulumi"),
-      ldflags: LDFLAGS,
+      ldflags: linkerFlags(version),
       log,
       env,
     };
-    await cp(MODULE, module, { recursive: true });
+    await cp(place.module, module, { recursive: true });
+    const required = await readFile(join(module, "go.mod"), "utf8");
     const prepare = async (): Promise<void> => {
-      for (const meter of METERS) await readLate(engine, meter);
+      for (const meter of METERS) if (required.includes(`\t${meter} `)) await readLate(engine, meter);
     };
     await goBuild({ ...engine, prepare });
     await rm(module, { recursive: true });
@@ -93,35 +101,6 @@ async function readLate(build: GoBuild, meter: string): Promise<void> {
   // One of them is from before modules.
   await writeFile(join(copy, "go.mod"), `module ${meter}\n`, { flag: "wx" }).catch(() => undefined);
   await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
-}
-
-/** A program of a pinned Go module that is kept in the cache. */
-export interface GoProgram {
-  what: string;
-  codePrefix: string;
-  /** Folder of the Go module, with go.mod and go.sum. */
-  module: string;
-  /** Import path of the command to build; its last part names the executable. */
-  command: string;
-  ldflags: string;
-  /** Where the cache has it, below its root; the content's key is added. */
-  place: string;
-}
-
-/** Builds a program into the cache, unless it is there. @returns its executable */
-export async function goProgram(
-  { place, ...program }: GoProgram,
-  { env, log }: Pick<CachedBuild, "env" | "log">,
-): Promise<string> {
-  const { ldflags, module, command } = program;
-  const key = await contentKey([ldflags, process.platform, process.arch], module, /^go\.(mod|sum)$/);
-  const folder = join(cacheRoot(env), `${place}-${key}`);
-  const executable = join(folder, basename(command));
-  if (await isExecutable(executable)) return executable;
-  const build = (target: string) =>
-    goBuild({ ...program, output: join(target, basename(command)), log, env });
-  await buildOnce(folder, executable, build, log);
-  return executable;
 }
 
 /** Builds into the cache unless another process has just done so, and says which of the two it was. */

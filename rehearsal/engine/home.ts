@@ -1,4 +1,4 @@
-import { chmod, copyFile, lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, copyFile, lstat, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
@@ -11,21 +11,13 @@ const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
 const PROVIDER_LAUNCHER = "pulumi-resource-steward-rehearsal";
 
 /**
- * Launcher of dynamic resources. The engine looks for it beside its own executable, where an official installation has
- * it.
+ * Launchers of dynamic resources and of the language host. The engine looks for them beside its own executable, where an
+ * official installation has them.
  */
-const DYNAMIC_LAUNCHER = "pulumi-resource-pulumi-nodejs";
+const BESIDE_ENGINE = ["pulumi-resource-pulumi-nodejs", "pulumi-language-nodejs"];
 
-/** Modules that the launchers load. */
-const PRELOADED = ["load-later.cjs", "end-with-engine.cjs"];
-const RUN_POLICIES = "run-policies.cjs";
-
-/**
- * Launcher of policies. The engine looks for it among the installed plugins. It also finds one on PATH, but then prints
- * a warning in every preview.
- */
-const POLICY_LAUNCHER = "pulumi-analyzer-policy-nodejs";
-const POLICY_PLUGIN = "analyzer-policy-nodejs-v1.0.0";
+/** Modules that they load. */
+const MODULES = ["load-later.cjs", "end-with-engine.cjs", "run-policies.cjs", "language-host.cjs"];
 
 /** Options of {@link prepareHome}. */
 export interface HomeOptions {
@@ -47,10 +39,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
   const home = join(folder, "home");
   if (own) {
     // A launcher's modules are copied before the launcher.
-    for (const file of [...PRELOADED, DYNAMIC_LAUNCHER]) await place(file, join(folder, "bin", file));
-    for (const file of [...PRELOADED, RUN_POLICIES, POLICY_LAUNCHER]) {
-      await place(file, join(home, "plugins", POLICY_PLUGIN, file));
-    }
+    for (const file of [...MODULES, ...BESIDE_ENGINE]) await place(file, join(folder, "bin", file));
   }
   await keepNoLogs(home);
 
@@ -96,6 +85,7 @@ async function place(launcher: string, to: string): Promise<void> {
 async function keepNoLogs(home: string): Promise<void> {
   const place = join(home, "logs");
   if ((await stat(place).catch(() => undefined))?.isFile()) return;
+  await mkdir(home, { recursive: true });
   // This can fail while another run is writing logs. The next run tries again.
   await rm(place, { recursive: true, force: true })
     .then(() => writeFile(place, "In the place of a folder, so that the Pulumi CLI keeps no logs.\n"))

@@ -1,7 +1,7 @@
 import { delimiter, dirname, join } from "node:path";
 import { cacheRoot } from "../../infra/shell/cache.ts";
 import { run } from "../../infra/shell/process.ts";
-import { buildEngine, ENGINE_VERSION, enginePlace } from "./build.ts";
+import { buildEngine, ENGINE_MODULE, enginePlace } from "./build.ts";
 import { cachedDockerProvider, dockerProvider } from "./docker-provider.ts";
 import { prepareHome } from "./home.ts";
 import { installedEngine } from "./installed.ts";
@@ -21,6 +21,8 @@ export interface EngineOptions {
   log: (line: string) => void;
   /** The environment to look in; the process's own by default. */
   env?: NodeJS.ProcessEnv;
+  /** Folder of a Go module that pins another engine, which is used whatever is on PATH. Default: none. */
+  exactly?: string;
 }
 
 /**
@@ -32,10 +34,10 @@ export interface EngineOptions {
  */
 export async function ensureEngine(options: EngineOptions): Promise<Engine> {
   const started = performance.now();
-  const { docker = false, env = process.env, log } = options;
+  const { docker = false, env = process.env, exactly, log } = options;
   const root = join(cacheRoot(env), "engine");
-  const installed = await installedEngine(env);
-  const place = await enginePlace(root);
+  const installed = exactly === undefined ? await installedEngine(env) : undefined;
+  const place = await enginePlace(root, exactly ?? ENGINE_MODULE);
   const source = installed === undefined ? await buildEngine(place, { env, log }) : "path";
   const cli = installed?.cli ?? place.cli;
   const folder = installed === undefined ? place.folder : join(root, "installed");
@@ -57,7 +59,7 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
   }
   return {
     cli,
-    version: installed?.version ?? ENGINE_VERSION,
+    version: installed?.version ?? place.version,
     source,
     env: engineEnv,
     official: { cloudflare: official.cloudflare !== undefined, command: official.command !== undefined },

@@ -1,7 +1,7 @@
 import { delimiter, join } from "node:path";
 import { older } from "./go.ts";
 import { run } from "../../infra/shell/process.ts";
-import { ENGINE_VERSION } from "./build.ts";
+import { OLDEST_CLI } from "../../stacks/commands/deployed/cli.ts";
 import { isExecutable } from "./plugins.ts";
 
 /** A `pulumi` that somebody installed on this machine. */
@@ -10,7 +10,7 @@ export interface InstalledEngine {
   version: string;
 }
 
-/** The first `pulumi` on PATH that runs and is not older than the engine that this project is tested with. */
+/** The first `pulumi` on PATH that runs and is not older than the oldest that this project is tested with. */
 export async function installedEngine(env: NodeJS.ProcessEnv): Promise<InstalledEngine | undefined> {
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
     const cli = join(folder, "pulumi");
@@ -20,7 +20,7 @@ export async function installedEngine(env: NodeJS.ProcessEnv): Promise<Installed
       timeoutMs: 20_000,
     });
     const version = /^v?(\d+\.\d+\.\d+)/.exec(asked.stdout.trim())?.[1];
-    if (asked.code === 0 && version !== undefined && !older(version, ENGINE_VERSION)) return { cli, version };
+    if (asked.code === 0 && version !== undefined && !older(version, OLDEST_CLI)) return { cli, version };
   }
   return undefined;
 }

@@ -4,7 +4,6 @@
  */
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { prepareBaseImage } from "../base-image.ts";
-import { typedByHand } from "./by-hand.ts";
 import { ensureEngine } from "./index.ts";
 import { printError } from "../../runtime/shared/terminal.ts";
 
@@ -20,7 +19,6 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
   const log = (line: string): void => printError(`${line}\n`);
 
   const engine = await ensureEngine({ docker, log });
-  await typedByHand(engine, { log });
   const image = base ? (await prepareBaseImage({ log })).image : undefined;
   const official = Object.entries(engine.official).flatMap(([name, present]) => (present ? [name] : []));
   say(`pulumi ${engine.version} (${engine.source}) ${engine.cli}\n`);

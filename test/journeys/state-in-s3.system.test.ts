@@ -8,11 +8,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { goProgram } from "../../rehearsal/engine/build.ts";
+import { older } from "../../rehearsal/engine/go.ts";
+import { goProgram } from "../support/go-program.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { freePort, listens } from "../support/ports.ts";
-import { byHand, ENGINE_MS, testEngine } from "../support/stack.ts";
+import { ENGINE_MS, testEngine } from "../support/stack.ts";
 import { type, type Shell } from "./typed.ts";
 
 const S3 = {
@@ -43,7 +44,7 @@ beforeAll(async () => {
   shell = {
     folder: checkout.root,
     environment: {
-      ...(await byHand(await testEngine())),
+      ...(await testEngine()).env,
       PULUMI_HOME: home,
       PULUMI_CONFIG_PASSPHRASE: "a test's passphrase",
       AWS_REGION: "auto",
@@ -86,51 +87,50 @@ test("the address that stacks/README.md gives keeps a stack's state in a bucket"
   }
 }, 120_000);
 
-test("the trap that it warns of: over TLS a write carries a trailer, and no variable or parameter changes that", async () => {
+test("over TLS a write carries no trailer, so a store that implements none takes it", async ({ skip }) => {
+  const { version } = await testEngine();
+  skip(older(version, "3.274.1"), "an older CLI sends one, as stacks/README.md says");
   const store = await startWithoutTrailers(home);
-  const withStore = {
-    ...shell,
-    environment: {
-      ...shell.environment,
-      AWS_CA_BUNDLE: store.certificate,
-      AWS_REQUEST_CHECKSUM_CALCULATION: "when_required",
-      AWS_RESPONSE_CHECKSUM_VALIDATION: "when_required",
-    },
-  };
+  const withStore = { ...shell, environment: { ...shell.environment, AWS_CA_BUNDLE: store.certificate } };
   const { host } = new URL(store.url);
-  const query = "s3ForcePathStyle=true&request_checksum_calculation=when_required";
-  const { code, said } = await type(withStore, `pulumi login 's3://state?endpoint=${host}&${query}'`);
+  const { code, said } = await type(
+    withStore,
+    `pulumi login 's3://state?endpoint=${host}&s3ForcePathStyle=true'`,
+  );
   await store.close();
 
-  expect(said).toContain("NotImplemented");
-  expect(code).not.toBe(0);
-  expect(store.seen()).toContain("STREAMING-UNSIGNED-PAYLOAD-TRAILER");
+  expect(code, said).toBe(0);
+  expect(store.written()).toEqual([expect.stringContaining("/state/.pulumi/meta.yaml")]);
 }, 60_000);
 
 /**
- * A store that has nothing and refuses trailers, as S3-compatible ones do that do not implement them
+ * A store that keeps nothing and refuses trailers, as S3-compatible ones do that do not implement them
  * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html). Not modelled: everything else.
  */
 async function startWithoutTrailers(folder: string) {
   const { key, cert, file } = await selfSigned(folder, "IP:127.0.0.1");
-  const seen: string[] = [];
+  const written: string[] = [];
   const answer = (status: number, code: string, response: ServerResponse): void => {
     response
       .writeHead(status, { "content-type": "application/xml" })
       .end(`<Error><Code>${code}</Code></Error>`);
   };
   const store = createServer({ key, cert }, ({ method, headers, url = "" }, response) => {
-    seen.push(String(headers["x-amz-content-sha256"]));
+    const trails = String(headers["x-amz-content-sha256"]).endsWith("-TRAILER");
     if (url.includes("list-type=")) response.end("<ListBucketResult></ListBucketResult>");
     else if (method === "GET" || method === "HEAD") answer(404, "NoSuchKey", response);
-    else answer(501, "NotImplemented", response);
+    else if (trails) answer(501, "NotImplemented", response);
+    else {
+      written.push(url);
+      response.end();
+    }
   });
   store.listen(0, "127.0.0.1");
   await once(store, "listening");
   return {
     certificate: file,
     url: `https://127.0.0.1:${(store.address() as AddressInfo).port}`,
-    seen: () => seen,
+    written: () => written,
     async close() {
       store.closeAllConnections();
       await new Promise((resolve) => store.close(resolve));

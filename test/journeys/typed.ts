@@ -5,7 +5,7 @@ import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expect } from "vitest";
 import { fileBackend } from "../../rehearsal/engine/index.ts";
-import { byHand, PASSPHRASE, testEngine, type TestStack } from "../support/stack.ts";
+import { PASSPHRASE, testEngine, type TestStack } from "../support/stack.ts";
 
 /** A shell that a person types into. */
 export interface Shell {
@@ -36,7 +36,7 @@ export async function openShell(folder: string, name: string, options: ShellOpti
   return {
     folder,
     environment: {
-      ...(await byHand(await testEngine({ docker }))),
+      ...(await testEngine({ docker })).env,
       PULUMI_BACKEND_URL: fileBackend(state),
       PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
       ...environment,

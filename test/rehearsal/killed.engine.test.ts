@@ -16,7 +16,7 @@ import { ACCOUNT, TOKEN } from "./support.ts";
 
 /** What is started for an update, by a part of its command line. */
 const STARTED = {
-  "the language host": "pulumi-language-nodejs",
+  "the language host": "language-host.cjs",
   "the program": "@pulumi/pulumi/cmd/run",
   "the Cloudflare provider": "providers/cloudflare.ts",
   "the command provider": "providers/command.ts",

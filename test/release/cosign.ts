@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { BuildFailure } from "../../infra/shell/failure.ts";
-import { goProgram } from "../../rehearsal/engine/build.ts";
+import { goProgram } from "../support/go-program.ts";
 
 const COSIGN = {
   what: "cosign",

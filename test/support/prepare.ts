@@ -3,7 +3,6 @@ import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { dockerAvailable } from "../../infra/shell/docker.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { prepareBaseImage } from "../../rehearsal/base-image.ts";
-import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
 import { ensureEngine } from "../../rehearsal/engine/index.ts";
 
 declare module "vitest" {
@@ -29,7 +28,7 @@ export default async function prepare(project: TestProject): Promise<void> {
   if (name === "process") return;
   project.provide("engineMissing", "");
   try {
-    await typedByHand(await ensureEngine({ docker: name === "system", log }), { log });
+    await ensureEngine({ docker: name === "system", log });
   } catch (error) {
     const isMissing = error instanceof BuildFailure && error.code === "engine_go_missing";
     if (!isMissing || name !== "main" || process.env["CI"]) throw error;

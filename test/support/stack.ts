@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import {
   LocalWorkspace,
   Stack,
@@ -9,7 +9,6 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation/index.js";
 import { waitForEngine } from "../../infra/shell/engine-connection.ts";
-import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
 import { engineCommand, ensureEngine, fileBackend, type Engine } from "../../rehearsal/engine/index.ts";
 import { answerFromState } from "../../rehearsal/engine/answers.ts";
 import { linkProject } from "../../rehearsal/stack.ts";
@@ -75,7 +74,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
   return {
     stack,
     folder,
-    environment: { ...(await byHand(engine)), ...own, PULUMI_BACKEND_URL: backend },
+    environment: { ...engine.env, ...own, PULUMI_BACKEND_URL: backend },
     close: () => rm(folder, { recursive: true, force: true }),
   };
 }
@@ -95,12 +94,6 @@ function skipPromiseTraces(): void {
 /** The engine that the tests run; a build of it tells how far it is. */
 export function testEngine(options: { docker?: boolean } = {}): Promise<Engine> {
   return ensureEngine({ ...options, log: (line) => void process.stderr.write(`${line}\n`) });
-}
-
-/** The variables with which a person types `pulumi` on this engine. */
-export async function byHand(engine: Engine): Promise<Record<string, string>> {
-  const { variables, path } = await typedByHand(engine, { log: () => undefined });
-  return { ...variables, PATH: [...path, process.env["PATH"] ?? ""].join(delimiter) };
 }
 
 /** Another stack of the same backend and folder. */

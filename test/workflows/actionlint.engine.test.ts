@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { run, type Finished } from "../../infra/shell/process.ts";
-import { goProgram } from "../../rehearsal/engine/build.ts";
+import { goProgram } from "../support/go-program.ts";
 import { GITHUB, workflowFiles } from "./read.ts";
 
 const BUILD_MS = 5 * 60_000;

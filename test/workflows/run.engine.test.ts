@@ -9,7 +9,7 @@ import { engineCommand, fileBackend } from "../../rehearsal/engine/index.ts";
 import { ACCOUNT } from "../rehearsal/support.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
-import { byHand, ENGINE_MS, testEngine, UPDATE_MS } from "../support/stack.ts";
+import { ENGINE_MS, testEngine, UPDATE_MS } from "../support/stack.ts";
 import { type SecretsProvider, vaultSecrets } from "../support/vault.ts";
 import { startWorkerOrigin } from "../support/worker-origin.ts";
 import { workflowFiles } from "./read.ts";
@@ -64,7 +64,7 @@ describe("the workflows, step by step", () => {
       root: checkout.root,
       vars: { PULUMI_BACKEND_URL: backend, CANARY: "50,100" },
       secrets: { PULUMI_CONFIG_PASSPHRASE: "" },
-      environment: await withGitHub({ ...(await byHand(await testEngine())), ...secrets.variables }),
+      environment: await withGitHub({ ...(await testEngine()).env, ...secrets.variables }),
     });
   }, ENGINE_MS);
 
@@ -146,7 +146,7 @@ esac
       cwd: checkout.root,
       env: {
         ...process.env,
-        ...(await byHand(await testEngine())),
+        ...(await testEngine()).env,
         PULUMI_BACKEND_URL: backend,
         ...secrets.variables,
       },

@@ -28,10 +28,4 @@ function loadLater(request, ...rest) {
   return new Proxy({}, { get });
 }
 
-// By a variable of the environment this module is loaded by whatever such a process starts, too: npm needs its own.
-if (/[\\/]@pulumi[\\/]pulumi[\\/]cmd[\\/]|run-policies/.test(process.argv[1] ?? "")) {
-  Module._load = loadLater;
-  // `typescript: false` of Pulumi.yaml, which the official language host takes over. The one that is built here is too
-  // old for that, and the compiler would be loaded, which Node's own loading of TypeScript does not need.
-  process.env["PULUMI_NODEJS_TYPESCRIPT"] = "false";
-}
+Module._load = loadLater;

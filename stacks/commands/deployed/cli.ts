@@ -6,7 +6,7 @@ import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
 
 /** The oldest CLI that this project is tested with. */
-const OLDEST_CLI = "3.250.0";
+export const OLDEST_CLI = "3.250.0";
 /** Longest time for one answer of the CLI. */
 export const ANSWER_MS = 60_000;
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../../infra/shell/process.ts";
 import { ensureEngine } from "../../../rehearsal/engine/index.ts";
 import { installedEngine } from "../../../rehearsal/engine/installed.ts";
+import { linkProject } from "../../../rehearsal/stack.ts";
 import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../../support/stack.ts";
 
 const installed = (await installedEngine(process.env)) !== undefined;
@@ -30,6 +31,12 @@ new PolicyPack("probe", { policies: [{
   name: "no-bad-value", description: "A value is not bad.", enforcementLevel: "mandatory",
   validateResource: (args, report) => { if (args.props.value === "bad") report("this value is bad"); },
 }] });
+`;
+
+/** A plugin of one's own that is a Node program. It has a schema and nothing else. */
+const PLUGIN = `
+const { main } = require("@pulumi/pulumi/provider");
+main({ version: "0.0.1", getSchema: async () => '{"name":"probe","version":"0.0.1"}' }, process.argv.slice(2));
 `;
 
 describe("the engine", () => {
@@ -111,6 +118,26 @@ describe("the engine", () => {
       expect(preview.changeSummary).toEqual({ same: 2 });
       expect(output).toContain("probe@v0.0.1");
       expect(output).not.toContain("warning");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "runs a plugin that is a Node program, and says so if its packages are missing",
+    async () => {
+      const plugin = join(folder, "plugin");
+      await mkdir(plugin);
+      await writeFile(join(plugin, "PulumiPlugin.yaml"), "runtime: nodejs\n");
+      await writeFile(join(plugin, "package.json"), '{"name":"probe","main":"index.js"}');
+      await writeFile(join(plugin, "index.js"), PLUGIN);
+      const env = { ...process.env, ...probe.environment };
+      const schema = () => run("pulumi", ["package", "get-schema", plugin], { cwd: folder, env });
+      const missing = await schema();
+      expect(missing.stderr).toContain("Have you run npm install");
+
+      await linkProject(folder);
+      const found = await schema();
+      expect(found.stdout, found.stderr).toContain('"name": "probe"');
     },
     UPDATE_MS,
   );
