@@ -121,7 +121,7 @@ async function rollOut(
 }
 
 async function planned(stack: DeployedStack, options: RolloutOptions, output: CommandOutput) {
-  const before = await lookBefore(stack, options.canary.length > 0);
+  const before = await lookBefore(stack);
   return { before, plan: await planUpdate(stack, before, options, output) };
 }
 

@@ -1,6 +1,5 @@
 import type { FormerVersion } from "../../../infra/serverless/former-version.ts";
 import type { StackBackups } from "../backup/signed.ts";
-import type { Canary } from "./canary.ts";
 
 /** Version that ran before an update. Plain data: a record keeps it. */
 export interface Former {
@@ -19,8 +18,6 @@ export interface Baseline {
   backups: StackBackups | undefined;
   /** Sentence about what serves, if that is not what the stack deployed last: somebody rolled back, or an update failed. */
   strayed: string | undefined;
-  /** Canary of a new version, share by share; absent where nothing is deployed that could share with it. */
-  canary: Canary | undefined;
   /** Puts the former version back and waits until it answers. @returns what was done, a line each; throws where it cannot. */
   goBack(former: Former | undefined): Promise<string[]>;
 }

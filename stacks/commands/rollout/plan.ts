@@ -30,7 +30,7 @@ export interface UpdatePlan {
 export async function planUpdate(
   stack: DeployedStack,
   before: Baseline,
-  options: Pick<RolloutOptions, "stack" | "config" | "accept" | "backup" | "canary">,
+  options: Pick<RolloutOptions, "stack" | "config" | "accept" | "backup">,
   output: CommandOutput,
 ): Promise<UpdatePlan> {
   const { migrations } = before;

@@ -1,5 +1,4 @@
 import { explanationText } from "../../../infra/shell/explain.ts";
-import type { VersionHealth } from "../../../infra/serverless/version-health.ts";
 import type { PlannedStep } from "../deployed/stack.ts";
 
 type Facts = Record<string, unknown>;
@@ -14,8 +13,6 @@ const TEXTS: Readonly<Record<Entry["step"], (facts: Facts) => string>> = {
   },
   former: ({ former }) => (former === undefined ? "nothing ran before" : "noted what runs, to go back to"),
   updating: () => "began the update",
-  canary: ({ percentage, former, next }) =>
-    `${String(percentage)} % of the requests: the new version ${health(next)}, the former one ${health(former)}`,
   updated: () => "the new version answers",
   failed: ({ cause }) => `failed: ${firstLine(cause)}`,
   back: ({ back }) => (Array.isArray(back) ? back.join(" ") : "could not go back"),
@@ -66,11 +63,6 @@ function stepText(step: unknown): string {
   return `${op} ${name} (${type})`;
 }
 
-function health(value: unknown): string {
-  const { requests, errors, medianMs } = value as VersionHealth;
-  return `${errors} wrong of ${requests}${medianMs === undefined ? "" : ` in ${medianMs} ms`}`;
-}
-
 function secondsAfter(first: Entry | undefined, entry: Entry): string {
   return ((Date.parse(entry.time) - Date.parse(first?.time ?? "")) / 1_000).toFixed(1);
 }
@@ -88,16 +80,6 @@ function cell(text: string): string {
 export interface Entry {
   /** ISO 8601 */
   time: string;
-  step:
-    | "begun"
-    | "planned"
-    | "backup"
-    | "former"
-    | "updating"
-    | "canary"
-    | "updated"
-    | "failed"
-    | "back"
-    | "ended";
+  step: "begun" | "planned" | "backup" | "former" | "updating" | "updated" | "failed" | "back" | "ended";
   [fact: string]: unknown;
 }
