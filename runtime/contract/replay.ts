@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
 import { platformSchema } from "./delivery.ts";
+import { MOST_REPLAYED } from "./environment.ts";
 
 /**
  * Record of past events that a rollout gives to the next version. The running version redacts it before it leaves the
  * service: its payloads have the form of the events and no word of a person.
  */
-
-/** Limit of `steward:replayEvents`. */
-export const MOST_REPLAYED = 500;
 
 /** Larger events, in characters of JSON, are left out of a record. */
 export const LONGEST_REPLAYED = 64 * 1024;

@@ -75,6 +75,10 @@ const NOTICE_MS = 60_000;
  */
 const LONGEST = 512 * 1024;
 
+/** Limits of {@link LedgerStore.recent}, in characters: of one event, and of all. */
+const LONGEST_RECENT = 128 * 1024;
+const MOST_RECENT = 1024 * 1024;
+
 const UNREADABLE = "the entry cannot be read by this version";
 
 /** The ledger's table: every verified event from its arrival until it is settled. */
@@ -376,6 +380,21 @@ export class LedgerStore {
       counts[row["state"] as EntryState] = Number(row["n"]);
     }
     return counts;
+  }
+
+  /** See {@link Ledger.recent}. */
+  recent(limit: number): (string | undefined)[] {
+    const rows = this.#sql.all(
+      `SELECT delivery FROM (
+         SELECT iif(length(delivery) > ?1, NULL, delivery) AS delivery,
+           sum(min(length(delivery), ?1)) OVER (ORDER BY seq DESC) AS characters FROM (
+             SELECT seq, delivery FROM ledger ORDER BY seq DESC LIMIT ?2))
+       WHERE characters <= ?3`,
+      LONGEST_RECENT,
+      limit,
+      MOST_RECENT,
+    );
+    return rows.map(({ delivery }) => (delivery == null ? undefined : String(delivery)));
   }
 
   /** Returns one page of entries. */

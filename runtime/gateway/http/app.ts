@@ -1,5 +1,5 @@
 import { parseJson } from "../../shared/json.ts";
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod/mini";
 import {
@@ -11,6 +11,7 @@ import {
 import { chatDeliveriesSchema, type DeliveryEnd, deliverySchema } from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { type ReplayRecord, replayRequestSchema } from "../../contract/replay.ts";
 import type { Log } from "../../shared/log.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { bearerToken, sameToken } from "../../shared/token.ts";
@@ -24,6 +25,8 @@ import { hooks, type HooksOptions } from "./hooks.ts";
 
 /** A platform's event has at most 1 MiB; its envelope and different escaping add to that. */
 const LONGEST_BODY = 2 * 1024 * 1024;
+/** The ledger gives 1 MiB characters, at three bytes each, plus separators. */
+const LONGEST_REPLAY = 4 * 1024 * 1024;
 
 const testSchema = z.strictObject({ model: z.string() });
 const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
@@ -41,6 +44,8 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   inbox: Inbox;
   /** Returns a file of the web chat; throws StewardError if the page may not have it. */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
+  /** Reads past events and redacts them. Sends nothing. */
+  replayRecord(deliveries: readonly unknown[]): Promise<ReplayRecord>;
   /** Applies a config file that has changed. Never rejects. */
   configTaken(): Promise<void>;
   status(): GatewayStatus;
@@ -57,6 +62,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     chatFile: chatFilePath,
     status: statusPath,
     usage: usagePath,
+    replay: replayPath,
     testModel,
   } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
@@ -75,17 +81,16 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   app.get(statusPath, (context) => context.json(status()));
   app.get(usagePath, (context) => context.json(usage()));
 
-  app.use(
-    bodyLimit({
-      maxSize: LONGEST_BODY,
-      onError: () => problemResponse(problem("body_too_large", "The body is above 2 MiB.")),
-    }),
-    async (context, next) => {
-      if (context.req.method !== "POST") return next();
-      const mediaType = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-      return mediaType === "application/json" ? next() : problemResponse(problem("media_type_unsupported"));
-    },
-  );
+  app.post(replayPath, atMost(LONGEST_REPLAY), async (context) => {
+    const { deliveries } = readBody(replayRequestSchema, await context.req.text(), "body_invalid");
+    return context.json(await options.replayRecord(deliveries));
+  });
+
+  app.use(atMost(LONGEST_BODY), async (context, next) => {
+    if (context.req.method !== "POST") return next();
+    const mediaType = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+    return mediaType === "application/json" ? next() : problemResponse(problem("media_type_unsupported"));
+  });
 
   app.post(testModel, async (context) => {
     const { model } = readBody(testSchema, await context.req.text(), "body_invalid");
@@ -126,6 +131,11 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   app.notFound(() => problemResponse(problem("not_found")));
   app.onError((error) => answerError(error, log));
   return app;
+}
+
+function atMost(maxSize: number): MiddlewareHandler {
+  const detail = `The body is above ${maxSize / 1024 / 1024} MiB.`;
+  return bodyLimit({ maxSize, onError: () => problemResponse(problem("body_too_large", detail)) });
 }
 
 function readBody<T extends z.ZodMiniType>(

@@ -1,13 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Config } from "../../contract/config/index.ts";
 import { deliverySchema, type Platform, platformSchema } from "../../contract/delivery.ts";
-import {
-  LONGEST_REPLAYED,
-  MOST_REPLAYED,
-  type Outcome,
-  type Reading,
-  type ReplayRecord,
-} from "../../contract/replay.ts";
+import { MOST_REPLAYED } from "../../contract/environment.ts";
+import { LONGEST_REPLAYED, type Outcome, type Reading, type ReplayRecord } from "../../contract/replay.ts";
 import type { Channel } from "../channels/channel.ts";
 import { accessRules } from "../channels/registry.ts";
 import type { ChatMoves } from "../channels/telegram/moves.ts";
@@ -55,14 +50,14 @@ export async function createReplayRecord(
   const costs: number[] = [];
   for (const delivery of deliveries.slice(0, MOST_REPLAYED)) {
     await nextTurn();
+    if (delivery === null || sizeOf(delivery) > LONGEST_REPLAYED) {
+      left.tooLarge += 1;
+      continue;
+    }
     const { data } = deliverySchema.safeParse(delivery);
     const reader = data && readers.get(data.platform);
     if (data === undefined || reader === undefined) {
       left.unread += 1;
-      continue;
-    }
-    if (JSON.stringify(data.payload).length > LONGEST_REPLAYED) {
-      left.tooLarge += 1;
       continue;
     }
     const { platform } = data;
@@ -74,6 +69,15 @@ export async function createReplayRecord(
     } else left.changed += 1;
   }
   return { form: 1, readings, events, cost: median(costs), left };
+}
+
+/** Returns the length of a value's JSON. A value that nests too deeply counts as infinite. */
+function sizeOf(value: unknown): number {
+  try {
+    return JSON.stringify(value).length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 function isSame(one: Outcome, other: Outcome): boolean {
