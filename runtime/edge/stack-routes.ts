@@ -111,7 +111,10 @@ export interface ReplayOptions {
   log: Log;
 }
 
-/** `POST /stack/replay`: the newest events as a redacted record of the gateway's; starts a stopped container. */
+/**
+ * `POST /stack/replay`: the newest events as a redacted record, which the gateway makes. Starts a stopped container; the
+ * answer is `gateway_unavailable` until its gateway is ready.
+ */
 export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOptions): Handler {
   return async function handleStackReplay() {
     if (replayEvents === 0) throw new StewardError("replay_not_allowed");

@@ -35,7 +35,7 @@ const OPTIONS = new Set(["text", "name", "file"]);
 
 /** A name with its sign, a command, an id of Slack, a number, or a character of a word. */
 const TOKEN =
-  /@(\w+)|(?<![^\s>])\/([A-Za-z]{1,16})(?!\w)|((?<![A-Za-z0-9])[A-Z][A-Z0-9]+(?![A-Za-z0-9]))|(\d+)|[A-Za-z]|[^\x00-\x7f\s]/g;
+  /@(\w+)|(?<![^\s>])\/([A-Za-z]{1,16})(?!\w)|((?<![A-Za-z0-9])[A-Z][A-Z0-9]+(?![A-Za-z0-9]))|(\d+)|[A-Za-z]|[^!-~\s]/g;
 /** Slack's own bot, the same in every workspace. */
 const SLACKBOT = "USLACKBOT";
 

@@ -10,7 +10,7 @@ import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { applicationName } from "../../../infra/serverless/names.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { stackBackups } from "../backup/signed.ts";
+import { stackBackups, stackReplay } from "../backup/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type DeployedStack, findResource, targetOf, workerOf } from "../deployed/stack.ts";
 import type { Baseline } from "./baseline.ts";
@@ -27,12 +27,14 @@ export async function lookBefore(stack: DeployedStack): Promise<Baseline> {
 }
 
 async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
-  const url = (await state()).output("url");
+  const deployed = await state();
+  const url = deployed.output("url");
   const answered = await answerOf(url);
   return {
     migrations: [],
     former: undefined,
     backups: undefined,
+    replay: stackReplay(deployed),
     strayed: undefined,
     async goBack() {
       if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
@@ -60,6 +62,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
     former: version && { version, answered: await answerOf(url) },
     backups: stackBackups(state),
+    replay: stackReplay(state),
     strayed: isStray
       ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,

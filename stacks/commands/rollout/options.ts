@@ -14,6 +14,8 @@ export interface RolloutOptions {
   yes: boolean;
   /** The tag of the migration that may be applied. */
   accept: string | undefined;
+  /** The update may read past events otherwise than the running version. */
+  acceptReplay: boolean;
   /** The stack whose proven deployment is promoted. */
   promoteFrom: string | undefined;
   /** Levels and values of the policies. */
@@ -53,6 +55,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--plan-only", "preview alone: what would change, and what would stop it", false)
     .option("--yes", "skip confirmation", false)
     .option("--accept-migration <tag>", "this migration may be applied, as v2")
+    .option("--accept-replay", "the new version may read past events otherwise", false)
     .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
     .option("--without-backup", "make none before the update", false)
     .option("--config <file>", "a policy configuration: the levels and values of the rules")
@@ -65,15 +68,17 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const { planOnly, yes, acceptMigration, promoteFrom, withoutBackup, ...policies } = command.opts<{
-    planOnly: boolean;
-    yes: boolean;
-    acceptMigration?: string;
-    promoteFrom?: string;
-    withoutBackup: boolean;
-    config?: string;
-    backup?: string;
-  }>();
+  const { planOnly, yes, acceptMigration, acceptReplay, promoteFrom, withoutBackup, ...policies } =
+    command.opts<{
+      planOnly: boolean;
+      yes: boolean;
+      acceptMigration?: string;
+      acceptReplay: boolean;
+      promoteFrom?: string;
+      withoutBackup: boolean;
+      config?: string;
+      backup?: string;
+    }>();
   if (promoteFrom === stack) {
     throw usageError(`${stack} cannot be promoted to itself; give --promote-from the stack before it`);
   }
@@ -82,6 +87,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     planOnly,
     yes,
     accept: acceptMigration,
+    acceptReplay,
     promoteFrom,
     withoutBackup,
     ...(await readPolicyConfig(policies)),

@@ -1,4 +1,5 @@
 import { explanationText } from "../../../infra/shell/explain.ts";
+import { type ReplayResult, replayLines } from "./replay.ts";
 import type { PlannedStep } from "../deployed/stack.ts";
 
 type Facts = Record<string, unknown>;
@@ -33,6 +34,7 @@ export function reportOf(entries: readonly Entry[]): string {
     "|---|---|",
     entries.map((entry) => `| ${secondsAfter(first, entry)} s | ${cell(TEXTS[entry.step](entry))} |`),
     section("Planned", list(planned?.["steps"]).map(stepText)),
+    replayed(planned?.["replay"]),
     section("Broken policies", list(planned?.["broken"]).map(String)),
     section("Waits for somebody's word", list(planned?.["gates"]).map(String)),
     failed === undefined ? [] : ["", "## Failure", "", "```", failureText(failed), "```"],
@@ -48,6 +50,10 @@ function failureText({ code, cause, fix }: Facts): string {
     cause: String(cause),
     fix: typeof fix === "string" ? fix : undefined,
   });
+}
+
+function replayed(result: unknown): string[] {
+  return result === undefined ? [] : ["", "## Replay", "", ...replayLines(result as ReplayResult)];
 }
 
 function section(title: string, lines: readonly string[]): string[] {
