@@ -11,7 +11,7 @@ import { MOST_REPLAYED } from "./environment.ts";
 export const LONGEST_REPLAYED = 64 * 1024;
 
 /** Result of reading one event. Two versions that agree give the same one. */
-export const outcomeSchema = z.object({
+const outcomeSchema = z.object({
   /** `message`, `command`, `edit` or a kind of {@link Inbound}; `error` if the version cannot read the event. */
   kind: z.string(),
   /** Grounds for admitting the sender, such as `config operator`. */

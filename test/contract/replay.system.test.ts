@@ -36,8 +36,9 @@ async function expectReplay(url: string): Promise<void> {
   expect(await replayPast(async () => record)).toMatchObject({
     compared: { events: 1, running: { understood: 1 }, next: { understood: 1 }, changes: [] },
   });
-  const refusing = { ...record.readings.slack!.rules, groupPolicy: "disabled" as const };
-  const stricter = { slack: { ...record.readings.slack!, rules: refusing } };
+  const { slack } = record.readings;
+  if (slack === undefined) throw new Error("the record has no rules of Slack");
+  const stricter = { slack: { ...slack, rules: { ...slack.rules, groupPolicy: "disabled" as const } } };
   expect(await replayPast(async () => ({ ...record, readings: stricter }))).toMatchObject({
     compared: { changes: [{ from: "message (group)", to: "ignored", events: 1 }] },
   });

@@ -50,7 +50,7 @@ export async function createReplayRecord(
   const costs: number[] = [];
   for (const delivery of deliveries.slice(0, MOST_REPLAYED)) {
     await nextTurn();
-    if (delivery === null || sizeOf(delivery) > LONGEST_REPLAYED) {
+    if (delivery === null || JSON.stringify(delivery).length > LONGEST_REPLAYED) {
       left.tooLarge += 1;
       continue;
     }
@@ -69,15 +69,6 @@ export async function createReplayRecord(
     } else left.changed += 1;
   }
   return { form: 1, readings, events, cost: median(costs), left };
-}
-
-/** Returns the length of a value's JSON. A value that nests too deeply counts as infinite. */
-function sizeOf(value: unknown): number {
-  try {
-    return JSON.stringify(value).length;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
 }
 
 function isSame(one: Outcome, other: Outcome): boolean {

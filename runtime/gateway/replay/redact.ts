@@ -33,7 +33,7 @@ const MEASURES = new Set(
 /** Options of Discord's commands. */
 const OPTIONS = new Set(["text", "name", "file"]);
 
-/** A name with its sign, a command, an id of Slack, a number, or a character of a word. */
+/** A name with its sign, a command, an id or a capitalised word, a number, or a character of a word. */
 const TOKEN =
   /@(\w+)|(?<![^\s>])\/([A-Za-z]{1,16})(?!\w)|((?<![A-Za-z0-9])[A-Z][A-Z0-9]+(?![A-Za-z0-9]))|(\d+)|[A-Za-z]|[^!-~\s]/g;
 /** Slack's own bot, the same in every workspace. */
@@ -69,7 +69,7 @@ export function createRedaction(key: Uint8Array): Redaction {
       // Only Telegram mentions people by name. Elsewhere an id may follow the sign.
       if (called !== undefined) return `@${platform === "telegram" ? name(called) : text(platform, called)}`;
       if (command !== undefined) return isOwnCommand(command) ? token : `/${"x".repeat(command.length)}`;
-      if (id !== undefined) return slackId(id);
+      if (id !== undefined) return platform === "slack" ? slackId(id) : text(platform, id.toLowerCase());
       return number === undefined ? "x" : digits(number);
     });
   const string = (platform: Platform, field: string, value: string): string => {

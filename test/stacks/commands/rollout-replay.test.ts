@@ -87,7 +87,9 @@ describe("without a record there is neither a pass nor a gate", () => {
     ],
     [new StewardError("gateway_unavailable"), /^No events were replayed: .*\(gateway_unavailable\)\.$/],
   ])("%s", async (error, said) => {
-    const result = await replayPast(() => Promise.reject(error));
+    const result = await replayPast(async () => {
+      throw error;
+    });
     expect(result).toHaveProperty("skipped");
     expect(replayGates(result, false)).toEqual([]);
     expect(replayLines(result)).toEqual([expect.stringMatching(said)]);
