@@ -84,7 +84,7 @@ export const replayRecordSchema = z.object({
 /** See {@link replayRecordSchema}. */
 export type ReplayRecord = z.infer<typeof replayRecordSchema>;
 
-/** What a version makes of a record's events, in their order. */
+/** A version's outcomes of a record's events, in their order. */
 export const replayedSchema = z.object({ outcomes: z.array(outcomeSchema), cost: z.number() });
 
 /** See {@link replayedSchema}. */

@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { askAsStack } from "../../infra/readiness/ask-as-stack.ts";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { run } from "../../infra/shell/process.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { replayRecordSchema } from "../../runtime/contract/replay.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
@@ -81,3 +84,14 @@ test("a Worker gives the stack a redacted record of its events, and starts its c
   await service.inState("ready");
   await expectReplay(await service.origin());
 }, 180_000);
+
+test("the program that a rollout runs has no code that reaches a network or another program", async () => {
+  const { dir } = (await buildBundle()).container;
+  const code = await readFile(join(dir, "gateway/replay/main.js"), "utf8");
+  const modules = [...code.matchAll(/"node:([a-z_/]+)"/g)].map(([, name]) => name);
+  expect([...new Set(modules)].sort()).toEqual(["fs", "module", "sqlite", "stream/consumers"]);
+  expect(code.match(/\bfetch\(|new WebSocket|\bimport\(/g)).toBeNull();
+  const words = ["--permission", `--allow-fs-read=${join(dir, "*")}`, join(dir, "gateway/replay/main.js")];
+  const ended = await run(process.execPath, words, { env: {}, input: "{}" });
+  expect([ended.code, ended.stdout]).toEqual([1, ""]);
+});

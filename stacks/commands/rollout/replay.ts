@@ -16,7 +16,7 @@ const PROGRAM_MS = 60_000;
 /** The new version is called slower from this factor on. Smaller ones may be noise. */
 const SLOWER = 3;
 
-/** What becomes of an event. */
+/** Fates of an event. */
 const FATES = ["understood", "refused", "ignored", "unreadable"] as const;
 type Fate = (typeof FATES)[number];
 const FATE_OF: Readonly<Record<string, Fate>> = {
