@@ -74,7 +74,7 @@ export interface Ledger {
   list(query: LedgerQuery): Promise<LedgerPage>;
   /**
    * Returns the newest events with their contents, newest first: {@link Delivery} as JSON. At most `limit`, and as many as
-   * fit into 1 MiB characters together. `undefined` for one that is longer than 128 Ki.
+   * fit into 1.5 MiB together. `undefined` for one that is larger than 128 KiB.
    */
   recent(limit: number): Promise<(string | undefined)[]>;
   /** Resets a failed or ignored entry to its initial state and starts its delivery. */

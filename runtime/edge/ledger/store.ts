@@ -75,9 +75,9 @@ const NOTICE_MS = 60_000;
  */
 const LONGEST = 512 * 1024;
 
-/** Limits of {@link LedgerStore.recent}, in characters: of one event, and of all. */
+/** Limits of {@link LedgerStore.recent}, in bytes: of one event, and of all. The gateway accepts 2 MiB. */
 const LONGEST_RECENT = 128 * 1024;
-const MOST_RECENT = 1024 * 1024;
+const MOST_RECENT = 1.5 * 1024 * 1024;
 
 const UNREADABLE = "the entry cannot be read by this version";
 
@@ -382,17 +382,23 @@ export class LedgerStore {
     return counts;
   }
 
-  /** See {@link Ledger.recent}. */
+  /** See {@link Ledger.recent}. Measures before it reads, so that it never holds more than it returns. */
   recent(limit: number): (string | undefined)[] {
-    const rows = this.#sql.all(
-      `SELECT delivery FROM (
-         SELECT iif(length(delivery) > ?1, NULL, delivery) AS delivery,
-           sum(min(length(delivery), ?1)) OVER (ORDER BY seq DESC) AS characters FROM (
-             SELECT seq, delivery FROM ledger ORDER BY seq DESC LIMIT ?2))
-       WHERE characters <= ?3`,
-      LONGEST_RECENT,
+    const sizes = this.#sql.all(
+      "SELECT seq, octet_length(delivery) AS bytes FROM ledger ORDER BY seq DESC LIMIT ?",
       limit,
-      MOST_RECENT,
+    );
+    let total = 0;
+    const past = sizes.find(({ bytes }) => {
+      total += Number(bytes) > LONGEST_RECENT ? 0 : Number(bytes);
+      return total > MOST_RECENT;
+    });
+    const rows = this.#sql.all(
+      `SELECT iif(octet_length(delivery) > ?, NULL, delivery) AS delivery FROM ledger
+       WHERE seq > ? ORDER BY seq DESC LIMIT ?`,
+      LONGEST_RECENT,
+      Number(past?.["seq"] ?? 0),
+      limit,
     );
     return rows.map(({ delivery }) => (delivery == null ? undefined : String(delivery)));
   }

@@ -1,5 +1,5 @@
 import { parseJson } from "../../shared/json.ts";
-import { Hono, type MiddlewareHandler } from "hono";
+import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod/mini";
 import {
@@ -25,8 +25,6 @@ import { hooks, type HooksOptions } from "./hooks.ts";
 
 /** A platform's event has at most 1 MiB; its envelope and different escaping add to that. */
 const LONGEST_BODY = 2 * 1024 * 1024;
-/** The ledger gives 1 MiB characters, at three bytes each, plus separators. */
-const LONGEST_REPLAY = 4 * 1024 * 1024;
 
 const testSchema = z.strictObject({ model: z.string() });
 const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
@@ -81,16 +79,17 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   app.get(statusPath, (context) => context.json(status()));
   app.get(usagePath, (context) => context.json(usage()));
 
-  app.post(replayPath, atMost(LONGEST_REPLAY), async (context) => {
-    const { deliveries } = readBody(replayRequestSchema, await context.req.text(), "body_invalid");
-    return context.json(await options.replayRecord(deliveries));
-  });
-
-  app.use(atMost(LONGEST_BODY), async (context, next) => {
-    if (context.req.method !== "POST") return next();
-    const mediaType = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-    return mediaType === "application/json" ? next() : problemResponse(problem("media_type_unsupported"));
-  });
+  app.use(
+    bodyLimit({
+      maxSize: LONGEST_BODY,
+      onError: () => problemResponse(problem("body_too_large", "The body is above 2 MiB.")),
+    }),
+    async (context, next) => {
+      if (context.req.method !== "POST") return next();
+      const mediaType = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+      return mediaType === "application/json" ? next() : problemResponse(problem("media_type_unsupported"));
+    },
+  );
 
   app.post(testModel, async (context) => {
     const { model } = readBody(testSchema, await context.req.text(), "body_invalid");
@@ -98,6 +97,11 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const { models } = options.parts();
     if (!models.health().some(({ id }) => id === model)) throw new StewardError("usage_invalid");
     return context.json(await askModel(models, model, options.clock));
+  });
+
+  app.post(replayPath, async (context) => {
+    const { deliveries } = readBody(replayRequestSchema, await context.req.text(), "body_invalid");
+    return context.json(await options.replayRecord(deliveries));
   });
 
   app.post(chatFilePath, async (context) => {
@@ -131,11 +135,6 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   app.notFound(() => problemResponse(problem("not_found")));
   app.onError((error) => answerError(error, log));
   return app;
-}
-
-function atMost(maxSize: number): MiddlewareHandler {
-  const detail = `The body is above ${maxSize / 1024 / 1024} MiB.`;
-  return bodyLimit({ maxSize, onError: () => problemResponse(problem("body_too_large", detail)) });
 }
 
 function readBody<T extends z.ZodMiniType>(

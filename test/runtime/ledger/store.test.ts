@@ -63,7 +63,7 @@ describe("ledger", () => {
     expect(ids(3)).toEqual(["new", undefined, "old19"]);
     const all = ids(500);
     expect(all.slice(0, 3)).toEqual(["new", undefined, "old19"]);
-    expect(all).toHaveLength(11);
+    expect(all).toHaveLength(17);
     expect(JSON.parse(store.recent(1)[0] ?? "")).toMatchObject({ id: "new", payload: { text: "hello" } });
   });
 
