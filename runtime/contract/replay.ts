@@ -10,12 +10,15 @@ import { MOST_REPLAYED } from "./environment.ts";
 /** Larger events, in characters of JSON, are left out of a record. */
 export const LONGEST_REPLAYED = 64 * 1024;
 
+/** Reports show these words, so they have no markup. */
+const word = z.string().check(z.regex(/^[a-z ]{1,40}$/));
+
 /** Result of reading one event. Two versions that agree give the same one. */
 const outcomeSchema = z.object({
   /** `message`, `command`, `edit` or a kind of {@link Inbound}; `error` if the version cannot read the event. */
-  kind: z.string(),
+  kind: word,
   /** Grounds for admitting the sender, such as `config operator`. */
-  admitted: z.optional(z.string()),
+  admitted: z.optional(word),
 });
 
 /** See {@link outcomeSchema}. */

@@ -211,3 +211,12 @@ test("an event that a version cannot read is an error, and the others are read",
   const isError = made.events.map(({ platform }) => platform === "telegram");
   expect(kinds.map((kind) => kind === "error")).toEqual(isError);
 });
+
+test("a record whose words could be markup is refused", async () => {
+  const made = await record(samples.slice(0, 1));
+  const [event] = made.events;
+  for (const kind of ["", "a|b", "<b>", "\u001b[2J", "x".repeat(41)]) {
+    const events = [{ ...event, outcome: { kind } }];
+    expect(replayRecordSchema.safeParse({ ...made, events }).success).toBe(false);
+  }
+});
