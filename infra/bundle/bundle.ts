@@ -27,7 +27,8 @@ export interface Bundle {
   worker: { mainModule: string; files: WorkerModule[]; hash: string };
   /**
    * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command
-   * line `gateway/cli/main.js`, which `bin/steward` calls, and `host/warm.js`, which the image's build runs.
+   * line `gateway/cli/main.js`, which `bin/steward` calls, `gateway/replay/main.js`, which a rollout runs, and
+   * `host/warm.js`, which the image's build runs.
    * Its hash is over the image's recipe too, so it can name an image, which is built from `context`.
    */
   container: { dir: string; context: string; hash: string };

@@ -95,6 +95,7 @@ const PROGRAMS = [
   ["runtime/supervisor/main.ts"],
   ["runtime/host/main.ts", "runtime/gateway/cli/main.ts"],
   ["runtime/gateway/media/main.ts"],
+  ["runtime/gateway/replay/main.ts"],
   ["runtime/host/warm.ts"],
 ];
 

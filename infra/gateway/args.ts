@@ -78,6 +78,11 @@ export interface GatewayArgs {
   logLevel?: "debug" | "info" | "warning" | "error" | undefined;
   /** Policy for a config file that stops the gateway. Default: `manual`. */
   configRecovery?: (typeof CONFIG_RECOVERIES)[number] | undefined;
+  /**
+   * Number of past events, 0 to 500, that a rollout may replay to the next version. The service redacts them first: no
+   * word of a person leaves it. Default: 0.
+   */
+  replayEvents?: number | undefined;
   /** Name of a built image. Default: the image of this package's bundle. */
   image?: pulumi.Input<string> | undefined;
   endpoints?: EndpointsArgs | undefined;

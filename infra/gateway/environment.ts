@@ -38,6 +38,7 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
     LOG_LEVEL: given.logLevel,
     ENVIRONMENT_NAME: given.environmentName ?? pulumi.getStack(),
     CONFIG_RECOVERY: given.configRecovery,
+    REPLAY_EVENTS: given.replayEvents === undefined ? undefined : String(given.replayEvents),
     PUBLIC_WEBHOOKS: String(given.publicWebhooks),
     DISCORD_APPLICATION_ID: discord?.applicationId,
     DISCORD_PUBLIC_KEY: discord?.publicKey,

@@ -3,6 +3,7 @@ import { alertsSchema } from "../../runtime/contract/alerts.ts";
 import { DURATION_HELP, parseDuration } from "../../runtime/contract/duration.ts";
 import {
   CONFIG_RECOVERIES,
+  MOST_REPLAYED,
   SHORTEST_ADMIN_TOKEN,
   type VariableName,
 } from "../../runtime/contract/environment.ts";
@@ -153,6 +154,7 @@ const COMMON = {
   environmentName: matching(/^[\w. -]{1,40}$/, "1 to 40 letters, digits, spaces, dots, _ and -"),
   logLevel: oneOf(["debug", "info", "warning", "error"]),
   configRecovery: oneOf(CONFIG_RECOVERIES),
+  replayEvents: integer(0, MOST_REPLAYED),
   image: matching(/^\S+$/, "an image's name without spaces"),
   endpoints: z.strictObject(
     {

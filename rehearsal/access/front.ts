@@ -23,7 +23,6 @@ import { servedWorker } from "./served-worker.ts";
 const COOKIE = "CF_Authorization";
 /** Attempts to reach a version; a deployment may remove the chosen one first. */
 const ATTEMPTS = 5;
-const OVERRIDES = "cloudflare-workers-version-overrides";
 
 export interface FrontOptions {
   /** 0 takes a free port. */
@@ -119,9 +118,7 @@ class EdgeFront {
     attempts = ATTEMPTS,
   ): Promise<Exclude<Admitted, { kind: "pass" }> | { kind: "pass"; target: ForwardTarget } | undefined> {
     const { account, runner, access } = this.#options;
-    const { host = "", [OVERRIDES]: overrides } = request.headers;
-    const addressed = { host, overrides: String(overrides ?? "") };
-    const served = servedWorker(account.state, addressed, Math.random());
+    const served = servedWorker(account.state, request.headers.host ?? "", Math.random());
     if (served === undefined) return undefined;
     const admitted = await admitRequest(account.state, access, {
       hostname: served.hostname,

@@ -14,13 +14,6 @@ export interface ServedWorker {
   hostname: string;
 }
 
-/** The parts of a request that decide which Worker answers it. */
-export interface Addressed {
-  host: string;
-  /** Its `Cloudflare-Workers-Version-Overrides`. */
-  overrides: string;
-}
-
 /**
  * Returns the Worker that a request's Host names, in one of the versions that serve. The rehearsal's public address is
  * on loopback and stands for the Worker that was deployed last; a custom domain or a `workers.dev` name chooses one. A
@@ -31,7 +24,7 @@ export interface Addressed {
  */
 export function servedWorker(
   state: Readonly<AccountState>,
-  { host, overrides }: Addressed,
+  host: string,
   chance: number,
 ): ServedWorker | undefined {
   const served = state.workers
@@ -45,7 +38,7 @@ export function servedWorker(
   const found = served.find(({ hostname }) => hostname === name) ?? served.at(-1);
   if (found === undefined) return undefined;
   const { worker, shares, hostname } = found;
-  const chosen = overridden(shares, worker.name, overrides) ?? byChance(shares, chance);
+  const chosen = byChance(shares, chance);
   const isFirst = chosen === undefined || chosen === shares[0];
   return { hostname, script: isFirst ? worker.name : secondScript(worker, chosen.version) };
 }
@@ -55,18 +48,6 @@ function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): strin
   const domains = state.domains.filter(({ service }) => service === worker.name);
   const names = domains.map(({ hostname }) => hostname);
   return worker.subdomain.enabled ? [hostnameOf(state, worker), ...names] : names;
-}
-
-/**
- * Returns the version that a request's override names; `undefined` if it is not one of those that serve:
- * https://developers.cloudflare.com/workers/versions-and-deployments/version-overrides/
- */
-function overridden(shares: readonly Share[], worker: string, overrides: string): Share | undefined {
-  const wanted = overrides
-    .split(",")
-    .map((pair) => /^\s*([\w-]+)="([\w-]+)"\s*$/.exec(pair))
-    .find((match) => match?.[1] === worker)?.[2];
-  return shares.find(({ version }) => version.id === wanted);
 }
 
 function byChance(shares: readonly Share[], chance: number): Share | undefined {

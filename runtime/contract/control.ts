@@ -116,6 +116,8 @@ export const GATEWAY_ROUTES = {
   status: "/status",
   /** GET: {@link UsageReport} */
   usage: "/usage",
+  /** POST {@link replayRequestSchema}: returns a redacted {@link ReplayRecord}. Sends nothing. */
+  replay: "/replay",
   /** POST {@link ModelTest}: asks a model a short question and returns {@link ModelTested}. */
   testModel: "/models/test",
 } as const;

@@ -28,6 +28,9 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 
+/** Limit of REPLAY_EVENTS. */
+export const MOST_REPLAYED = 500;
+
 /** The length that ADMIN_TOKEN has at least. */
 export const SHORTEST_ADMIN_TOKEN = 16;
 
@@ -53,6 +56,10 @@ const edgeSchema = () =>
       (text) => CONFIG_RECOVERIES.find((one) => one === (text ?? "manual")),
       'neither "manual" nor "auto"',
     ),
+    REPLAY_EVENTS: readAs((text) => {
+      const events = Number(text ?? "0");
+      return Number.isInteger(events) && events >= 0 && events <= MOST_REPLAYED ? events : undefined;
+    }, `not a whole number from 0 to ${MOST_REPLAYED}`),
     // A right token is never made to wait, so its length is all that keeps it from being guessed.
     ADMIN_TOKEN: optional.check(
       z.refine((text) => text === undefined || text.length >= SHORTEST_ADMIN_TOKEN, {
@@ -89,6 +96,8 @@ export interface EdgeSettings {
   sleepAfterMs: number;
   publicWebhooks: boolean;
   configRecovery: (typeof CONFIG_RECOVERIES)[number];
+  /** Number of past events that a rollout may get as a redacted record; 0: none. */
+  replayEvents: number;
   alerts?: AlertSettings;
 }
 
@@ -125,6 +134,7 @@ export function readEdgeSettings(environment: Readonly<Record<string, unknown>>)
       sleepAfterMs: value.SANDBOX_SLEEP_AFTER,
       publicWebhooks: value.PUBLIC_WEBHOOKS,
       configRecovery: value.CONFIG_RECOVERY,
+      replayEvents: value.REPLAY_EVENTS,
       ...(value.ALERTS && { alerts: value.ALERTS }),
     },
   };

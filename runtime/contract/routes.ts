@@ -115,6 +115,8 @@ export const ROUTES = {
   stackBackupsCreate: { method: "POST", path: "/stack/backups/create", access: "stack" },
   stackBackupsVerify: { method: "POST", path: "/stack/backups/verify", access: "stack" },
   stackAlerts: { method: "POST", path: "/stack/alerts", access: "stack" },
+  /** The service redacts the record: see replay.ts. */
+  stackReplay: { method: "POST", path: "/stack/replay", access: "stack" },
   stackChannels: { method: "GET", path: "/stack/channels", access: "stack" },
   stackConfigVariables: { method: "GET", path: "/stack/config-variables", access: "stack" },
   brokerGet: { method: "GET", path: `${BROKER_PATH}/*`, access: "gateway" },

@@ -28,6 +28,7 @@ export const VARIABLES = {
   SANDBOX_SLEEP_AFTER: { reader: "edge", secret: false },
   PUBLIC_WEBHOOKS: { reader: "edge", secret: false },
   CONFIG_RECOVERY: { reader: "edge", secret: false },
+  REPLAY_EVENTS: { reader: "edge", secret: false },
   ALERTS: { reader: "edge", secret: true },
   ENVIRONMENT_NAME: { reader: "edge", secret: false },
   PUBLIC_ORIGIN: { reader: "edge", secret: false },

@@ -48,6 +48,7 @@ import {
   stackBackups,
   stackChannels,
   stackConfigVariables,
+  stackReplay,
   tryStackAlerts,
   verifyStackBackup,
 } from "./stack-routes.ts";
@@ -169,6 +170,8 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.post(ROUTES.stackAlerts.path, tryStackAlerts(settings.alerts, { sendEmail, clock }));
   app.get(ROUTES.stackChannels.path, stackChannels(sandbox));
   app.get(ROUTES.stackConfigVariables.path, stackConfigVariables(sandbox, backups));
+  const { replayEvents } = settings;
+  app.post(ROUTES.stackReplay.path, stackReplay({ ledger, sandbox, replayEvents, log }));
   app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log));
 
   app.notFound(() => sendProblem("not_found"));

@@ -72,6 +72,11 @@ export interface Ledger {
   admit(event: Delivery): Promise<Admission>;
   counts(): Promise<LedgerCounts>;
   list(query: LedgerQuery): Promise<LedgerPage>;
+  /**
+   * Returns the newest events with their contents, newest first: {@link Delivery} as JSON. At most `limit`, and as many as
+   * fit into 1.5 MiB together. `undefined` for one that is larger than 128 KiB.
+   */
+  recent(limit: number): Promise<(string | undefined)[]>;
   /** Resets a failed or ignored entry to its initial state and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
 }

@@ -1,7 +1,7 @@
 import type { Handler, MiddlewareHandler } from "hono";
 import type { AlertSettings } from "../contract/alerts.ts";
 import { references, referencesInText } from "../contract/config/references.ts";
-import { CONTROL_ROUTES, type ContainerConfig } from "../contract/control.ts";
+import { CONTROL_ROUTES, type ContainerConfig, GATEWAY_ROUTES } from "../contract/control.ts";
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
@@ -9,7 +9,7 @@ import { clientOf, type RateLimit } from "./rate-limit.ts";
 import { inTime } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { gatewayDetails } from "./debug-routes.ts";
-import type { Backups, Clock, Sandbox, Signatures, SignatureUse } from "./ports.ts";
+import type { Backups, Clock, Ledger, Sandbox, Signatures, SignatureUse } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 /** A stopped container starts before, and its archive may be of some size. */
@@ -99,6 +99,34 @@ export function createStackBackup(backups: Backups, log: Log): Handler {
   return async function handleCreateStackBackup(context) {
     log.info("the stack makes a backup");
     return context.json({ backup: await inTime(LIMIT_MS, backups.create({ cause: "rollout" })) });
+  };
+}
+
+/** Dependencies of {@link stackReplay}. */
+export interface ReplayOptions {
+  ledger: Pick<Ledger, "recent">;
+  sandbox: Pick<Sandbox, "request">;
+  /** Number of events that the operator has consented to; 0: none. */
+  replayEvents: number;
+  log: Log;
+}
+
+/**
+ * `POST /stack/replay`: the newest events as a redacted record, which the gateway makes. Starts a stopped container; the
+ * answer is `gateway_unavailable` until its gateway is ready.
+ */
+export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOptions): Handler {
+  return async function handleStackReplay() {
+    if (replayEvents === 0) throw new StewardError("replay_not_allowed");
+    const events = await ledger.recent(replayEvents);
+    log.info("the stack gets a redacted record of events", { events: events.length });
+    const body = `{"deliveries":[${events.map((event) => event ?? "null").join(",")}]}`;
+    const request = { method: "POST", path: GATEWAY_ROUTES.replay, body } as const;
+    const asked = sandbox.request("gateway", request).catch((error: unknown) => {
+      throw new StewardError("gateway_unavailable", undefined, { cause: error });
+    });
+    const { status, headers, body: answer } = await inTime(LIMIT_MS, asked);
+    return new Response(answer, { status, headers: { "content-type": headers.get("content-type") ?? "" } });
   };
 }
 

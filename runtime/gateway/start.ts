@@ -190,6 +190,15 @@ export async function startGateway({
       statusToken,
       inbox,
       chatFile: ({ ticket, item }) => chat.file(ticket, item),
+      replayRecord: async (deliveries) => {
+        await reload.look();
+        const { createReplayRecord } = await import("./replay/record.ts");
+        const { config, channels } = parts();
+        const { pairing: approvals, moves } = stores;
+        const key = randomBytes(32);
+        const now = (): number => performance.now();
+        return createReplayRecord(deliveries, { config, channels, pairing: approvals, moves, key, now });
+      },
       configTaken: () => reload.look(),
       status: () => gatewayStatus({ since, parts, stores, inbox, schedules, reload, retention, clock }),
       usage: () => usageReport(stores, parts().config, clock()),

@@ -95,6 +95,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     oldestOpen: () => store.oldestOpen(),
     counts: async () => store.counts(),
     list: async (query) => store.list(query),
+    recent: async (limit) => store.recent(limit),
     async replay(key) {
       const result = store.replay(key, clock());
       if (result === "replayed") setImmediate(dispatch);

@@ -213,6 +213,11 @@ export class Sandbox
     return this.#store.list(query);
   }
 
+  /** See {@link Ledger}. */
+  async recent(limit: number): Promise<(string | undefined)[]> {
+    return this.#store.recent(limit);
+  }
+
   /** See {@link Ledger}. Starts a stopped container, as the event itself did. */
   async replay(key: string): Promise<ReplayResult> {
     const result = this.#store.replay(key, this.#clock());

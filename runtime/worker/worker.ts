@@ -31,6 +31,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
       admit: (event) => object().admit(event),
       counts: () => object().counts(),
       list: (query) => object().list(query),
+      recent: (limit) => object().recent(limit),
       replay: (key) => object().replay(key),
     },
     activity: {

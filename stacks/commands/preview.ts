@@ -44,7 +44,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     await writeFile(file, text);
   };
 
-  const options = { ...(await readPolicyConfig(words)), stack, accept: undefined, canary: [] };
+  const options = { ...(await readPolicyConfig(words)), stack, accept: undefined };
   const plan = await planned(stack, options, output).catch(async (error: unknown) => {
     await write(failureText(stack, causeOf(error)));
     throw error;
@@ -62,7 +62,7 @@ async function planned(
   output: CommandOutput,
 ): Promise<UpdatePlan> {
   const stack = await openDeployed(name, { runsProgram: true, log: output.log });
-  return planUpdate(stack, await lookBefore(stack, false), options, output);
+  return planUpdate(stack, await lookBefore(stack), options, output);
 }
 
 await runCommand(SCRIPT, main);

@@ -22,6 +22,7 @@ import { EXIT, readOptions, SCRIPT, type RolloutOptions } from "./rollout/option
 import { interrupted, RolloutRecord } from "./rollout/record.ts";
 import type { Former } from "./rollout/baseline.ts";
 import { lookBefore } from "./rollout/inspect.ts";
+import { replayGates, replayLines, replayPast } from "./rollout/replay.ts";
 import { update } from "./rollout/update.ts";
 import { printError } from "../../runtime/shared/terminal.ts";
 
@@ -30,6 +31,9 @@ import { printError } from "../../runtime/shared/terminal.ts";
  * version is back.
  */
 const PROBE_MS = "40000";
+
+/** Setting by which the operator consents to a replay. */
+const REPLAY_KEY = "steward:replayEvents";
 
 async function main(argv: string[], output: CommandOutput): Promise<number> {
   const options = await readOptions(argv);
@@ -89,6 +93,7 @@ async function rollOut(
   say(
     `\n${strayed === undefined ? "" : `${strayed}\n`}${plan.summary}\n${plan.broken.map((text) => `${text}\n`).join("")}`,
   );
+  if (plan.replay !== undefined) say(`${replayLines(plan.replay).join("\n")}\n`);
   if (plan.broken.length > 0) return end(EXIT.refused, { ...plan });
   if (plan.gates.length > 0) {
     say(`${plan.gates.join("\n")}\n`);
@@ -121,8 +126,13 @@ async function rollOut(
 }
 
 async function planned(stack: DeployedStack, options: RolloutOptions, output: CommandOutput) {
-  const before = await lookBefore(stack, options.canary.length > 0);
-  return { before, plan: await planUpdate(stack, before, options, output) };
+  const before = await lookBefore(stack);
+  const plan = await planUpdate(stack, before, options, output);
+  const isAllowed = Number((await stack.config()).values[REPLAY_KEY] ?? 0) > 0;
+  if (before.replay === undefined || !isAllowed || plan.steps.length === 0) return { before, plan };
+  const replay = await replayPast(before.replay);
+  const gates = [...plan.gates, ...replayGates(replay, options.acceptReplay)];
+  return { before, plan: { ...plan, replay, gates } };
 }
 
 function stepLine({ op, name, type }: PlannedStep): string {

@@ -109,6 +109,7 @@ const edges = new Map<string, ReturnType<typeof edge>>();
 
 function edge({ voucher, webhooks, state }: Pick<Cell, "voucher" | "webhooks" | "state">) {
   return edgeFixture({
+    replayEvents: 1,
     state,
     publicWebhooks: webhooks === "public",
     discordPublicKey: discord.publicKey,

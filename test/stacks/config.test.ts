@@ -36,6 +36,9 @@ describe("a serverless stack's configuration", () => {
     const { variables } = environment({ ...SERVERLESS, "steward:configRecovery": "auto" });
     expect(variables).toMatchObject({ CONFIG_RECOVERY: "auto" });
     expect(environment(SERVERLESS).variables).not.toHaveProperty("CONFIG_RECOVERY");
+    const replayed = environment({ ...SERVERLESS, "steward:replayEvents": "100" });
+    expect(replayed.variables).toMatchObject({ REPLAY_EVENTS: "100" });
+    expect(environment(SERVERLESS).variables).not.toHaveProperty("REPLAY_EVENTS");
   });
 
   test("keeps secrets apart, as Pulumi secrets", async () => {

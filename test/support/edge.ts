@@ -123,6 +123,7 @@ interface EdgeFixture {
   gateway?: Partial<GatewayStatus>;
   /** What the gateway tells of its usage, where it differs. */
   usage?: Partial<UsageReport>;
+  replayEvents?: number;
   /** In place of the ledger that only remembers. */
   ledger?: Partial<Ledger>;
   /** In place of the record that only remembers. */
@@ -268,6 +269,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       publicWebhooks,
       configRecovery: "manual",
       sleepAfterMs: 600_000,
+      replayEvents: fixture.replayEvents ?? 0,
       ...(fixture.environmentName && { environmentName: fixture.environmentName }),
       ...(signingSecret && { slackSigningSecret: signingSecret }),
       ...(fixture.discordPublicKey && { discordPublicKey: fixture.discordPublicKey }),
@@ -281,6 +283,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       },
       counts: async () => ({ waiting: 1, delivering: 2, answered: 3, ignored: 0, failed: 4 }),
       list: async () => ({ entries: [] }),
+      recent: async () => [],
       replay: async () => "unknown",
       ...fixture.ledger,
     },

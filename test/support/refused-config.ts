@@ -97,6 +97,11 @@ export const REFUSED: readonly (readonly [
     "steward:configRecovery: must be manual or auto",
   ],
   [
+    "more events than are replayed",
+    { "steward:replayEvents": "501" },
+    "steward:replayEvents: must be a whole number from 0 to 500",
+  ],
+  [
     "a flag that is none",
     { "steward:publicWebhooks": "yes" },
     "steward:publicWebhooks: must be true or false",

@@ -43,6 +43,8 @@ export interface RolloutStage {
   spoil(how: Spoil | undefined): void;
   /** The service refuses what is asked at this path, with this code. */
   refuse(path: string, code: ErrorCode): void;
+  /** Changes what the service answers at this path; `undefined` leaves it. */
+  alter(path: string, change: ((answer: unknown) => unknown) | undefined): void;
   /** While it is true, nothing answers at the service's address. */
   cut(isCut: boolean): void;
   /** The newest request that a command has signed, as it came. */
@@ -82,16 +84,20 @@ export async function startRolloutStage(
   const model = await startModel({ ...LOOPBACK, apiKey: MODEL_KEY });
   let spoiling: Spoil | undefined;
   const refused = new Map<string, ErrorCode>();
+  const altered = new Map<string, (answer: unknown) => unknown>();
   let cut = false;
   let signed: Request | undefined;
-  const app = new Hono().all("*", ({ req, env }) => {
+  const app = new Hono().all("*", async ({ req, env }) => {
     if (cut) {
       (env as HttpBindings).incoming.socket.destroy();
       return RESPONSE_ALREADY_SENT;
     }
     if (req.path.startsWith("/stack/")) signed = req.raw.clone();
     const code = refused.get(req.path);
-    return code === undefined ? passOn(req.raw, world.front.url, spoiling) : problemResponse(problem(code));
+    if (code !== undefined) return problemResponse(problem(code));
+    const answer = await passOn(req.raw, world.front.url, spoiling);
+    const change = altered.get(req.path);
+    return change === undefined || !answer.ok ? answer : Response.json(change(await answer.json()));
   });
   const gate = await listen(app, LOOPBACK);
   const endpoints = { anthropic: model.url, slack: slack.apiUrl };
@@ -110,6 +116,7 @@ export async function startRolloutStage(
     slack,
     eventsUrl: `${world.front.url}/slack/events`,
     refuse: (at, code) => void refused.set(at, code),
+    alter: (at, change) => void (change === undefined ? altered.delete(at) : altered.set(at, change)),
     cut: (isCut) => void (cut = isCut),
     signedRequest: () => signed,
     spoil: (how) => void (spoiling = how),

@@ -62,7 +62,7 @@ describe("the workflows, step by step", () => {
     });
     runner = await LocalRunner.start({
       root: checkout.root,
-      vars: { PULUMI_BACKEND_URL: backend, CANARY: "50,100" },
+      vars: { PULUMI_BACKEND_URL: backend },
       secrets: { PULUMI_CONFIG_PASSPHRASE: "" },
       environment: await withGitHub({ ...(await testEngine()).env, ...secrets.variables }),
     });

@@ -139,6 +139,13 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The stack is a rehearsed one, and nothing answers at its emulated account.",
     fix: "Start the rehearsal again, and leave it running meanwhile.",
   },
+  replay_not_allowed: {
+    status: 403,
+    title: "Events may not be replayed",
+    cause: "The service gives a rollout no record of past events: steward:replayEvents is 0 where it runs.",
+    fix: ({ configSet, script }) =>
+      `\`${configSet("steward:replayEvents", "100")}\`, then \`${script("rollout")}\`: the rollout after that one replays them.`,
+  },
   service_unreachable: {
     status: 502,
     title: "The service does not answer",

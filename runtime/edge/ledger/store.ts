@@ -75,6 +75,10 @@ const NOTICE_MS = 60_000;
  */
 const LONGEST = 512 * 1024;
 
+/** Limits of {@link LedgerStore.recent}, in bytes: of one event, and of all. The gateway accepts 2 MiB. */
+const LONGEST_RECENT = 128 * 1024;
+const MOST_RECENT = 1.5 * 1024 * 1024;
+
 const UNREADABLE = "the entry cannot be read by this version";
 
 /** The ledger's table: every verified event from its arrival until it is settled. */
@@ -382,6 +386,27 @@ export class LedgerStore {
       counts[row["state"] as EntryState] = Number(row["n"]);
     }
     return counts;
+  }
+
+  /** See {@link Ledger.recent}. Measures before it reads, so that it never holds more than it returns. */
+  recent(limit: number): (string | undefined)[] {
+    const sizes = this.#sql.all(
+      "SELECT seq, octet_length(delivery) AS bytes FROM ledger ORDER BY seq DESC LIMIT ?",
+      limit,
+    );
+    let total = 0;
+    const past = sizes.find(({ bytes }) => {
+      total += Number(bytes) > LONGEST_RECENT ? 0 : Number(bytes);
+      return total > MOST_RECENT;
+    });
+    const rows = this.#sql.all(
+      `SELECT iif(octet_length(delivery) > ?, NULL, delivery) AS delivery FROM ledger
+       WHERE seq > ? ORDER BY seq DESC LIMIT ?`,
+      LONGEST_RECENT,
+      Number(past?.["seq"] ?? 0),
+      limit,
+    );
+    return rows.map(({ delivery }) => (delivery == null ? undefined : String(delivery)));
   }
 
   /** Returns one page of entries. */

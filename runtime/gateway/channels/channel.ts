@@ -46,6 +46,9 @@ export interface Channel {
   /** Files larger than this, in bytes, are only mentioned in the question. */
   readonly mediaMaxBytes: number;
 
+  /** The bot's identity, on platforms that address it by name. The name is `undefined` until the platform was asked. */
+  readonly bot?: { readonly id: string; readonly username: string | undefined };
+
   /**
    * Parses one event. Sends and stores nothing, so that an event that needs no reply costs nothing, and a retried event
    * gives the same result as long as the sender's access is unchanged.

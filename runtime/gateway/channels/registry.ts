@@ -6,7 +6,7 @@ import type { FetchedPlatform } from "../../process/intake.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PairingStores } from "../pairing/store.ts";
 import { namedOperators } from "../admission.ts";
-import { channelAccess } from "./access.ts";
+import { type AccessRules, channelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
 import { createDiscordChannel } from "./discord/channel.ts";
 import { createSlackChannel } from "./slack/channel.ts";
@@ -40,28 +40,23 @@ export interface ChannelsOptions {
 export function createChannels(options: ChannelsOptions): Channels {
   const { config, environment, pairing, intakes, telegramMoves: moves, clock, log } = options;
   const { slack, telegram, discord } = config.channels;
-  const operatorsOn = (platform: Platform) => namedOperators(config, platform);
   const shared = { environment, clock, log };
   const served = new Map<Platform, Channel>();
-  if (slack?.enabled) {
-    const access = channelAccess(
-      { ...slack, groups: slack.channels, operators: operatorsOn("slack") },
-      pairing("slack"),
-    );
+  const accessTo = (platform: Platform, rules: AccessRules) => channelAccess(rules, pairing(platform));
+  const rules = accessRules(config);
+  if (slack?.enabled && rules.slack) {
+    const access = accessTo("slack", rules.slack);
     served.set("slack", createSlackChannel({ ...shared, config: slack, access }));
   }
-  if (telegram?.enabled) {
-    const access = channelAccess({ ...telegram, operators: operatorsOn("telegram") }, pairing("telegram"));
+  if (telegram?.enabled && rules.telegram) {
+    const access = accessTo("telegram", rules.telegram);
     served.set(
       "telegram",
       createTelegramChannel({ ...shared, config: telegram, access, intake: intakes.telegram, moves }),
     );
   }
-  if (discord?.enabled) {
-    const access = channelAccess(
-      { ...discord, groups: discord.guilds, operators: operatorsOn("discord") },
-      pairing("discord"),
-    );
+  if (discord?.enabled && rules.discord) {
+    const access = accessTo("discord", rules.discord);
     served.set(
       "discord",
       createDiscordChannel({ ...shared, config: discord, access, intake: intakes.discord }),
@@ -75,5 +70,16 @@ export function createChannels(options: ChannelsOptions): Channels {
     },
     health: () =>
       configured.map((platform) => served.get(platform)?.health() ?? { platform, state: "disabled" }),
+  };
+}
+
+/** Returns the access rules of each configured channel. */
+export function accessRules(config: Config): Partial<Record<Platform, AccessRules>> {
+  const { slack, telegram, discord } = config.channels;
+  const operators = (platform: Platform) => ({ operators: namedOperators(config, platform) });
+  return {
+    ...(slack && { slack: { ...slack, groups: slack.channels, ...operators("slack") } }),
+    ...(telegram && { telegram: { ...telegram, ...operators("telegram") } }),
+    ...(discord && { discord: { ...discord, groups: discord.guilds, ...operators("discord") } }),
   };
 }

@@ -11,6 +11,7 @@ import {
 import { chatDeliveriesSchema, type DeliveryEnd, deliverySchema } from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { type ReplayRecord, replayRequestSchema } from "../../contract/replay.ts";
 import type { Log } from "../../shared/log.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { bearerToken, sameToken } from "../../shared/token.ts";
@@ -41,6 +42,8 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   inbox: Inbox;
   /** Returns a file of the web chat; throws StewardError if the page may not have it. */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
+  /** Reads past events and redacts them. Sends nothing. */
+  replayRecord(deliveries: readonly unknown[]): Promise<ReplayRecord>;
   /** Applies a config file that has changed. Never rejects. */
   configTaken(): Promise<void>;
   status(): GatewayStatus;
@@ -57,6 +60,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     chatFile: chatFilePath,
     status: statusPath,
     usage: usagePath,
+    replay: replayPath,
     testModel,
   } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
@@ -93,6 +97,11 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const { models } = options.parts();
     if (!models.health().some(({ id }) => id === model)) throw new StewardError("usage_invalid");
     return context.json(await askModel(models, model, options.clock));
+  });
+
+  app.post(replayPath, async (context) => {
+    const { deliveries } = readBody(replayRequestSchema, await context.req.text(), "body_invalid");
+    return context.json(await options.replayRecord(deliveries));
   });
 
   app.post(chatFilePath, async (context) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import {
   generationManifest,
@@ -6,11 +7,15 @@ import {
 } from "../../../runtime/contract/backup.ts";
 import { isErrorCode, StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
+import { type ReplayRecord, replayRecordSchema } from "../../../runtime/contract/replay.ts";
 import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-stack.ts";
 import { type DeployedState, findResource } from "../deployed/stack.ts";
 
 /** Longer than the service's own time limits. */
 const ANSWER_MS = 200_000;
+/** A cold start takes seconds. After a minute the gateway is taken to be down. */
+const READY_ATTEMPTS = 30;
+const READY_RETRY_MS = 2_000;
 
 const manifest = z.looseObject({
   id: generationManifest.shape.id,
@@ -41,21 +46,51 @@ type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
  * rejects with a StewardError: the service's own refusal, or `service_unreachable` if what answers is not the service.
  */
 export function stackBackups(state: DeployedState): StackBackups | undefined {
+  const ask = askerOf(state);
+  return (
+    ask && {
+      list: () =>
+        ask(ROUTES.stackBackups, z.object({ backups: z.array(manifest), problem: problem.optional() })),
+      create: async () => (await ask(ROUTES.stackBackupsCreate, z.object({ backup: manifest }))).backup,
+      verify: () => ask(ROUTES.stackBackupsVerify, z.object({ backup: manifest, report: drillReport })),
+    }
+  );
+}
+
+/**
+ * Returns the way to get a deployed stack's record of past events; `undefined` as for {@link stackBackups}. It rejects
+ * with a StewardError: `replay_not_allowed` without the operator's consent, `not_found` if the version is older.
+ */
+export function stackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
+  const ask = askerOf(state);
+  return ask && (() => untilReady(() => ask(ROUTES.stackReplay, replayRecordSchema)));
+}
+
+/** Repeats a request while the gateway starts. */
+async function untilReady<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await request();
+    } catch (error) {
+      const isStarting = error instanceof StewardError && error.code === "gateway_unavailable";
+      if (!isStarting || attempt === READY_ATTEMPTS) throw error;
+      await sleep(READY_RETRY_MS);
+    }
+  }
+}
+
+type Ask = <Answer>(route: Route, schema: Schema<Answer>) => Promise<Answer>;
+type Schema<Answer> = { safeParse(value: unknown): z.core.util.SafeParseResult<Answer> };
+
+function askerOf(state: DeployedState): Ask | undefined {
   const url = state.output("url");
   const found = findResource(state, "AttestationKey", "attestation-key")?.outputs?.["key"];
   const key = z.union([z.string(), secret.transform(({ plaintext }) => String(plaintext))]).safeParse(found);
   if (url === "" || !key.success) return undefined;
-  const ask = <Answer>(route: Route, schema: z.ZodType<Answer>) =>
-    signedAnswer({ url, key: key.data, route, timeoutMs: ANSWER_MS }, schema);
-  return {
-    list: () =>
-      ask(ROUTES.stackBackups, z.object({ backups: z.array(manifest), problem: problem.optional() })),
-    create: async () => (await ask(ROUTES.stackBackupsCreate, z.object({ backup: manifest }))).backup,
-    verify: () => ask(ROUTES.stackBackupsVerify, z.object({ backup: manifest, report: drillReport })),
-  };
+  return (route, schema) => signedAnswer({ url, key: key.data, route, timeoutMs: ANSWER_MS }, schema);
 }
 
-async function signedAnswer<Answer>(question: StackQuestion, schema: z.ZodType<Answer>): Promise<Answer> {
+async function signedAnswer<Answer>(question: StackQuestion, schema: Schema<Answer>): Promise<Answer> {
   const response = await askAsStack(question);
   const body: unknown = await response.json().catch(() => undefined);
   const told = problem.safeParse(body);

@@ -1,6 +1,6 @@
 import type { FormerVersion } from "../../../infra/serverless/former-version.ts";
+import type { ReplayRecord } from "../../../runtime/contract/replay.ts";
 import type { StackBackups } from "../backup/signed.ts";
-import type { Canary } from "./canary.ts";
 
 /** Version that ran before an update. Plain data: a record keeps it. */
 export interface Former {
@@ -17,10 +17,10 @@ export interface Baseline {
   former: Former | undefined;
   /** Absent if nothing is running yet, and on a host, whose update makes one itself. */
   backups: StackBackups | undefined;
+  /** Gets the redacted record of past events; absent if nothing is running yet. */
+  replay: (() => Promise<ReplayRecord>) | undefined;
   /** Sentence about what serves, if that is not what the stack deployed last: somebody rolled back, or an update failed. */
   strayed: string | undefined;
-  /** Canary of a new version, share by share; absent where nothing is deployed that could share with it. */
-  canary: Canary | undefined;
   /** Puts the former version back and waits until it answers. @returns what was done, a line each; throws where it cannot. */
   goBack(former: Former | undefined): Promise<string[]>;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { deployVersions, sharesText } from "../../../infra/serverless/deployment.ts";
+import { sharesText } from "../../../infra/serverless/deployment.ts";
 import {
   type Deployed,
   type FormerVersion,
@@ -9,12 +9,10 @@ import {
 import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { applicationName } from "../../../infra/serverless/names.ts";
-import { compareVersions } from "../../../infra/serverless/version-health.ts";
-import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { stackBackups } from "../backup/signed.ts";
+import { stackBackups, stackReplay } from "../backup/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
-import { type DeployedStack, findResource, readState, targetOf, workerOf } from "../deployed/stack.ts";
+import { type DeployedStack, findResource, targetOf, workerOf } from "../deployed/stack.ts";
 import type { Baseline } from "./baseline.ts";
 
 const ANSWER_MS = 5_000;
@@ -22,29 +20,22 @@ const BACK_MS = 60_000;
 const RETRY_MS = 500;
 
 const VERSION = ["WorkerVersion", "worker-current"] as const;
-const DEPLOYMENT = ["pulumi-nodejs:dynamic/serverless:Deployment", "worker-deployed"] as const;
 
-/**
- * Looks at a stack before its update.
- *
- * @param byShares whether a new version is to take over share by share.
- * @throws StewardError `stack_not_serverless` where it cannot.
- */
-export async function lookBefore(stack: DeployedStack, byShares: boolean): Promise<Baseline> {
-  const target = await targetOf(stack);
-  if (target === "host" && byShares) throw new StewardError("stack_not_serverless");
-  return target === "host" ? hostBefore(stack) : serverlessBefore(stack);
+/** Looks at a stack before its update. */
+export async function lookBefore(stack: DeployedStack): Promise<Baseline> {
+  return (await targetOf(stack)) === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
 
 async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
-  const url = (await state()).output("url");
+  const deployed = await state();
+  const url = deployed.output("url");
   const answered = await answerOf(url);
   return {
     migrations: [],
     former: undefined,
     backups: undefined,
+    replay: stackReplay(deployed),
     strayed: undefined,
-    canary: undefined,
     async goBack() {
       if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
       await untilAnswers(url, answered);
@@ -56,9 +47,8 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
 /** A serverless stack before an update. */
 async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
-  const { accountId, workerName, migrations, publicWebhooks } = config;
+  const { accountId, workerName, migrations } = config;
   const state = await deployed.state();
-  const recorded = findResource(state, ...DEPLOYMENT);
   const scriptName = workerOf(state) ?? workerName;
   const access = { accountId, ...cloudflare };
   const live = await readLiveWorker(access, scriptName);
@@ -72,16 +62,10 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
     former: version && { version, answered: await answerOf(url) },
     backups: stackBackups(state),
+    replay: stackReplay(state),
     strayed: isStray
       ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,
-    canary: recorded && {
-      deploymentUrn: recorded.urn,
-      nextVersion: async () => findResource(await readState(deployed.stack), ...VERSION)?.id,
-      share: async (versions) => void (await deployVersions(access, scriptName, versions, "canary")),
-      compare: (versionIds, watchMs) =>
-        compareVersions(versionIds, { url, scriptName, publicWebhooks, watchMs }),
-    },
     async goBack(former) {
       if (former === undefined) throw new Error("nothing ran before that could be gone back to");
       const done = await putBack(place, former.version);

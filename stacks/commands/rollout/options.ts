@@ -1,6 +1,6 @@
 import { commandLine, commandsFor } from "../../../infra/shell/package.ts";
 import type { PlannedStep } from "../deployed/stack.ts";
-import { Argument, InvalidArgumentError } from "commander";
+import { Argument } from "commander";
 import { commandParser, usageError } from "../../../infra/shell/command.ts";
 import { readPolicyConfig } from "../policies/options.ts";
 import type { PolicyConfig } from "../policies/preview.ts";
@@ -14,12 +14,10 @@ export interface RolloutOptions {
   yes: boolean;
   /** The tag of the migration that may be applied. */
   accept: string | undefined;
+  /** The update may read past events otherwise than the running version. */
+  acceptReplay: boolean;
   /** The stack whose proven deployment is promoted. */
   promoteFrom: string | undefined;
-  /** The percentages below 100 that a new version of the Worker gets first, rising; none: it takes over at once. */
-  canary: readonly number[];
-  /** So long each of them is watched. */
-  watchMs: number;
   /** Levels and values of the policies. */
   config: PolicyConfig;
   /** Continues even if no backup can be made. */
@@ -57,9 +55,8 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--plan-only", "preview alone: what would change, and what would stop it", false)
     .option("--yes", "skip confirmation", false)
     .option("--accept-migration <tag>", "this migration may be applied, as v2")
+    .option("--accept-replay", "the new version may read past events otherwise", false)
     .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
-    .option("--canary <percentages>", "shares that a new version of the Worker gets, as 10,50,100", shares)
-    .option("--watch <seconds>", "so long each share is watched", seconds, 60)
     .option("--without-backup", "make none before the update", false)
     .option("--config <file>", "a policy configuration: the levels and values of the rules")
     .option("--backup <time>", "when the last backup was taken, as ISO 8601")
@@ -71,26 +68,17 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const {
-    planOnly,
-    yes,
-    acceptMigration,
-    promoteFrom,
-    withoutBackup,
-    canary = [],
-    watch,
-    ...policies
-  } = command.opts<{
-    planOnly: boolean;
-    yes: boolean;
-    acceptMigration?: string;
-    promoteFrom?: string;
-    withoutBackup: boolean;
-    canary?: number[];
-    watch: number;
-    config?: string;
-    backup?: string;
-  }>();
+  const { planOnly, yes, acceptMigration, acceptReplay, promoteFrom, withoutBackup, ...policies } =
+    command.opts<{
+      planOnly: boolean;
+      yes: boolean;
+      acceptMigration?: string;
+      acceptReplay: boolean;
+      promoteFrom?: string;
+      withoutBackup: boolean;
+      config?: string;
+      backup?: string;
+    }>();
   if (promoteFrom === stack) {
     throw usageError(`${stack} cannot be promoted to itself; give --promote-from the stack before it`);
   }
@@ -99,32 +87,14 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     planOnly,
     yes,
     accept: acceptMigration,
+    acceptReplay,
     promoteFrom,
     withoutBackup,
-    canary,
-    watchMs: watch * 1000,
     ...(await readPolicyConfig(policies)),
   };
 }
 
-/** Whole percentages, rising. 100 is what an update ends with anyway. */
-function shares(text: string): number[] {
-  const all = text.split(",").map(Number);
-  const rising = all.every((share, at) => Number.isInteger(share) && share > (all[at - 1] ?? 0));
-  if (!rising || (all.at(-1) ?? 0) > 100) {
-    throw new InvalidArgumentError("Write percentages that rise to at most 100, as 10,50,100.");
-  }
-  return all.filter((share) => share < 100);
-}
-
-function seconds(text: string): number {
-  const value = Number(text);
-  if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError("Write seconds from 0 to 3600.");
-  return value;
-}
-
 const WORKER = "cloudflare:index/worker:Worker";
-const GATEWAY = "steward:index:ServerlessGateway";
 /** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
 const STATE = [WORKER, "pulumi-nodejs:dynamic/serverless:StateBucket", "docker:index/volume:Volume"];
 
@@ -140,27 +110,17 @@ interface Approvals {
   stack: string;
   /** The tag of the migration that may be applied. */
   accept: string | undefined;
-  /** The shares that a new version of the Worker is to get. */
-  canary: readonly number[];
 }
 
 /** Returns what blocks the update until an operator accepts it: one line for each, with how to proceed. */
-export function openGates({ steps, migrations }: Plan, { stack, accept, canary }: Approvals): string[] {
+export function openGates({ steps, migrations }: Plan, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
     .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);
   const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
   const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
-  const atOnce = migrations.filter((tag) => canary.length > 0 && tag === accept);
-  const created = steps.flatMap(({ op, type }) => (op === "create" ? [type] : []));
-  // The engine cannot leave out a resource whose parents are adopted in the same update.
-  const adopts = canary.length > 0 && created.includes(GATEWAY) && !created.includes(WORKER);
   return [
     ...open,
-    ...(adopts
-      ? ["The update that creates the gateway's component cannot be gradual. Update at once: omit --canary"]
-      : []),
-    ...atOnce.map((tag) => `Migration ${tag} cannot be deployed gradually. Apply it at once: omit --canary`),
     ...unasked.map(
       ({ op, name, type }) =>
         `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then ${commandsFor(stack).pulumi("up")}`,

@@ -7,6 +7,7 @@ import { engineOutput } from "../deployed/engine-output.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
 import type { Baseline } from "./baseline.ts";
 import { openGates, type RolloutOptions } from "./options.ts";
+import type { ReplayResult } from "./replay.ts";
 
 const WIDTH = 24;
 
@@ -18,6 +19,8 @@ export interface UpdatePlan {
   broken: string[];
   /** Changes that wait for somebody's word. */
   gates: string[];
+  /** Replay of past events against the new version, if one was made. */
+  replay?: ReplayResult;
   /** The steps in one line. */
   summary: string;
 }
@@ -30,7 +33,7 @@ export interface UpdatePlan {
 export async function planUpdate(
   stack: DeployedStack,
   before: Baseline,
-  options: Pick<RolloutOptions, "stack" | "config" | "accept" | "backup" | "canary">,
+  options: Pick<RolloutOptions, "stack" | "config" | "accept" | "backup">,
   output: CommandOutput,
 ): Promise<UpdatePlan> {
   const { migrations } = before;

@@ -1,5 +1,5 @@
 import { explanationText } from "../../../infra/shell/explain.ts";
-import type { VersionHealth } from "../../../infra/serverless/version-health.ts";
+import { type ReplayResult, replayLines } from "./replay.ts";
 import type { PlannedStep } from "../deployed/stack.ts";
 
 type Facts = Record<string, unknown>;
@@ -14,8 +14,6 @@ const TEXTS: Readonly<Record<Entry["step"], (facts: Facts) => string>> = {
   },
   former: ({ former }) => (former === undefined ? "nothing ran before" : "noted what runs, to go back to"),
   updating: () => "began the update",
-  canary: ({ percentage, former, next }) =>
-    `${String(percentage)} % of the requests: the new version ${health(next)}, the former one ${health(former)}`,
   updated: () => "the new version answers",
   failed: ({ cause }) => `failed: ${firstLine(cause)}`,
   back: ({ back }) => (Array.isArray(back) ? back.join(" ") : "could not go back"),
@@ -36,6 +34,7 @@ export function reportOf(entries: readonly Entry[]): string {
     "|---|---|",
     entries.map((entry) => `| ${secondsAfter(first, entry)} s | ${cell(TEXTS[entry.step](entry))} |`),
     section("Planned", list(planned?.["steps"]).map(stepText)),
+    replayed(planned?.["replay"]),
     section("Broken policies", list(planned?.["broken"]).map(String)),
     section("Waits for somebody's word", list(planned?.["gates"]).map(String)),
     failed === undefined ? [] : ["", "## Failure", "", "```", failureText(failed), "```"],
@@ -53,6 +52,10 @@ function failureText({ code, cause, fix }: Facts): string {
   });
 }
 
+function replayed(result: unknown): string[] {
+  return result === undefined ? [] : ["", "## Replay", "", ...replayLines(result as ReplayResult)];
+}
+
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", `## ${title}`, "", ...lines.map((line) => `- ${line}`)];
 }
@@ -64,11 +67,6 @@ function list(value: unknown): unknown[] {
 function stepText(step: unknown): string {
   const { op, type, name } = step as PlannedStep;
   return `${op} ${name} (${type})`;
-}
-
-function health(value: unknown): string {
-  const { requests, errors, medianMs } = value as VersionHealth;
-  return `${errors} wrong of ${requests}${medianMs === undefined ? "" : ` in ${medianMs} ms`}`;
 }
 
 function secondsAfter(first: Entry | undefined, entry: Entry): string {
@@ -88,16 +86,6 @@ function cell(text: string): string {
 export interface Entry {
   /** ISO 8601 */
   time: string;
-  step:
-    | "begun"
-    | "planned"
-    | "backup"
-    | "former"
-    | "updating"
-    | "canary"
-    | "updated"
-    | "failed"
-    | "back"
-    | "ended";
+  step: "begun" | "planned" | "backup" | "former" | "updating" | "updated" | "failed" | "back" | "ended";
   [fact: string]: unknown;
 }

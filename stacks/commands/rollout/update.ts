@@ -5,7 +5,6 @@ import { commandsFor } from "../../../infra/shell/package.ts";
 import { readState } from "../deployed/stack.ts";
 import { deployedBuild } from "../promotion/promotion.ts";
 import type { Baseline, Former } from "./baseline.ts";
-import { takeShares } from "./canary.ts";
 import { EXIT, type RolloutOptions } from "./options.ts";
 import { showProgress, type UpdatePlan } from "./plan.ts";
 import type { RolloutRecord } from "./record.ts";
@@ -28,7 +27,7 @@ interface Outcome {
 }
 
 /**
- * Updates a stack, share by share where that is asked for, and goes back to what ran before where the update fails.
+ * Updates a stack, and goes back to what ran before where the update fails.
  *
  * @throws ConcurrentUpdateError where somebody else's update is under way: there is nothing to go back from.
  */
@@ -49,28 +48,12 @@ export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
   }
 }
 
-async function takeOver(stack: Stack, run: UpdateRun): Promise<UpResult> {
-  const { options, plan, before, former, record, output } = run;
-  const { canary: shares, watchMs } = options;
-  const progress = showProgress(output, "Updating", plan.steps.length);
-  const engine = {
-    color: "never",
-    onOutput: progress.onOutput,
-    onEvent: progress.onEvent,
-    showSecrets: false,
-  } as const;
+async function takeOver(stack: Stack, { plan, output }: UpdateRun): Promise<UpResult> {
+  const { onOutput, onEvent, end } = showProgress(output, "Updating", plan.steps.length);
   try {
-    if (shares.length > 0 && before.canary !== undefined && former !== undefined) {
-      const say = (text: string): void => {
-        progress.end();
-        output.say(text);
-      };
-      const { canary } = before;
-      await takeShares(stack, { canary, former: former.version, shares, watchMs, record, engine, say });
-    }
-    return await stack.up({ ...engine, showSecrets: false });
+    return await stack.up({ color: "never", onOutput, onEvent, showSecrets: false });
   } finally {
-    progress.end();
+    end();
   }
 }
 

@@ -46,7 +46,7 @@ describe("the edge's environment", () => {
   it("has the documented defaults", () => {
     const expected = {
       ok: true,
-      settings: { sleepAfterMs: 600_000, publicWebhooks: true, configRecovery: "manual" },
+      settings: { sleepAfterMs: 600_000, publicWebhooks: true, configRecovery: "manual", replayEvents: 0 },
     };
     expect(readEdgeSettings({})).toEqual(expected);
     const empty = { EDGE_ACCESS_AUD: "", SANDBOX_SLEEP_AFTER: "", PUBLIC_WEBHOOKS: "", CONFIG_RECOVERY: "" };
@@ -54,6 +54,7 @@ describe("the edge's environment", () => {
     expect(readEdgeSettings({ CONFIG_RECOVERY: "auto" })).toMatchObject({
       settings: { configRecovery: "auto" },
     });
+    expect(readEdgeSettings({ REPLAY_EVENTS: "500" })).toMatchObject({ settings: { replayEvents: 500 } });
   });
 
   it("names every wrong variable at once", () => {
@@ -61,11 +62,13 @@ describe("the edge's environment", () => {
       SANDBOX_SLEEP_AFTER: "soon",
       PUBLIC_WEBHOOKS: "yes",
       CONFIG_RECOVERY: "Auto",
+      REPLAY_EVENTS: "501",
     });
     expect(result).toMatchObject({ ok: false });
     expect(JSON.stringify(result)).toContain("SANDBOX_SLEEP_AFTER");
     expect(JSON.stringify(result)).toContain("PUBLIC_WEBHOOKS");
     expect(JSON.stringify(result)).toContain("CONFIG_RECOVERY");
+    expect(JSON.stringify(result)).toContain('REPLAY_EVENTS: \\"501\\" is not a whole number from 0 to 500');
   });
 
   it("gives the container only what its gateway reads", () => {

@@ -76,6 +76,30 @@ describe("what the stack signs", () => {
     }
   });
 
+  it("gets a record of events that the gateway has redacted, where the operator has consented", async () => {
+    const asked: string[] = [];
+    const answers = {
+      "/replay": ({ body = "" }) => {
+        asked.push(body);
+        return Response.json({ form: 1 });
+      },
+    };
+    let limit = 0;
+    const recent = async (most: number) => {
+      limit = most;
+      return ['{"id":"a"}', undefined];
+    };
+    const fixture = edgeFixture({ replayEvents: 7, ledger: { recent }, answers });
+    expect(await (await ask(fixture, ROUTES.stackReplay)).json()).toEqual({ form: 1 });
+    expect([limit, asked]).toEqual([7, ['{"deliveries":[{"id":"a"},null]}']]);
+
+    const refused = await ask(edgeFixture({ ledger: { recent }, answers }), ROUTES.stackReplay);
+    expect([refused.status, await codeOf(refused), asked.length]).toEqual([403, "replay_not_allowed", 1]);
+    const down = { "/replay": () => Promise.reject(new Error("no gateway")) };
+    const failed = await ask(edgeFixture({ replayEvents: 7, answers: down }), ROUTES.stackReplay);
+    expect(await codeOf(failed)).toBe("gateway_unavailable");
+  });
+
   it("tries alerts only where some are configured", async () => {
     expect(await (await ask(edgeFixture(), ROUTES.stackAlerts)).json()).toEqual({ tried: false });
   });

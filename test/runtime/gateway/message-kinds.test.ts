@@ -10,10 +10,8 @@ import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.
 import { unknownParts as unknownInSlack } from "../../../runtime/gateway/channels/slack/message.ts";
 import { unknownParts as unknownInTelegram } from "../../../runtime/gateway/channels/telegram/message.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
-import { directMessage } from "../support/gateway.ts";
-import { DISCORD, type Fate, SLACK, TELEGRAM } from "../support/message-kinds.ts";
-import { messageEvent } from "../../support/discord.ts";
-import { BOT, message, telegramAccess, UNMOVED } from "../support/telegram.ts";
+import { bodyOf, DISCORD, type Fate, isUpdate, SLACK, TELEGRAM } from "../support/message-kinds.ts";
+import { BOT, telegramAccess, UNMOVED } from "../support/telegram.ts";
 
 type Body = Record<string, unknown>;
 
@@ -37,36 +35,23 @@ const options = {
   mediaMaxBytes: 5_000_000,
 };
 
-const isUpdate = (payload: object): boolean =>
-  Object.keys(payload).some((key) => /^(?:edited_|channel_)|_query$|^message_reaction$/.test(key));
-
-const isPress = (payload: object): boolean => Object(payload)["type"] === "block_actions";
-
-/** An interaction, or another event of the gateway connection than a new message. */
-const isEvent = (payload: object): boolean => "application_id" in payload || "t" in payload;
-
 const PLATFORMS = {
   Telegram: {
     kinds: TELEGRAM,
     unknown: unknownInTelegram,
-    body: (payload: object, place?: "group"): Body =>
-      isUpdate(payload)
-        ? { update_id: 1, ...payload }
-        : { update_id: 1, message: message(payload, place === "group" ? "supergroup" : "private") },
+    body: bodyOf.telegram,
     receive: (body: Body): Inbound => readTelegramUpdate(body, options),
   },
   Slack: {
     kinds: SLACK,
     unknown: unknownInSlack,
-    body: (payload: object): Body =>
-      isPress(payload) ? { ...payload } : directMessage("Ev1", { ...payload }).payload,
+    body: bodyOf.slack,
     receive: (body: Body): Inbound => readSlackEvent(body, slackAccess),
   },
   Discord: {
     kinds: DISCORD,
     unknown: unknownInDiscord,
-    body: (payload: object, place?: "group"): Body =>
-      isEvent(payload) ? { ...payload } : messageEvent(payload, place === "group" ? "server" : "direct"),
+    body: bodyOf.discord,
     receive: (body: Body): Inbound => readDiscordEvent(body, discordAccess),
   },
 };

@@ -51,6 +51,22 @@ describe("ledger", () => {
     expect(entry).not.toHaveProperty("group");
   });
 
+  it("gives the newest events, as many as are asked for and fit, and in place of a long one nothing", () => {
+    const store = new LedgerStore(stage.sql);
+    const record = (id: string, text: string) =>
+      store.record({ ...stage.event(id), payload: { text, event_id: id } });
+    const ids = (limit: number) =>
+      store.recent(limit).map((text) => text && (JSON.parse(text) as { id: string }).id);
+    for (let at = 0; at < 20; at += 1) record(`old${at}`, "x".repeat(100_000));
+    record("long", "x".repeat(200_000));
+    record("new", "hello");
+    expect(ids(3)).toEqual(["new", undefined, "old19"]);
+    const all = ids(500);
+    expect(all.slice(0, 3)).toEqual(["new", undefined, "old19"]);
+    expect(all).toHaveLength(17);
+    expect(JSON.parse(store.recent(1)[0] ?? "")).toMatchObject({ id: "new", payload: { text: "hello" } });
+  });
+
   it("prunes what was settled more than seven days ago, and nothing that is open", async () => {
     const store = new LedgerStore(stage.sql);
     store.record(stage.event("old"));

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { BOT_USER, directCommand, messageCreate, pressed } from "../../support/discord.ts";
+import { BOT_USER, directCommand, messageCreate, messageEvent, pressed } from "../../support/discord.ts";
+import { directMessage } from "./gateway.ts";
 import { SOMEBODY, THE_BOT, marked, message } from "./telegram.ts";
 
 /** What becomes of a kind of message: it is read, or left alone with a note; or somebody is told that it cannot be read. */
@@ -421,4 +422,25 @@ export const DISCORD: Record<string, Sample> = {
   "message of a bot": left({ author: THE_BOT_USER }, "written by a bot"),
   "message of a webhook": left({ webhook_id: "5" }, "written by a webhook"),
   "message in a chat of several people": left({ channel_type: 3 }, "a chat of the kind 3"),
+};
+
+/** True for a sample of Telegram that is another update than a message. */
+export const isUpdate = (payload: object): boolean =>
+  Object.keys(payload).some((key) => /^(?:edited_|channel_)|_query$|^message_reaction$/.test(key));
+
+/** Make a sample the body that its platform sends. */
+export const bodyOf = {
+  telegram: (payload: object, place?: "group"): Record<string, unknown> =>
+    isUpdate(payload)
+      ? { update_id: 1, ...payload }
+      : { update_id: 1, message: message(payload, place === "group" ? "supergroup" : "private") },
+  slack: (payload: object): Record<string, unknown> =>
+    Object(payload)["type"] === "block_actions"
+      ? { ...payload }
+      : directMessage("Ev1", { ...payload }).payload,
+  // An interaction, or another event of the gateway connection than a new message, is whole.
+  discord: (payload: object, place?: "group"): Record<string, unknown> =>
+    "application_id" in payload || "t" in payload
+      ? { ...payload }
+      : messageEvent(payload, place === "group" ? "server" : "direct"),
 };

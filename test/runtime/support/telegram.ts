@@ -14,6 +14,7 @@ const CHATS = {
 export const UNMOVED = {
   knownAs: (chat: string) => chat,
   current: (chat: string) => chat,
+  all: () => ({}),
   note: () => {},
 };
 

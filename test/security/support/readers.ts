@@ -54,6 +54,7 @@ import {
 import { readFiles, readShared, readWords } from "../../../runtime/gateway/channels/slack/message.ts";
 import { passedOn, personOf, readAnswered } from "../../../runtime/gateway/channels/telegram/references.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
+import { createRedaction } from "../../../runtime/gateway/replay/redact.ts";
 import { isNotice, readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
 import { splitForTelegram, writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
 import { UNMOVED } from "../../runtime/support/telegram.ts";
@@ -442,6 +443,13 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     remark: (text) => remark("file", text, ...pieces(text)),
     unmarked: (text) => unmarked(speakerText(text)),
     verbatim: (text) => verbatim(operatorText(text)),
+  },
+  "gateway/replay/redact.ts": {
+    createRedaction: (text) => {
+      const redaction = createRedaction(Buffer.from("key"));
+      redaction.payload("telegram", { message: { text, [text]: text } });
+      redaction.payload("slack", { event: { text, mimetype: `text/${text}` } });
+    },
   },
   "gateway/sessions/context.ts": {
     readAsides: (text) => readAsides(`(Said in this chat meanwhile:)\n${text}`),

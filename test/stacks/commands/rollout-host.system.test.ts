@@ -72,11 +72,5 @@ describe.skipIf(!engine.ok || taken !== "")(
       expect(failed.code).toBe(4);
       expect(await running()).toEqual([`${HOST_NAMES.container}-former`]);
     });
-
-    test("takes no shares", async () => {
-      const refused = await rollout("--canary", "10");
-      expect(refused.report).toMatchObject({ ok: false, code: "stack_not_serverless" });
-      expect(refused.code).toBe(1);
-    });
   },
 );

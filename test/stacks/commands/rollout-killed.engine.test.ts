@@ -35,9 +35,9 @@ async function killOnce(printed: string): Promise<void> {
 }
 
 /** Starts a rollout and kills it as soon as its record has this step. */
-async function killAt(step: string, ...words: string[]): Promise<string> {
+async function killAt(step: string): Promise<string> {
   const before = (await stage.record())[0]?.time;
-  const { child, ended } = stage.startRollout(...words);
+  const { child, ended } = stage.startRollout();
   const reached = async () => {
     const record = await stage.record().catch(() => []);
     return record[0]?.time !== before && record.some((entry) => entry.step === step);
@@ -67,15 +67,11 @@ test(
     expect(await stage.liveVersion()).toBe(former);
 
     await killOnce("steward-worker-current");
-    const shared = await killAt("canary", "--canary", "10,50", "--watch", "0");
-    expect(shared).toContain(
-      'The rollout before this one was interrupted at "updating": this one takes it up.',
-    );
-    expect(Object.values((await stage.deployments())[0] ?? {})).toEqual([90, 10]);
-
     stage.spoil(async (version) => (version === former ? undefined : Response.json({}, { status: 500 })));
     const spoiled = await killAt("failed");
-    expect(spoiled).toContain('was interrupted at "canary"');
+    expect(spoiled).toContain(
+      'The rollout before this one was interrupted at "updating": this one takes it up.',
+    );
     expect((await stage.deployments())[0]).not.toHaveProperty(former);
 
     const back = await stage.rollout();

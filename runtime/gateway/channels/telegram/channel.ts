@@ -63,6 +63,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
     platform: "telegram",
     streams: config.streamMode === "edit",
     mediaMaxBytes,
+    bot,
     receive: (payload) => {
       if (bot.username === undefined) void probe();
       return readTelegramUpdate(payload, { access, bot, moves, mediaMaxBytes });

@@ -23,6 +23,11 @@ export class ChatMoves {
     return this.#former.get(chat) ?? chat;
   }
 
+  /** Returns the former ids of all moved groups, by their current ids. */
+  all(): Record<string, string> {
+    return Object.fromEntries(this.#former);
+  }
+
   /** Returns the id that Telegram takes for a group. */
   current(chat: string): string {
     return this.#current.get(chat) ?? chat;

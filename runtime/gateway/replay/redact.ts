@@ -1,0 +1,130 @@
+import { hash } from "node:crypto";
+import { isDiscordCommand } from "../../contract/discord-commands.ts";
+import type { Platform } from "../../contract/delivery.ts";
+import type { Reading } from "../../contract/replay.ts";
+import { isRecord } from "../../shared/json.ts";
+import { readCommand } from "../commands.ts";
+
+/**
+ * Redacts payloads so that they still read alike. Structure, lengths, punctuation and the platform's own words stay;
+ * letters become `x`, and ids, numbers and names become pseudonyms under a key. Equal ones get equal pseudonyms, so
+ * mentions and allowlists still match. Runs in time linear in the size of a payload.
+ */
+export interface Redaction {
+  payload(platform: Platform, payload: Record<string, unknown>): Record<string, unknown>;
+  /** Returns the ids of a channel's rules as they are in redacted payloads. */
+  reading(reading: Reading): Reading;
+}
+
+/** Deeper parts become `null`. Channels read no deeper either. */
+const DEEPEST = 64;
+/** Names that platforms give to fields. Others, such as those of an app's own data, are redacted like text. */
+const FIELD = /^[a-z][a-z0-9_]{0,40}$/;
+/** Fields whose values are words of the platform's protocol. */
+const PROTOCOL_FIELDS = new Set(["type", "subtype", "channel_type", "mode", "t"]);
+const PROTOCOL_WORD = /^[A-Za-z][A-Za-z0-9_]{0,40}$/;
+const MEDIA_FIELDS = new Set(["mimetype", "mime_type", "content_type"]);
+const MEDIA_TYPE = /^(image|audio|video|text|application)(\/.*)$/s;
+/** Numbers that are not ids: positions, sizes, kinds. */
+const MEASURES = new Set(
+  `offset length type flags channel_type format_type file_size size duration duration_ms duration_secs
+  width height`.split(/\s+/),
+);
+/** Options of Discord's commands. */
+const OPTIONS = new Set(["text", "name", "file"]);
+
+/** A name with its sign, a command, an id or a capitalised word, a number, or a character of a word. */
+const TOKEN =
+  /@(\w+)|(?<![^\s>])\/([A-Za-z]{1,16})(?!\w)|((?<![A-Za-z0-9])[A-Z][A-Z0-9]+(?![A-Za-z0-9]))|(\d+)|[A-Za-z]|[^!-~\s]/g;
+/** Slack's own bot, the same in every workspace. */
+const SLACKBOT = "USLACKBOT";
+
+const DIGITS = "0123456789";
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/** Creates a redaction. Without the key, which nothing stores, pseudonyms cannot be traced back. */
+export function createRedaction(key: Uint8Array): Redaction {
+  const secret = Buffer.from(key).toString("hex");
+  const known = new Map<string, string>();
+  const hashed = (text: string, alphabet: string): string => {
+    const entry = `${alphabet[0]} ${text}`;
+    const found = known.get(entry);
+    if (found !== undefined) return found;
+    // SHA-3 cannot be extended, so a key in front suffices. HMAC objects would take four times as long.
+    const bytes = hash("sha3-256", secret + entry, "buffer");
+    const made = Array.from(text, (_, at) => alphabet[(bytes[at % bytes.length] ?? 0) % alphabet.length]);
+    known.set(entry, made.join(""));
+    return made.join("");
+  };
+  // Without a leading zero, and at most 16 digits below 9e15, so that a number stays a safe integer.
+  const digits = (text: string): string => {
+    const [first = "0", ...rest] = hashed(text, DIGITS);
+    return `${(Number(first) % 8) + 1}${rest.join("")}`;
+  };
+  const slackId = (text: string): string =>
+    text === SLACKBOT ? text : `${text[0]}${hashed(text, CAPITALS).slice(1)}`;
+  const name = (text: string): string => hashed(text.toLowerCase(), LETTERS);
+
+  const text = (platform: Platform, value: string): string =>
+    value.replace(TOKEN, (token: string, called?: string, command?: string, id?: string, number?: string) => {
+      // Only Telegram mentions people by name. Elsewhere an id may follow the sign.
+      if (called !== undefined) return `@${platform === "telegram" ? name(called) : text(platform, called)}`;
+      if (command !== undefined) return isOwnCommand(command) ? token : `/${"x".repeat(command.length)}`;
+      if (id !== undefined) return platform === "slack" ? slackId(id) : text(platform, id.toLowerCase());
+      return number === undefined ? "x" : digits(number);
+    });
+  const string = (platform: Platform, field: string, value: string): string => {
+    if (PROTOCOL_FIELDS.has(field) && PROTOCOL_WORD.test(value)) return value;
+    if (field === "name" && platform === "discord" && (isDiscordCommand(value) || OPTIONS.has(value)))
+      return value;
+    const [, kind, rest = ""] = (MEDIA_FIELDS.has(field) && MEDIA_TYPE.exec(value)) || [];
+    return kind === undefined ? text(platform, value) : kind + text(platform, rest);
+  };
+  const number = (field: string, value: number): number => {
+    if (MEASURES.has(field) || value === 0) return value;
+    if (!Number.isSafeInteger(value)) return 0.5;
+    return Math.sign(value) * Number(digits(String(Math.abs(value))));
+  };
+  const redacted = (platform: Platform, field: string, value: unknown, depth: number): unknown => {
+    if (depth > DEEPEST) return null;
+    if (typeof value === "string") return string(platform, field, value);
+    if (typeof value === "number") return number(field, value);
+    if (Array.isArray(value)) return value.map((item) => redacted(platform, field, item, depth + 1));
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        FIELD.test(key) ? key : text(platform, key),
+        redacted(platform, key, item, depth + 1),
+      ]),
+    );
+  };
+  const id = (value: string): string => (value === "*" ? value : text("slack", value));
+  const record = <T>(values: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [id(key), value]));
+
+  return {
+    payload: (platform, payload) => redacted(platform, "", payload, 0) as Record<string, unknown>,
+    reading({ rules, granted, bot, moved, mediaMaxBytes }) {
+      return {
+        rules: {
+          ...rules,
+          allowFrom: rules.allowFrom.map(id),
+          groupAllowFrom: rules.groupAllowFrom.map(id),
+          operators: rules.operators.map(id),
+          groups: record(rules.groups),
+        },
+        granted: record(granted),
+        moved: Object.fromEntries(Object.entries(moved).map(([key, value]) => [id(key), id(value)])),
+        ...(bot && {
+          bot: { id: id(bot.id), ...(bot.username !== undefined && { username: name(bot.username) }) },
+        }),
+        mediaMaxBytes,
+      };
+    },
+  };
+}
+
+function isOwnCommand(word: string): boolean {
+  return word.toLowerCase() === "start" || readCommand(`/${word}`) !== undefined;
+}

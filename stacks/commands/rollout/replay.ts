@@ -1,0 +1,181 @@
+import path from "node:path";
+import { buildBundle } from "../../../infra/bundle/bundle.ts";
+import { causeOf } from "../../../infra/shell/failure.ts";
+import { run, tail } from "../../../infra/shell/process.ts";
+import type { Platform } from "../../../runtime/contract/delivery.ts";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import {
+  type Outcome,
+  replayedSchema,
+  type Replayed,
+  type ReplayRecord,
+} from "../../../runtime/contract/replay.ts";
+
+const PROGRAM = "gateway/replay/main.js";
+const PROGRAM_MS = 60_000;
+/** The new version is called slower from this factor on. Smaller ones may be noise. */
+const SLOWER = 3;
+
+/** Fates of an event. */
+const FATES = ["understood", "refused", "ignored", "unreadable"] as const;
+type Fate = (typeof FATES)[number];
+const FATE_OF: Readonly<Record<string, Fate>> = {
+  refused: "refused",
+  unpaired: "refused",
+  ignored: "ignored",
+  error: "unreadable",
+};
+
+/** Events that the new version reads otherwise. */
+interface Change {
+  platform: Platform;
+  from: string;
+  to: string;
+  events: number;
+}
+
+/** Two versions' readings of the same past events. Plain data without contents: a record keeps it. */
+export interface Comparison {
+  events: number;
+  running: Record<Fate, number>;
+  next: Record<Fate, number>;
+  changes: Change[];
+  /** Time to read an event, as a multiple of the running version's; `undefined` if there is nothing to compare. */
+  factor: number | undefined;
+  left: ReplayRecord["left"];
+}
+
+/** Result of a replay: a comparison, or why there is none. Plain data. */
+export type ReplayResult =
+  | { compared: Comparison }
+  /** The running version gave no record. This is no pass and no failure. */
+  | { skipped: string }
+  /** The new version could not replay the record. */
+  | { failed: string };
+
+/** Compares what the running version made of a record's events with what the next version makes of them. */
+export function compare(
+  { events, cost, left }: ReplayRecord,
+  { outcomes, cost: nextCost }: Replayed,
+): Comparison {
+  const running = countsOf(events.map(({ outcome }) => outcome));
+  const changes = new Map<string, Change>();
+  for (const [at, { platform, outcome }] of events.entries()) {
+    const [from, to] = [labelOf(outcome), labelOf(outcomes[at] ?? { kind: "error" })];
+    if (from === to) continue;
+    const key = [platform, from, to].join("\n");
+    const change = changes.get(key) ?? { platform, from, to, events: 0 };
+    change.events += 1;
+    changes.set(key, change);
+  }
+  const factor = cost > 0 ? Math.round((nextCost / cost) * 10) / 10 : undefined;
+  return {
+    events: events.length,
+    running,
+    next: countsOf(outcomes),
+    changes: [...changes.values()],
+    factor,
+    left,
+  };
+}
+
+function countsOf(outcomes: readonly Outcome[]): Record<Fate, number> {
+  const counts = { understood: 0, refused: 0, ignored: 0, unreadable: 0 };
+  for (const { kind } of outcomes) counts[FATE_OF[kind] ?? "understood"] += 1;
+  return counts;
+}
+
+function labelOf({ kind, admitted }: Outcome): string {
+  return admitted === undefined ? kind : `${kind} (${admitted})`;
+}
+
+/** Returns a replay's result for people, as lines of Markdown. */
+export function replayLines(result: ReplayResult): string[] {
+  if ("skipped" in result) return [`No events were replayed: ${result.skipped}`];
+  if ("failed" in result) return [`The new version could not replay the events: ${result.failed}`];
+  const { events, running, next, changes, factor, left } = result.compared;
+  const slower = factor !== undefined && factor >= SLOWER;
+  const out = [
+    [left.tooLarge, "too large"],
+    [left.unread, "of a channel that is off, or unreadable"],
+    [left.changed, "that redaction would change"],
+  ].filter(([count]) => count !== 0);
+  return [
+    `Replay of the last events, redacted: ${events}. Nothing was sent, and no model was asked.`,
+    "",
+    "| | running version | new version |",
+    "|---|---|---|",
+    ...FATES.map((fate) => `| ${fate} | ${running[fate]} | ${next[fate]} |`),
+    "",
+    `- read otherwise: ${sum(changes)}`,
+    ...changes.map(
+      ({ platform, from, to, events: count }) => `- ${platform}: ${from} becomes ${to}: ${count}`,
+    ),
+    ...(factor === undefined
+      ? []
+      : [
+          `- time to read an event: ${factor} times the running version's${slower ? ", which is slower" : ""}`,
+        ]),
+    ...(out.length === 0 ? [] : [`- left out: ${out.map(([count, why]) => `${count} ${why}`).join("; ")}`]),
+  ];
+}
+
+/** Returns what blocks the update until an operator accepts it. */
+export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
+  if (result === undefined || accepted || "skipped" in result) return [];
+  const accept = "To accept it: --accept-replay";
+  if ("failed" in result) return [`The new version could not replay past events. ${accept}`];
+  const { changes, events } = result.compared;
+  if (changes.length === 0) return [];
+  return [`Of ${events} replayed events the new version reads ${sum(changes)} otherwise. ${accept}`];
+}
+
+function sum(changes: readonly Change[]): number {
+  return changes.reduce((total, { events }) => total + events, 0);
+}
+
+/**
+ * Takes the running version's record and puts it to the code that is about to be deployed. Never rejects.
+ *
+ * @param take gets the record; see `stackReplay`
+ */
+export async function replayPast(take: () => Promise<ReplayRecord>): Promise<ReplayResult> {
+  let record: ReplayRecord;
+  try {
+    record = await take();
+  } catch (error) {
+    return { skipped: skippedBecause(error) };
+  }
+  if (record.events.length === 0) return { compared: compare(record, { outcomes: [], cost: 0 }) };
+  try {
+    return { compared: compare(record, await replayLocally(record)) };
+  } catch (error) {
+    return { failed: causeOf(error) };
+  }
+}
+
+function skippedBecause(error: unknown): string {
+  if (!(error instanceof StewardError)) return causeOf(error);
+  const { code } = error;
+  if (code === "not_found") return "the running version is older and cannot give a record.";
+  return `${causeOf(error)} (${code}). ${code === "replay_not_allowed" ? "The next rollout can replay them." : ""}`.trim();
+}
+
+/**
+ * Runs the new bundle's own reading of events in a process of its own: without an environment, and where Node can
+ * enforce it, without other files, processes and threads. The program has no code that sends.
+ */
+async function replayLocally(record: ReplayRecord): Promise<Replayed> {
+  const { container } = await buildBundle();
+  const confined = process.allowedNodeEnvironmentFlags.has("--permission")
+    ? ["--permission", `--allow-fs-read=${path.join(container.dir, "*")}`]
+    : [];
+  const finished = await run(process.execPath, [...confined, path.join(container.dir, PROGRAM)], {
+    env: {},
+    input: JSON.stringify(record),
+    timeoutMs: PROGRAM_MS,
+  });
+  if (finished.timedOut) throw new Error(`it took longer than ${PROGRAM_MS / 1_000} s`);
+  if (finished.code !== 0) throw new Error(tail(finished, 5));
+  return replayedSchema.parse(JSON.parse(finished.stdout));
+}
