@@ -15,7 +15,7 @@ type Body = Record<string, unknown>;
 const OPEN = { dmPolicy: "open", allowFrom: ["*"], groupPolicy: "open" };
 const LISTED = {
   telegram: { allowFrom: ["123456789"], groupPolicy: "allowlist", groups: { "-1001234567890": {} } },
-  slack: { allowFrom: ["U1"], groupPolicy: "allowlist", channels: { C1: {} } },
+  slack: { allowFrom: ["U1", "U0LISTED1"], groupPolicy: "allowlist", channels: { C1: {}, C0LISTED1: {} } },
   discord: { allowFrom: ["53908232506183680"], groupPolicy: "allowlist" },
 };
 
@@ -64,7 +64,7 @@ function record(events: readonly { platform: Platform; body: Body }[], config = 
     channels: {
       get: (platform) => ({ mediaMaxBytes: 5_000_000, ...(platform === "telegram" && { bot: BOT }) }),
     },
-    pairing: () => ({ approved: () => ["555", "U5"], operators: () => [] }),
+    pairing: () => ({ approved: () => ["555", "U0APPROVED"], operators: () => [] }),
     moves: { all: () => ({ "-1001234567890": "-987654321" }) },
     key: Buffer.from(key),
     now: () => (time += 1),
@@ -85,24 +85,24 @@ describe.each([
 });
 
 test("an id that is listed, a mention and a reply to the bot stay what they are", async () => {
-  const said = { channel: "C1", channel_type: "channel", user: "U9", ts: "1.1" };
+  const said = { channel: "C0LISTED1", channel_type: "channel", user: "U0MEMBER9", ts: "1.1" };
   const slack = (event: object): { platform: Platform; body: Body } => ({
     platform: "slack",
     body: {
       type: "event_callback",
-      authorizations: [{ user_id: "U0BOT", is_bot: true }],
+      authorizations: [{ user_id: "U0BOT0000", is_bot: true }],
       event: { type: "message", ...said, ...event },
     },
   });
   const { events } = await record(
     [
-      slack({ type: "app_mention", text: "<@U0BOT> what is new?" }),
-      slack({ text: "fine", thread_ts: "1.0", parent_user_id: "U0BOT" }),
+      slack({ type: "app_mention", text: "<@U0BOT0000> what is new?" }),
+      slack({ text: "fine", thread_ts: "1.0", parent_user_id: "U0BOT0000" }),
       slack({ text: "fine" }),
-      slack({ channel: "D1", channel_type: "im", user: "U1", text: "/status now" }),
-      slack({ channel: "D1", channel_type: "im", user: "U5", text: "hello" }),
-      slack({ channel: "D1", channel_type: "im", user: "U6", text: "hello" }),
-      slack({ type: "app_mention", channel: "C2", text: "<@U0BOT> hello" }),
+      slack({ channel: "D0DIRECT1", channel_type: "im", user: "U0LISTED1", text: "/status now" }),
+      slack({ channel: "D0DIRECT1", channel_type: "im", user: "U0APPROVED", text: "hello" }),
+      slack({ channel: "D0DIRECT1", channel_type: "im", user: "U0STRANGE", text: "hello" }),
+      slack({ type: "app_mention", channel: "C0FOREIGN", text: "<@U0BOT0000> hello" }),
     ],
     FEW,
   );
@@ -115,6 +115,23 @@ test("an id that is listed, a mention and a reply to the bot stay what they are"
     ["unpaired", undefined],
     ["ignored", undefined],
   ]);
+});
+
+test("an event whose redaction would be read otherwise is left out, and counted", async () => {
+  // With ids of two characters, pseudonyms of strangers coincide with those of the listed.
+  const users = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", (character) => `U${character}`);
+  const listed = users.slice(0, 12);
+  const config = configOf({}, { allowFrom: listed }, {});
+  const { events, left } = await record(
+    users.map((user) => ({ platform: "slack", body: bodyOf.slack({ user }) })),
+    config,
+  );
+  expect(left.changed).toBeGreaterThan(0);
+  expect(events.length + left.changed).toBe(users.length);
+  expect(events.filter(({ outcome }) => outcome.kind === "message")).toHaveLength(listed.length);
+  expect(events.filter(({ outcome }) => outcome.kind === "unpaired").length).toBe(
+    users.length - listed.length - left.changed,
+  );
 });
 
 /** A word that no platform, no command and no pseudonym has by chance. */
