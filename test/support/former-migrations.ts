@@ -20,7 +20,7 @@ interface Exported {
  */
 export function inFormerShape(state: Exported, account: AccountState, booked: readonly string[]): Exported {
   const { resources = [] } = state.deployment;
-  const own = resources.findIndex(({ type }) => type === "pulumi-nodejs:dynamic/serverless:Migrations");
+  const own = resources.findIndex(({ type }) => type === "steward:serverless:Migrations");
   const now = resources[own];
   const worker = resources.find(({ type }) => type === "cloudflare:index/worker:Worker");
   const version = account.versions.find(({ migrations }) => migrations !== undefined);
@@ -28,10 +28,7 @@ export function inFormerShape(state: Exported, account: AccountState, booked: re
   if (now === undefined || worker === undefined) throw new Error("this state has no migrations");
 
   const migrations = booked.map((tag) => ({ tag, newSqliteClasses: ["Sandbox"] }));
-  const before = now.urn.replace(
-    "pulumi-nodejs:dynamic/serverless:Migrations",
-    "steward:serverless:Migrations",
-  );
+  const before = now.urn;
   const below = (type: string, name: string) =>
     `${before.split("::").slice(0, 2).join("::")}::${before.split("::")[2]}$${type}::${name}`;
   const versionUrn = below("cloudflare:index/workerVersion:WorkerVersion", "worker-migrate-v1");
@@ -84,14 +81,13 @@ export function inFormerShape(state: Exported, account: AccountState, booked: re
   ];
   const rewritten = resources.flatMap((resource, at): StateResource[] => {
     if (at === own) return former;
-    if (resource.type === "pulumi-nodejs:dynamic/serverless:MigrationPlan") {
+    if (resource.type === "steward:serverless:MigrationPlan") {
       const booking = { workerName: "steward", migrations };
-      const { __provider } = resource["inputs"] as { __provider: unknown };
       return [
         {
           ...resource,
-          inputs: { ...booking, __provider },
-          outputs: { ...booking, __provider },
+          inputs: booking,
+          outputs: booking,
           propertyDependencies: {},
         },
       ];

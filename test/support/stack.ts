@@ -12,7 +12,7 @@ import { waitForEngine } from "../../infra/shell/engine-connection.ts";
 import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
 import { engineCommand, ensureEngine, fileBackend, type Engine } from "../../rehearsal/engine/index.ts";
 import { answerFromState } from "../../rehearsal/engine/answers.ts";
-import { linkProject } from "../../rehearsal/stack.ts";
+import { linkProject, OWN_PLUGIN } from "../../rehearsal/stack.ts";
 import { vaultSecrets } from "./vault.ts";
 
 /** A stack under the real engine, with a backend and a folder of its own. */
@@ -67,6 +67,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
         name: project,
         runtime: "nodejs",
         backend: { url: backend },
+        ...OWN_PLUGIN,
       },
     },
   );

@@ -11,7 +11,7 @@ export interface Drift {
   properties: string[];
 }
 
-const OWN = "pulumi-nodejs:dynamic/";
+const OWN = "steward:";
 
 /**
  * Returns the drift that one event of a refresh reports. A resource drifts in the properties that the program sets: a

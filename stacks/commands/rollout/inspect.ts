@@ -22,7 +22,7 @@ const BACK_MS = 60_000;
 const RETRY_MS = 500;
 
 const VERSION = ["WorkerVersion", "worker-current"] as const;
-const DEPLOYMENT = ["pulumi-nodejs:dynamic/serverless:Deployment", "worker-deployed"] as const;
+const DEPLOYMENT = ["serverless:Deployment", "worker-deployed"] as const;
 
 /**
  * Looks at a stack before its update.

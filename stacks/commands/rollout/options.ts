@@ -126,7 +126,7 @@ function seconds(text: string): number {
 const WORKER = "cloudflare:index/worker:Worker";
 const GATEWAY = "steward:index:ServerlessGateway";
 /** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
-const STATE = [WORKER, "pulumi-nodejs:dynamic/serverless:StateBucket", "docker:index/volume:Volume"];
+const STATE = [WORKER, "steward:serverless:StateBucket", "docker:index/volume:Volume"];
 
 /** Changes that may need approval. */
 interface Plan {
