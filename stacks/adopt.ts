@@ -16,9 +16,10 @@ export function adopting(opts: pulumi.ComponentResourceOptions = {}): pulumi.Com
     const former = { name: name.slice(GATEWAY.length + 1), parent: pulumi.rootStackResource };
     // A resource of this package's provider stood there with its former type alone.
     const types = (own.aliases ?? []).flatMap((alias) =>
-      typeof alias === "object" && "type" in alias && alias.type !== undefined ? [{ type: alias.type }] : [],
+      typeof alias === "object" && "type" in alias ? [alias] : [],
     );
-    const aliases: pulumi.Alias[] = (types.length > 0 ? types : [{}]).map((kind) => ({ ...former, ...kind }));
+    const aliases: pulumi.Alias[] =
+      types.length > 0 ? types.map(({ type: old }) => Object.assign({ type: old }, former)) : [former];
     // Before 0.1.0 the bucket was the official provider's resource, below a component.
     if (type.endsWith(":StateBucket")) {
       const above = pulumi.createUrn(former.name, "steward:serverless:StateBucket");

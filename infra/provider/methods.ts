@@ -15,7 +15,7 @@ export interface Kept {
   outputs: Properties;
 }
 
-/** What a check says: `reason` is why the inputs are refused. */
+/** Result of a check. With a `reason` the inputs are refused. */
 interface Checked {
   inputs: Properties;
   reason?: string;
@@ -98,10 +98,9 @@ function providerOf(urn: string): AnyProvider {
  * Separates a resource's properties from what is beside them: the connection, and what a dynamic resource of a version
  * before 0.1.0 kept.
  */
-function split({ [CONNECTION]: connection = {}, __provider: _, ...own }: Properties): {
-  connection: Connection;
-  own: Properties;
-} {
+function split(properties: Properties): { connection: Connection; own: Properties } {
+  const { [CONNECTION]: connection = {}, ...own } = properties;
+  Reflect.deleteProperty(own, "__provider");
   return { connection: connection as Connection, own };
 }
 

@@ -25,7 +25,7 @@ export interface Connection {
 /** Name of the input. */
 export const CONNECTION = "connection";
 
-/** What a provider's method works with. */
+/** Surroundings of a provider's method. */
 interface Surroundings {
   connection?: Connection;
   /** Shows a line to people beside the resource. */

@@ -11,7 +11,7 @@ export interface Difference {
 }
 
 /** A resource as it is; an empty id if it is gone. */
-export type Found<Inputs, Outputs> =
+type Found<Inputs, Outputs> =
   | { id: ""; inputs?: never; props?: never }
   | { id: string; inputs?: Inputs; props: Outputs };
 

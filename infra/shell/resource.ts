@@ -34,7 +34,7 @@ export function operatorStack(): string {
   }
 }
 
-/** How a resource reaches what it manages, as a program knows it. See {@link Connection}. */
+/** Connection of a resource to what it manages, as a program gives it: see infra/shell/connection.ts. */
 export interface ConnectionArgs {
   /** The token is a Pulumi secret. What is left out, the provider's process has as CLOUDFLARE_*. */
   cloudflare?: {

@@ -35,6 +35,7 @@ interface Row {
 const UNSEEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "*": {
     accountId: "an address",
+    connection: "changes nothing",
     scriptName: "an address",
     workerId: "an address",
   },

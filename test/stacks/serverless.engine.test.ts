@@ -274,14 +274,14 @@ function migrationList(classes: string[][]): string {
 }
 
 interface Exported {
-  deployment: { resources?: { type: string }[] };
+  deployment: { resources?: { type: string; custom?: boolean }[] };
 }
 
 /** The resources that stand for something, by type. */
 function countTypes(state: Exported): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { type } of state.deployment.resources ?? []) {
-    if (type.startsWith("pulumi:") || type.startsWith("steward:")) continue;
+  for (const { type, custom } of state.deployment.resources ?? []) {
+    if (type.startsWith("pulumi:") || !custom) continue;
     counts[type] = (counts[type] ?? 0) + 1;
   }
   return counts;

@@ -2,7 +2,7 @@ import type { Deployment } from "@pulumi/pulumi/automation/index.js";
 import { withoutGateway } from "./former-gateway.ts";
 import type { TestStack } from "./stack.ts";
 
-const NOW = "steward:serverless:Deployment";
+const NOW = "pulumi-nodejs:dynamic/serverless:Deployment";
 const FORMER = "cloudflare:index/workersDeployment:WorkersDeployment";
 
 const WORKER = "cloudflare:index/worker:Worker";

@@ -31,11 +31,19 @@ interface Resource {
   type: string;
   provider?: string;
   inputs?: Record<string, unknown>;
+  outputs?: Record<string, unknown>;
 }
 
-/** Returns a state as it was before there was a provider: its own resources were dynamic ones. */
+/** Returns a state as it was before there was a provider: its own resources were dynamic, and named their code. */
 export function withoutProvider(deployment: Deployment): Deployment {
-  return rewritten(deployment, formerType);
+  const { resources, ...rest } = rewritten(deployment, formerType) as unknown as { resources: Resource[] };
+  for (const { type, inputs = {}, outputs = {} } of resources) {
+    const [, name] = /^pulumi-nodejs:dynamic\/(.*)$/.exec(type) ?? [];
+    const code = `exports.handler = () => require("./infra/dynamic/providers.ts").providers["${name}"];`;
+    if (name === undefined) continue;
+    for (const properties of [inputs, outputs]) Object.assign(properties, { __provider: code });
+  }
+  return { ...rest, resources } as unknown as Deployment;
 }
 
 /** Returns a state as it was before there was a gateway: its children were the stack's. */
@@ -52,28 +60,23 @@ export function withoutGateway(deployment: Deployment): Deployment {
   );
 }
 
+/** Gives the resources of a state their former types and inputs, and all that refers to them their former URNs. */
 function rewritten(
   deployment: Deployment,
   former: (urn: string) => string,
   urns = urnsOf(deployment),
 ): Deployment {
-  const { resources, ...rest } = deployment as unknown as { resources: Resource[] };
-  let text = JSON.stringify(
-    resources.map(({ type, inputs, ...resource }) => ({
-      ...resource,
-      type: formerType(type.startsWith("pulumi:providers:") ? `${type}::default` : type).replace(
-        "::default",
-        "",
-      ),
-      ...(inputs && { inputs: withoutConnection(inputs) }),
-    })),
-  );
+  const { resources, ...rest } = structuredClone(deployment) as unknown as { resources: Resource[] };
+  for (const resource of resources) {
+    resource.type =
+      resource.type === "pulumi:providers:steward"
+        ? "pulumi:providers:pulumi-nodejs"
+        : formerType(resource.type);
+    Reflect.deleteProperty(resource.inputs ?? {}, "connection");
+  }
+  let text = JSON.stringify(resources);
   for (const urn of urns) {
     text = text.replaceAll(`"${urn}"`, `"${former(urn)}"`).replaceAll(`"${urn}::`, `"${former(urn)}::`);
   }
   return { ...rest, resources: JSON.parse(text) as object[] } as unknown as Deployment;
-}
-
-function withoutConnection({ connection: _, ...inputs }: Record<string, unknown>): Record<string, unknown> {
-  return inputs;
 }

@@ -20,7 +20,7 @@ interface Exported {
  */
 export function inFormerShape(state: Exported, account: AccountState, booked: readonly string[]): Exported {
   const { resources = [] } = state.deployment;
-  const own = resources.findIndex(({ type }) => type === "steward:serverless:Migrations");
+  const own = resources.findIndex(({ type }) => type === "pulumi-nodejs:dynamic/serverless:Migrations");
   const now = resources[own];
   const worker = resources.find(({ type }) => type === "cloudflare:index/worker:Worker");
   const version = account.versions.find(({ migrations }) => migrations !== undefined);
@@ -28,7 +28,10 @@ export function inFormerShape(state: Exported, account: AccountState, booked: re
   if (now === undefined || worker === undefined) throw new Error("this state has no migrations");
 
   const migrations = booked.map((tag) => ({ tag, newSqliteClasses: ["Sandbox"] }));
-  const before = now.urn;
+  const before = now.urn.replace(
+    "pulumi-nodejs:dynamic/serverless:Migrations",
+    "steward:serverless:Migrations",
+  );
   const below = (type: string, name: string) =>
     `${before.split("::").slice(0, 2).join("::")}::${before.split("::")[2]}$${type}::${name}`;
   const versionUrn = below("cloudflare:index/workerVersion:WorkerVersion", "worker-migrate-v1");
@@ -81,7 +84,7 @@ export function inFormerShape(state: Exported, account: AccountState, booked: re
   ];
   const rewritten = resources.flatMap((resource, at): StateResource[] => {
     if (at === own) return former;
-    if (resource.type === "steward:serverless:MigrationPlan") {
+    if (resource.type === "pulumi-nodejs:dynamic/serverless:MigrationPlan") {
       const booking = { workerName: "steward", migrations };
       return [
         {

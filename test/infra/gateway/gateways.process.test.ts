@@ -7,19 +7,15 @@ import {
   ServerlessGateway,
   type ServerlessGatewayArgs,
 } from "../../../infra/gateway/index.ts";
-import { RESOURCES } from "../../../infra/provider/resources.ts";
 import { startRecorder, type Recorder } from "../../rehearsal/providers/recorder.ts";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../../rehearsal/support.ts";
 import { freePort } from "../../support/ports.ts";
-import { registered, type RegisteredResource } from "../../support/registered.ts";
+import { isManaged, registered, type RegisteredResource } from "../../support/registered.ts";
 import { standInDocker } from "../../support/stand-in-docker.ts";
 
 /** The outputs of a program: the addresses of its gateways. */
 const addresses = (...gateways: (ServerlessGateway | HostGateway)[]) =>
   Promise.resolve(Object.fromEntries(gateways.map(({ url }, index) => [`url${index}`, url])));
-
-/** Tells whether a type is one of the package's resources, not of its components. */
-const isOwn = (type: string) => Object.hasOwn(RESOURCES, type.replace("steward:", ""));
 
 const SECRET = "the-secret-that-nobody-may-read";
 
@@ -141,7 +137,7 @@ describe("gateways in a program of one's own", () => {
       expect.stringMatching(/^ {2}models.anthropicApiKey: /),
     ]);
     expect(failure).not.toContain(SECRET);
-    const created = found.filter(({ type }) => !type.startsWith("steward:") || isOwn(type));
+    const created = found.filter(isManaged);
     expect(created.map(({ name }) => name)).toEqual(["bot-attestation-key"]);
   });
 
