@@ -54,11 +54,7 @@ describe("a serverless stack whose own resources were dynamic", () => {
       const deployed = await stack.exportStack();
       await stack.importStack({ ...deployed, deployment: withoutProvider(deployed.deployment) });
       expect((await stack.destroy()).summary.result).toBe("succeeded");
-      expect(world.stage.cloudflare.account.state).toMatchObject({
-        workers: [],
-        applications: [],
-        buckets: [],
-      });
+      expect(world.stage.cloudflare.account.state).toMatchObject({ workers: [], buckets: [] });
     },
     UPDATE_MS,
   );

@@ -37,7 +37,20 @@ interface Resource {
 /** Returns a state as it was before there was a provider: its own resources were dynamic, and named their code. */
 export function withoutProvider(deployment: Deployment): Deployment {
   const { resources, ...rest } = rewritten(deployment, formerType) as unknown as { resources: Resource[] };
-  for (const { type, inputs = {}, outputs = {} } of resources) {
+  const { resources: own } = deployment as unknown as { resources: Resource[] };
+  const { cloudflare, endpoints } = own.find(({ type }) => type.endsWith(":StateBucket"))?.inputs?.[
+    "connection"
+  ] as { cloudflare: Record<string, unknown>; endpoints: object };
+  const config = {
+    "cloudflare:apiToken": cloudflare["apiToken"],
+    "cloudflare:baseUrl": cloudflare["baseUrl"],
+    "steward:endpoints": JSON.stringify(endpoints),
+  };
+  for (const resource of resources) {
+    const { type, inputs = {}, outputs = {} } = resource;
+    // The engine gave this provider the stack's whole configuration.
+    if (type === "pulumi:providers:pulumi-nodejs")
+      Object.assign(resource, { inputs: config, outputs: config });
     const [, name] = /^pulumi-nodejs:dynamic\/(.*)$/.exec(type) ?? [];
     const code = `exports.handler = () => require("./infra/dynamic/providers.ts").providers["${name}"];`;
     if (name === undefined) continue;
