@@ -8,7 +8,7 @@ import { buildBundle, type Bundle } from "../bundle/bundle.ts";
 import { APP_DOCKERFILE } from "../bundle/image.ts";
 import { warnOfPublicDiscordApp } from "../channels/discord-app.ts";
 import { DiscordCommands } from "../channels/discord-commands.ts";
-import { operatorStack } from "../shell/resource.ts";
+import { operatorStack, warnOfUnlistedPlugin } from "../shell/resource.ts";
 import {
   Container,
   type ContainerArgs,
@@ -67,6 +67,7 @@ export class HostGateway extends pulumi.ComponentResource {
   constructor(name: string, args: HostGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const settings = completed("host", args);
     const checked = checkArgs("host", name, settings);
+    warnOfUnlistedPlugin();
     super("steward:index:HostGateway", name, {}, opts);
 
     const { dockerHost } = settings;

@@ -8,7 +8,7 @@ import { baseMonth } from "../bundle/base.ts";
 import { buildBundle, COMPATIBILITY } from "../bundle/bundle.ts";
 import { tellOfDiscordCommands, warnOfPublicDiscordApp } from "../channels/discord-app.ts";
 import { Registrations, type RegistrationsArgs } from "../channels/registrations.ts";
-import { operatorStack } from "../shell/resource.ts";
+import { operatorStack, warnOfUnlistedPlugin } from "../shell/resource.ts";
 import { Readiness } from "../readiness/readiness.ts";
 import { AttestationKey } from "../secrets/attestation-key.ts";
 import { ConfigCheck } from "../secrets/config-check.ts";
@@ -69,6 +69,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const { workerName = defaultName(names, LONGEST.worker) } = args;
     const settings = { ...completed("serverless", args), workerName };
     const checked = checkArgs("serverless", name, settings);
+    warnOfUnlistedPlugin();
     super("steward:index:ServerlessGateway", name, {}, opts);
 
     const credentials = credentialsOf(settings, this.getProvider("cloudflare:index/worker:Worker"));

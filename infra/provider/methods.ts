@@ -91,7 +91,7 @@ function providerOf(urn: string): AnyProvider {
   const type = urn.split("::")[2]?.split("$").at(-1) ?? "";
   const name = type.replace(/^steward:/, "");
   if (!Object.hasOwn(RESOURCES, name)) throw new Error(`steward has no resource ${type}`);
-  return RESOURCES[name as keyof typeof RESOURCES] as unknown as AnyProvider;
+  return RESOURCES[name as keyof typeof RESOURCES] as AnyProvider;
 }
 
 /**

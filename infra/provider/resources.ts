@@ -13,10 +13,11 @@ import { deploymentProvider } from "../serverless/deployment.ts";
 import { migrationPlanProvider } from "../serverless/migration-plan.ts";
 import { migrationsProvider } from "../serverless/migrations.ts";
 import { stateBucketProvider } from "../serverless/state-bucket.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import type { OwnType } from "../shell/resource.ts";
 
 /** Providers of this package's own resources. */
-export const RESOURCES = {
+export const RESOURCES: Readonly<Record<OwnType, ResourceProvider<object>>> = {
   "channels:DiscordCommands": discordCommandsProvider,
   "channels:DiscordEndpoint": discordEndpointProvider,
   "channels:SlackApp": slackAppProvider,
@@ -32,4 +33,4 @@ export const RESOURCES = {
   "serverless:MigrationPlan": migrationPlanProvider,
   "serverless:Migrations": migrationsProvider,
   "serverless:StateBucket": stateBucketProvider,
-} satisfies Record<OwnType, unknown>;
+};

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { CONNECTION, type Endpoints } from "./connection.ts";
+import { unlistedPlugin } from "./explain.ts";
 
 /** Types of this package's own resources, without `steward:`. They are in the state of every stack: none may change or go. */
 export type OwnType =
@@ -32,6 +35,22 @@ export function operatorStack(): string {
     // Not under an engine.
     return stack;
   }
+}
+
+/**
+ * Warns if the project's Pulumi.yaml does not say where this package's provider is. The engine then fails, without a
+ * word about the remedy, unless the provider is installed in another way.
+ */
+export function warnOfUnlistedPlugin(): void {
+  // A language host from before 2025 does not name the project's folder.
+  const folder = pulumi.runtime.getRootDirectory() || process.cwd();
+  let project: string;
+  try {
+    project = readFileSync(path.join(folder, "Pulumi.yaml"), "utf8");
+  } catch {
+    return;
+  }
+  if (!/^(?:plugins|packages):[^]*steward/m.test(project)) void pulumi.log.warn(unlistedPlugin().message);
 }
 
 /** Connection of a resource to what it manages, as a program gives it: see infra/shell/connection.ts. */

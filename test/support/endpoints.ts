@@ -1,7 +1,7 @@
 import * as methods from "../../infra/provider/methods.ts";
-import type { RESOURCES } from "../../infra/provider/resources.ts";
 import type { Endpoints } from "../../infra/shell/connection.ts";
 import type { ResourceProvider } from "../../infra/shell/provider.ts";
+import type { OwnType } from "../../infra/shell/resource.ts";
 
 let endpoints: Endpoints = {};
 
@@ -13,20 +13,21 @@ export function useEndpoints(servers: Endpoints = {}): void {
 type Properties = Record<string, unknown>;
 
 /** Returns a type's provider as the engine calls it, with the connection of {@link useEndpoints} among the inputs. */
-export function connected<Type extends keyof typeof RESOURCES>(
-  type: Type,
-): Required<(typeof RESOURCES)[Type]> {
+export function connected<Inputs extends object = Properties>(
+  type: OwnType,
+): Required<Omit<ResourceProvider<Inputs>, "check">> {
   const urn = `urn:pulumi:test::steward::steward:${type}::one`;
-  const withConnection = (inputs: Properties) => ({ ...inputs, connection: { endpoints } });
-  const kept = (id: string, props: Properties) => ({
+  const withConnection = (inputs: object) => ({ ...inputs, connection: { endpoints } });
+  const kept = (id: string, props: object) => ({
     urn,
     id,
     inputs: withConnection(props),
-    outputs: props,
+    outputs: { ...props },
   });
-  const provider: Omit<ResourceProvider<Properties>, "check" | "diff"> & { diff: object } = {
-    diff: (id: string, olds: Properties, news: Properties) =>
-      methods.diff(kept(id, olds), withConnection(news)),
+  const provider: Required<Omit<ResourceProvider<object>, "check">> = {
+    async diff(id, olds, news) {
+      return (await methods.diff(kept(id, olds), withConnection(news))) ?? { changes: true };
+    },
     create: (inputs) => methods.create(urn, withConnection(inputs)),
     async read(id, props) {
       const found = await methods.read(kept(id, props));
@@ -37,5 +38,5 @@ export function connected<Type extends keyof typeof RESOURCES>(
     update: async (id, olds, news) => ({ outs: await methods.update(kept(id, olds), withConnection(news)) }),
     delete: (id, props) => methods.remove(kept(id, props)),
   };
-  return provider as unknown as Required<(typeof RESOURCES)[Type]>;
+  return provider as Required<Omit<ResourceProvider<Inputs>, "check">>;
 }

@@ -38,9 +38,12 @@ interface Resource {
 export function withoutProvider(deployment: Deployment): Deployment {
   const { resources, ...rest } = rewritten(deployment, formerType) as unknown as { resources: Resource[] };
   const { resources: own } = deployment as unknown as { resources: Resource[] };
-  const { cloudflare, endpoints } = own.find(({ type }) => type.endsWith(":StateBucket"))?.inputs?.[
-    "connection"
-  ] as { cloudflare: Record<string, unknown>; endpoints: object };
+  const bucket = own.find(({ type }) => type.endsWith(":StateBucket"));
+  if (bucket?.inputs === undefined) throw new Error("this state has no bucket");
+  const { cloudflare, endpoints } = bucket.inputs["connection"] as {
+    cloudflare: Record<string, unknown>;
+    endpoints: object;
+  };
   const config = {
     "cloudflare:apiToken": cloudflare["apiToken"],
     "cloudflare:baseUrl": cloudflare["baseUrl"],

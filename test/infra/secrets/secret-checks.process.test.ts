@@ -21,7 +21,7 @@ const RIGHT = {
 };
 type Variable = keyof typeof RIGHT;
 
-const { create, update, diff } = connected("secrets:SecretCheck");
+const { create, update, diff } = connected<SecretCheckInputs>("secrets:SecretCheck");
 
 /**
  * Under the engine: test/stacks/secrets.engine.test.ts has an update that a wrong value stops, and
