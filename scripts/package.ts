@@ -19,7 +19,7 @@ const ENTRIES = [
   "infra/bundle/main.ts",
   "infra/gateway/index.ts",
   "infra/dynamic/providers.ts",
-  "infra/provider/main.ts",
+  "infra/provider/{main,sdk}.ts",
   "infra/readiness/probe.ts",
   "infra/serverless/push.ts",
   "infra/host/update/*.ts",

@@ -13,7 +13,6 @@ import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
 import structProto, { type Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import manifest from "../../package.json" with { type: "json" };
 import { within } from "../shell/connection.ts";
-import * as methods from "./methods.ts";
 
 const { DIFF_NONE, DIFF_SOME, DIFF_UNKNOWN } = proto.DiffResponse.DiffChanges;
 const MOST_BYTES = 400 * 1024 * 1024;
@@ -85,6 +84,11 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
   };
 }
 
+/** Loads the resources. An engine that has the port asks for nothing for as long as that takes. */
+export function methods(): Promise<typeof import("./methods.ts")> {
+  return import("./methods.ts");
+}
+
 /** Returns an error as the protocol has it; one of an incomplete resource has the resource's id and properties in it. */
 function refusal(error: unknown) {
   const details = error instanceof Error ? error.message : String(error);
@@ -104,11 +108,9 @@ function refusal(error: unknown) {
 }
 
 async function check(request: messages.CheckRequest) {
-  const { inputs, reason } = await methods.check(
-    request.getUrn(),
-    fields(request.getOlds()),
-    fields(request.getNews()),
-  );
+  const { inputs, reason } = await (
+    await methods()
+  ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
   const response = new proto.CheckResponse().setInputs(toStruct(inputs));
   // Without a property the engine shows the reason alone, without the resource's values.
   return reason === undefined
@@ -123,7 +125,7 @@ async function diff(request: messages.DiffRequest) {
     inputs: fields(request.getOldInputs()),
     outputs: fields(request.getOlds()),
   };
-  const found = await methods.diff(kept, fields(request.getNews()));
+  const found = await (await methods()).diff(kept, fields(request.getNews()));
   const { changes, replaces = [], deleteBeforeReplace = false } = found ?? {};
   return new proto.DiffResponse()
     .setChanges(changes === undefined ? DIFF_UNKNOWN : changes ? DIFF_SOME : DIFF_NONE)
@@ -132,7 +134,7 @@ async function diff(request: messages.DiffRequest) {
 }
 
 async function create(request: messages.CreateRequest) {
-  const { id, outs } = await methods.create(request.getUrn(), fields(request.getProperties()));
+  const { id, outs } = await (await methods()).create(request.getUrn(), fields(request.getProperties()));
   return new proto.CreateResponse().setId(id).setProperties(toStruct(outs));
 }
 
@@ -143,7 +145,7 @@ async function read(request: messages.ReadRequest) {
     inputs: fields(request.getInputs()),
     outputs: fields(request.getProperties()),
   };
-  const found = await methods.read(kept);
+  const found = await (await methods()).read(kept);
   if (found === undefined) return new proto.ReadResponse();
   return new proto.ReadResponse()
     .setId(found.id)
@@ -158,12 +160,14 @@ async function update(request: messages.UpdateRequest) {
     inputs: fields(request.getOldInputs()),
     outputs: fields(request.getOlds()),
   };
-  const outs = await methods.update(kept, fields(request.getNews()));
+  const outs = await (await methods()).update(kept, fields(request.getNews()));
   return new proto.UpdateResponse().setProperties(toStruct(outs));
 }
 
 async function remove(request: messages.DeleteRequest) {
-  await methods.remove({
+  await (
+    await methods()
+  ).remove({
     urn: request.getUrn(),
     id: request.getId(),
     inputs: fields(request.getOldInputs()),
