@@ -14,6 +14,12 @@ export const providers: Record<string, dynamic.ResourceProvider> = Object.fromEn
   Object.keys(RESOURCES).map((type) => [type, formerProvider(`::::steward:${type}::`)]),
 );
 
+/** Pulumi prints a thrown error and its stack trace beside the message that the engine shows. This is printed instead. */
+function untraced(error: Error): never {
+  const stack = "its error is among the diagnostics";
+  throw Object.assign(error, { toString: () => "A resource failed", stack });
+}
+
 function formerProvider(urn: string): dynamic.ResourceProvider {
   let connection = {};
   const connected = (inputs: Properties) => ({ ...inputs, [CONNECTION]: connection });
@@ -27,17 +33,17 @@ function formerProvider(urn: string): dynamic.ResourceProvider {
       connection = { cloudflare, endpoints: JSON.parse(config.get("steward:endpoints") ?? "{}") };
     },
     async diff(id, olds: Properties, news: Properties) {
-      return (await methods.diff(kept(id, olds), connected(news))) ?? {};
+      return (await methods.diff(kept(id, olds), connected(news)).catch(untraced)) ?? {};
     },
     // No program registers a dynamic resource any more.
     create: () =>
       Promise.reject(new Error("a dynamic resource is deployed by no version of steward from 0.1.0 on")),
     async read(id, props: Properties) {
-      const found = await methods.read(kept(id, props));
+      const found = await methods.read(kept(id, props)).catch(untraced);
       if (found === undefined) return { id: "" };
       const { [CONNECTION]: _, ...inputs } = found.inputs;
       return { id: found.id, inputs, props: found.outputs };
     },
-    delete: (id, props: Properties) => methods.remove(kept(id, props)),
+    delete: (id, props: Properties) => methods.remove(kept(id, props)).catch(untraced),
   };
 }
