@@ -43,7 +43,15 @@ const TABLE = [
   {
     from: "infra",
     may: ["runtime/contract", "runtime/shared"],
-    packages: ["@grpc/grpc-js", "@pulumi/\\w+", "commander", "esbuild", "tar-stream", "zod"],
+    packages: [
+      "@grpc/grpc-js",
+      "@pulumi/\\w+",
+      "commander",
+      "esbuild",
+      "google-protobuf",
+      "tar-stream",
+      "zod",
+    ],
     // The pinned Node's version is part of an image's name.
     files: ["package.json"],
     node: true,

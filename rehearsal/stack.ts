@@ -12,6 +12,9 @@ import { program } from "../stacks/program.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
+/** Says in a project's settings where the engine finds this package's provider. The SDK's type leaves plugins out. */
+export const OWN_PLUGIN = { plugins: { providers: [{ name: "steward", path: ROOT }] } };
+
 /** Options of {@link openStack}. */
 export interface OpenStackOptions {
   engine: Engine;
@@ -44,6 +47,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
         name: PROJECT,
         runtime: "nodejs",
         backend: { url: fileBackend(state) },
+        ...OWN_PLUGIN,
       },
     },
   );

@@ -22,6 +22,7 @@ const ENTRIES = [
   "infra/bundle/main.ts",
   "infra/gateway/index.ts",
   "infra/dynamic/providers.ts",
+  "infra/provider/{main,sdk}.ts",
   "infra/readiness/probe.ts",
   "infra/serverless/push.ts",
   "infra/host/update/*.ts",
@@ -29,6 +30,9 @@ const ENTRIES = [
 /** Files that no compiler makes. */
 const COPIED = [
   "infra/bundle/*Dockerfile",
+  "infra/provider/{schema.json,needs-node.cjs}",
+  "PulumiPlugin.yaml",
+  "pulumi-resource-steward",
   "templates",
   "README.md",
   "LICENSE",

@@ -13,12 +13,17 @@ export function adopting(opts: pulumi.ComponentResourceOptions = {}): pulumi.Com
     // Pulumi calls it for the gateway first, then for everything below it.
     gateway ??= resource;
     if (own.parent !== gateway) return undefined;
-    const former = name.slice(GATEWAY.length + 1);
-    const aliases: pulumi.Alias[] = [{ name: former, parent: pulumi.rootStackResource }];
+    const former = { name: name.slice(GATEWAY.length + 1), parent: pulumi.rootStackResource };
+    // A resource of this package's provider stood there with its former type alone.
+    const types = (own.aliases ?? []).flatMap((alias) =>
+      typeof alias === "object" && "type" in alias ? [alias] : [],
+    );
+    const aliases: pulumi.Alias[] =
+      types.length > 0 ? types.map(({ type: old }) => Object.assign({ type: old }, former)) : [former];
     // Before 0.1.0 the bucket was the official provider's resource, below a component.
     if (type.endsWith(":StateBucket")) {
-      const above = pulumi.createUrn(former, "steward:serverless:StateBucket");
-      aliases.push({ name: former, type: "cloudflare:index/r2Bucket:R2Bucket", parent: above });
+      const above = pulumi.createUrn(former.name, "steward:serverless:StateBucket");
+      aliases.push({ name: former.name, type: "cloudflare:index/r2Bucket:R2Bucket", parent: above });
     }
     return { props, opts: { ...own, aliases: [...(own.aliases ?? []), ...aliases] } };
   };

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { operatorStack } from "../infra/dynamic/resource.ts";
+import { operatorStack } from "../infra/shell/resource.ts";
 import { explain, explanationText } from "../infra/shell/explain.ts";
 import { endWithParent } from "../infra/shell/engine-connection.ts";
 import { commandsFor } from "../infra/shell/package.ts";

@@ -1,5 +1,5 @@
 import { ServerlessGateway } from "../infra/gateway/serverless-gateway.ts";
-import { operatorStack } from "../infra/dynamic/resource.ts";
+import { operatorStack } from "../infra/shell/resource.ts";
 import { commandsFor } from "../infra/shell/package.ts";
 import { adopting, GATEWAY } from "./adopt.ts";
 import type { ServerlessConfig } from "./config.ts";

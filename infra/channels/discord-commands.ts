@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DISCORD_COMMANDS } from "../../runtime/contract/discord-commands.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import { askDiscord, callDiscord, type DiscordBot } from "./discord-api.ts";
-import { configureEndpoints } from "./endpoints.ts";
 
 /** An application's commands, all of them: what is not in the list is not offered. */
 export interface CommandsInputs extends DiscordBot {
@@ -16,9 +16,7 @@ const OPTION_FIELDS = ["type", "name", "description", "required", "max_length"] 
 const KEYS = ["botToken", "commands"] as const;
 
 /** See {@link CommandsInputs}. Global commands: https://docs.discord.com/developers/interactions/application-commands */
-export const discordCommandsProvider: pulumi.dynamic.ResourceProvider<CommandsInputs, CommandsInputs> = {
-  configure: configureEndpoints,
-
+export const discordCommandsProvider: ResourceProvider<CommandsInputs, CommandsInputs> = {
   async diff(id, olds, news) {
     const replaces = id === news.applicationId ? [] : ["applicationId"];
     const changes = replaces.length > 0 || KEYS.some((key) => olds[key] !== news[key]);
@@ -31,7 +29,6 @@ export const discordCommandsProvider: pulumi.dynamic.ResourceProvider<CommandsIn
   },
 
   async read(id, props) {
-    if (!props) throw new Error("Commands cannot be imported: deploy, and they are registered again.");
     const commands = commandsText(await callDiscord(props, "GET", pathOf(props)));
     const inputs = { ...props, commands };
     return commands === "[]" ? { id: "" } : { id, inputs, props: inputs };
@@ -89,10 +86,11 @@ export interface DiscordCommandsArgs {
   /** A Pulumi secret. */
   botToken: pulumi.Output<string>;
   applicationId: pulumi.Input<string>;
+  connection?: ConnectionArgs | undefined;
 }
 
 /** The slash commands that the gateway understands, offered wherever the application is installed. */
-export class DiscordCommands extends DynamicResource {
+export class DiscordCommands extends OwnResource {
   constructor(name: string, args: DiscordCommandsArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["botToken"] };
     const inputs = { ...args, commands: commandsText(DISCORD_COMMANDS) };

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import type { DiscordCommandsArgs } from "./discord-commands.ts";
 import { askDiscord, callDiscord, refusal, type DiscordBot } from "./discord-api.ts";
-import { configureEndpoints } from "./endpoints.ts";
 import { fieldsOf } from "./platform-call.ts";
 
 /** Destination of an application's interactions. */
@@ -16,9 +16,7 @@ const KEYS = ["botToken", "publicKey", "url"] as const;
 const APPLICATION = "/applications/@me";
 
 /** Provider of {@link DiscordEndpoint}. Discord tests an address with a valid and an invalid signature before use. */
-export const discordEndpointProvider: pulumi.dynamic.ResourceProvider<EndpointInputs, EndpointInputs> = {
-  configure: configureEndpoints,
-
+export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointInputs> = {
   async diff(id, olds, news) {
     const replaces = id === news.applicationId ? [] : ["applicationId"];
     const changes = replaces.length > 0 || KEYS.some((key) => olds[key] !== news[key]);
@@ -31,7 +29,6 @@ export const discordEndpointProvider: pulumi.dynamic.ResourceProvider<EndpointIn
   },
 
   async read(id, props) {
-    if (!props) throw new Error("An endpoint cannot be imported: deploy, and it is set again.");
     const application = fieldsOf(await callDiscord(props, "GET", APPLICATION));
     const url = addressOf(application);
     // The next update cannot fix a changed key: it fails, and its error names the setting to change.
@@ -85,7 +82,7 @@ export interface DiscordEndpointArgs extends DiscordCommandsArgs {
  * The address that Discord sends interactions to. Let it depend on the readiness check: Discord tests the address as
  * soon as it is set.
  */
-export class DiscordEndpoint extends DynamicResource {
+export class DiscordEndpoint extends OwnResource {
   constructor(name: string, args: DiscordEndpointArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["botToken"] };
     super("channels:DiscordEndpoint", name, args, secret);

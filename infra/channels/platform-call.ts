@@ -1,5 +1,5 @@
 /**
- * One request to a chat platform from a dynamic provider. Errors are shown to people, so neither the address nor the
+ * One request to a chat platform from the provider. Errors are shown to people, so neither the address nor the
  * token is in them.
  */
 

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { DiscordCommands } from "./discord-commands.ts";
 import { DiscordEndpoint, type DiscordEndpointArgs } from "./discord-endpoint.ts";
+import type { ConnectionArgs } from "../shell/resource.ts";
 import { SlackApp, type SlackAppArgs } from "./slack-app.ts";
 import { slackManifest } from "./slack-manifest.ts";
 import { TelegramWebhook, type TelegramWebhookArgs } from "./telegram-webhook.ts";
@@ -16,6 +17,7 @@ export interface RegistrationsArgs {
   slack?: Omit<SlackAppArgs, "manifest"> | undefined;
   /** Default: none; nothing is registered with Discord. */
   discord?: Omit<DiscordEndpointArgs, "url"> | undefined;
+  connection?: ConnectionArgs | undefined;
 }
 
 /**
@@ -28,12 +30,16 @@ export class Registrations extends pulumi.ComponentResource {
 
   constructor(name: string, args: RegistrationsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:channels:Registrations", name, {}, opts);
-    const { url, slack, telegram, discord } = args;
+    const { url, slack, telegram, discord, connection } = args;
 
     const created = [
-      ...(slack === undefined ? [] : createSlack(name, url, slack, { parent: this })),
-      ...(telegram === undefined ? [] : createTelegram(name, url, telegram, { parent: this })),
-      ...(discord === undefined ? [] : createDiscord(name, url, discord, { parent: this })),
+      ...(slack === undefined ? [] : createSlack(name, url, { ...slack, connection }, { parent: this })),
+      ...(telegram === undefined
+        ? []
+        : createTelegram(name, url, { ...telegram, connection }, { parent: this })),
+      ...(discord === undefined
+        ? []
+        : createDiscord(name, url, { ...discord, connection }, { parent: this })),
     ];
 
     this.report = pulumi.all(created.map(({ what, resource }) => resource.id.apply(() => what))).apply(join);
@@ -84,12 +90,16 @@ function createDiscord(
   discord: NonNullable<RegistrationsArgs["discord"]>,
   opts: pulumi.CustomResourceOptions,
 ): Registration[] {
-  const { botToken, applicationId } = discord;
+  const { botToken, applicationId, connection } = discord;
   const endpoint = { ...discord, url: pulumi.interpolate`${url}${ROUTES.discordInteractions.path}` };
   return [
     {
       what: "Discord offers the commands",
-      resource: new DiscordCommands(`${name}-discord-commands`, { botToken, applicationId }, opts),
+      resource: new DiscordCommands(
+        `${name}-discord-commands`,
+        { botToken, applicationId, connection },
+        opts,
+      ),
     },
     {
       what: pulumi.interpolate`Discord's interactions endpoint is ${endpoint.url}`,

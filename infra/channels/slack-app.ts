@@ -1,9 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
-import { configureEndpoints, slackRoot } from "./endpoints.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
+import { slackRoot } from "./endpoints.ts";
 import { askPlatform, fieldsOf } from "./platform-call.ts";
-import { print } from "../../runtime/shared/terminal.ts";
+import { say } from "../shell/connection.ts";
 
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
@@ -17,9 +18,7 @@ interface SlackAppInputs extends SlackAppAccess {
 }
 
 /** See {@link SlackAppInputs}. The resource's id is the app's id, so a change to another app replaces the resource. */
-export const slackAppProvider: pulumi.dynamic.ResourceProvider<SlackAppInputs, SlackAppInputs> = {
-  configure: configureEndpoints,
-
+export const slackAppProvider: ResourceProvider<SlackAppInputs, SlackAppInputs> = {
   async diff(id, olds, news) {
     const replaces = id === news.appId ? [] : ["appId"];
     return { changes: replaces.length > 0 || olds.manifest !== news.manifest, replaces };
@@ -32,10 +31,9 @@ export const slackAppProvider: pulumi.dynamic.ResourceProvider<SlackAppInputs, S
 
   /** Reads the app's manifest. A changed value, such as an address, is drift; fields that Slack itself adds are not. */
   async read(id, props) {
-    if (!props) throw new Error("An app cannot be imported: deploy, and its manifest is set.");
     const answer = await askSlack(props, "apps.manifest.export");
     if (answer.refused) {
-      print("Slack's app is not looked at: the configuration token has expired.\n");
+      say("Slack's app is not looked at: the configuration token has expired.");
       return { id, inputs: props, props };
     }
     const manifest = holds(answer.body["manifest"], JSON.parse(props.manifest))
@@ -58,7 +56,7 @@ export const slackAppProvider: pulumi.dynamic.ResourceProvider<SlackAppInputs, S
 async function updateManifest(inputs: SlackAppInputs): Promise<void> {
   const body = await callSlack(inputs, "apps.manifest.update", { manifest: inputs.manifest });
   if (body["permissions_updated"] !== true) return;
-  print(`Slack's app ${inputs.appId} has other permissions now: reinstall it to its workspace.\n`);
+  say(`Slack's app ${inputs.appId} has other permissions now: reinstall it to its workspace.`);
 }
 
 /**
@@ -139,13 +137,14 @@ export interface SlackAppArgs {
   configToken: pulumi.Output<string>;
   /** The manifest that the app has to have, as JSON. */
   manifest: pulumi.Input<string>;
+  connection?: ConnectionArgs | undefined;
 }
 
 /**
  * The manifest of an existing Slack app. Let it depend on the readiness check: Slack calls the service as soon as the
  * manifest is set.
  */
-export class SlackApp extends DynamicResource {
+export class SlackApp extends OwnResource {
   constructor(name: string, args: SlackAppArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["configToken"] };
     super("channels:SlackApp", name, args, secret);

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { TELEGRAM_UPDATES } from "../../runtime/contract/telegram.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
-import { configureEndpoints } from "./endpoints.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import { fieldsOf } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
@@ -25,9 +25,7 @@ const KEYS = ["botToken", "url", "secretToken", "allowedUpdates", "maxConnection
 const MAX_CONNECTIONS = 40;
 
 /** See {@link WebhookInputs}. The resource's id is the bot's id, so a change to another bot replaces the resource. */
-export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInputs, WebhookInputs> = {
-  configure: configureEndpoints,
-
+export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInputs> = {
   async diff(id, olds, news) {
     const replaces = id === botIdOf(news.botToken) ? [] : ["botToken"];
     return { changes: KEYS.some((key) => !isSame(olds[key], news[key])), replaces };
@@ -43,7 +41,6 @@ export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInp
    * that was changed by hand is therefore not noticed here; it shows as `last_error_message` once an update arrives.
    */
   async read(id, props) {
-    if (!props) throw new Error("A webhook cannot be imported: deploy, and it is set again.");
     const info = fieldsOf(await callTelegram(props, "getWebhookInfo"));
     const url = addressOf(info);
     const { allowed_updates: allowed, max_connections: most } = info;
@@ -106,13 +103,14 @@ export interface TelegramWebhookArgs {
   url: pulumi.Input<string>;
   /** A Pulumi secret: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
   secretToken: pulumi.Output<string>;
+  connection?: ConnectionArgs | undefined;
 }
 
 /**
  * The address that Telegram delivers a bot's updates to. Let it depend on the readiness check: updates arrive as soon
  * as the webhook is created.
  */
-export class TelegramWebhook extends DynamicResource {
+export class TelegramWebhook extends OwnResource {
   constructor(name: string, args: TelegramWebhookArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["botToken", "secretToken"] };
     const inputs = { ...args, allowedUpdates: [...TELEGRAM_UPDATES], maxConnections: MAX_CONNECTIONS };

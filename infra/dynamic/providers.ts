@@ -1,41 +1,49 @@
 import type { dynamic } from "@pulumi/pulumi";
-import { bounded } from "./bounded.ts";
-import { discordCommandsProvider } from "../channels/discord-commands.ts";
-import { discordEndpointProvider } from "../channels/discord-endpoint.ts";
-import { slackAppProvider } from "../channels/slack-app.ts";
-import { telegramWebhookProvider } from "../channels/telegram-webhook.ts";
-import { placementProvider } from "../host/placement.ts";
-import { serviceProvider } from "../host/service.ts";
-import { attestationKeyProvider } from "../secrets/attestation-key.ts";
-import { configCheckProvider } from "../secrets/config-check.ts";
-import { secretCheckProvider } from "../secrets/secret-checks.ts";
-import { containerApplicationProvider } from "../serverless/container-application.ts";
-import { costEstimateProvider } from "../serverless/cost-estimate.ts";
-import { deploymentProvider } from "../serverless/deployment.ts";
-import { migrationPlanProvider } from "../serverless/migration-plan.ts";
-import { migrationsProvider } from "../serverless/migrations.ts";
-import { stateBucketProvider } from "../serverless/state-bucket.ts";
-import { endWithParent } from "../shell/engine-connection.ts";
-import type { DynamicType } from "./resource.ts";
+import * as methods from "../provider/methods.ts";
+import { RESOURCES } from "../provider/resources.ts";
+import { CONNECTION } from "../shell/connection.ts";
 
-// Only the process that runs dynamic providers is started by the engine itself.
-if (process.argv[1]?.endsWith("dynamic-provider")) endWithParent();
+type Properties = Record<string, unknown>;
 
-/** Providers of the dynamic resources. States refer to this file and to these names. */
-export const providers: Record<DynamicType, dynamic.ResourceProvider> = {
-  "channels:DiscordCommands": bounded(discordCommandsProvider),
-  "channels:DiscordEndpoint": bounded(discordEndpointProvider),
-  "channels:SlackApp": bounded(slackAppProvider),
-  "channels:TelegramWebhook": bounded(telegramWebhookProvider),
-  "host:Placement": bounded(placementProvider),
-  "host:Service": bounded(serviceProvider),
-  "secrets:AttestationKey": bounded(attestationKeyProvider),
-  "secrets:ConfigCheck": bounded(configCheckProvider),
-  "secrets:SecretCheck": bounded(secretCheckProvider),
-  "serverless:ContainerApplication": bounded(containerApplicationProvider),
-  "serverless:CostEstimate": bounded(costEstimateProvider),
-  "serverless:Deployment": bounded(deploymentProvider),
-  "serverless:MigrationPlan": bounded(migrationPlanProvider),
-  "serverless:Migrations": bounded(migrationsProvider),
-  "serverless:StateBucket": bounded(stateBucketProvider),
-};
+/**
+ * Providers of the dynamic resources that versions before 0.1.0 deployed, whose states refer to this file and to these
+ * names. The engine asks them until an update has turned the resources into ones of the provider `steward`: in a destroy
+ * and a refresh before it, and for what depends on a resource that this very update replaces.
+ */
+export const providers: Record<string, dynamic.ResourceProvider> = Object.fromEntries(
+  Object.keys(RESOURCES).map((type) => [type, formerProvider(`::::steward:${type}::`)]),
+);
+
+/** Pulumi prints a thrown error and its stack trace beside the message that the engine shows. This is printed instead. */
+function untraced(error: Error): never {
+  const stack = "its error is among the diagnostics";
+  throw Object.assign(error, { toString: () => "A resource failed", stack });
+}
+
+function formerProvider(urn: string): dynamic.ResourceProvider {
+  let connection = {};
+  const connected = (inputs: Properties) => ({ ...inputs, [CONNECTION]: connection });
+  const kept = (id: string, props: Properties) => ({ urn, id, inputs: connected(props), outputs: props });
+  return {
+    async configure({ config }) {
+      const cloudflare = {
+        apiToken: config.get("cloudflare:apiToken"),
+        baseUrl: config.get("cloudflare:baseUrl"),
+      };
+      connection = { cloudflare, endpoints: JSON.parse(config.get("steward:endpoints") ?? "{}") };
+    },
+    async diff(id, olds: Properties, news: Properties) {
+      return (await methods.diff(kept(id, olds), connected(news)).catch(untraced)) ?? {};
+    },
+    // No program registers a dynamic resource any more.
+    create: () =>
+      Promise.reject(new Error("a dynamic resource is deployed by no version of steward from 0.1.0 on")),
+    async read(id, props: Properties) {
+      const found = await methods.read(kept(id, props)).catch(untraced);
+      if (found === undefined) return { id: "" };
+      const { [CONNECTION]: _, ...inputs } = found.inputs;
+      return { id: found.id, inputs, props: found.outputs };
+    },
+    delete: (id, props: Properties) => methods.remove(kept(id, props)).catch(untraced),
+  };
+}

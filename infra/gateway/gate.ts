@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { operatorStack } from "../dynamic/resource.ts";
+import { operatorStack } from "../shell/resource.ts";
 import { explain, explanationText } from "../shell/explain.ts";
 import { commandsFor } from "../shell/package.ts";
 

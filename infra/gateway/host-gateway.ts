@@ -8,10 +8,10 @@ import { buildBundle, type Bundle } from "../bundle/bundle.ts";
 import { APP_DOCKERFILE } from "../bundle/image.ts";
 import { warnOfPublicDiscordApp } from "../channels/discord-app.ts";
 import { DiscordCommands } from "../channels/discord-commands.ts";
-import { operatorStack } from "../dynamic/resource.ts";
 import { Container } from "../host/container.ts";
 import { type DataPlace, Volume } from "../host/data.ts";
 import { Image, type ImageBuild, imageName } from "../host/image.ts";
+import { operatorStack, warnOfUnlistedPlugin } from "../shell/resource.ts";
 import { nameHooks } from "../host/names.ts";
 import { Placement } from "../host/placement.ts";
 import { preflight } from "../host/preflight.ts";
@@ -62,6 +62,7 @@ export class HostGateway extends pulumi.ComponentResource {
   constructor(name: string, args: HostGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const settings = completed("host", args);
     const checked = checkArgs("host", name, settings);
+    warnOfUnlistedPlugin();
     super("steward:index:HostGateway", name, {}, opts);
 
     const { dockerHost } = settings;
@@ -76,10 +77,11 @@ export class HostGateway extends pulumi.ComponentResource {
     );
     const runtime = { ...environment, secrets: gatedSecrets(environment, gate) };
     const parent = { parent: this };
+    const connection = { endpoints: settings.endpoints };
     const built = buildBundle().catch(explained);
     const bundle = gate(built);
     warnOfPublicDiscordApp(runtime.secrets["DISCORD_BOT_TOKEN"], settings.endpoints?.discord);
-    const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets }, parent);
+    const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets, connection }, parent);
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
     const source =
       settings.image === undefined ? imageBuild(built, engine, gate) : { name: gate(settings.image) };
@@ -232,13 +234,13 @@ function createVolume(
 /** Registers Discord's commands only: Telegram is polled, and the gateway does not know the host's public address. */
 function createCommands(
   name: string,
-  { discord }: Settings,
+  { discord, endpoints }: Settings,
   { secrets: { DISCORD_BOT_TOKEN: botToken } }: RuntimeEnvironment,
   opts: pulumi.CustomResourceOptions,
 ): DiscordCommands | undefined {
   const applicationId = discord?.applicationId;
   if (applicationId === undefined || botToken === undefined) return undefined;
-  return new DiscordCommands(name, { botToken, applicationId }, opts);
+  return new DiscordCommands(name, { botToken, applicationId, connection: { endpoints } }, opts);
 }
 
 /** Returns the address at which clients reach the port: the engine's host, unless the port is open to that host alone. */

@@ -8,7 +8,7 @@ import { baseMonth } from "../bundle/base.ts";
 import { buildBundle, COMPATIBILITY } from "../bundle/bundle.ts";
 import { tellOfDiscordCommands, warnOfPublicDiscordApp } from "../channels/discord-app.ts";
 import { Registrations, type RegistrationsArgs } from "../channels/registrations.ts";
-import { operatorStack } from "../dynamic/resource.ts";
+import { operatorStack, warnOfUnlistedPlugin } from "../shell/resource.ts";
 import { Readiness } from "../readiness/readiness.ts";
 import { AttestationKey } from "../secrets/attestation-key.ts";
 import { ConfigCheck } from "../secrets/config-check.ts";
@@ -39,9 +39,6 @@ type Settings = Completed<"serverless"> & { workerName: string };
 /**
  * An assistant gateway on Cloudflare: a Worker with a container, its state bucket, an identity gateway before its admin
  * pages, and its registrations with the chat platforms. It counts as deployed once it answers as it should.
- *
- * The package's own resources read the stack's `cloudflare:*` or CLOUDFLARE_*, so these must be the same credentials as
- * the component's.
  */
 export class ServerlessGateway extends pulumi.ComponentResource {
   /** The service's address, without a slash at the end. */
@@ -72,19 +69,22 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const { workerName = defaultName(names, LONGEST.worker) } = args;
     const settings = { ...completed("serverless", args), workerName };
     const checked = checkArgs("serverless", name, settings);
+    warnOfUnlistedPlugin();
     super("steward:index:ServerlessGateway", name, {}, opts);
 
     const credentials = credentialsOf(settings, this.getProvider("cloudflare:index/worker:Worker"));
     const gate = gateOf(checked.then(() => checkToken(settings, credentials)));
     const { runtime, url, accountId } = gated(settings, gate);
     const parent = { parent: this };
-    // Creates nothing in the account, but starts the process of the dynamic resources while the bundle is built.
+    const stored = storedCredentials(settings, credentials);
+    const connection = { cloudflare: stored, endpoints: settings.endpoints };
+    // Creates nothing in the account, but starts the provider's process while the bundle is built.
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
     const bundle = gate(buildBundle().catch(explained));
     const { worker: code, container } = bundle;
     warnOfPublicDiscordApp(runtime.secrets.DISCORD_BOT_TOKEN, settings.endpoints?.discord);
     if (settings.discord?.botToken !== undefined) tellOfDiscordCommands();
-    const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets }, parent);
+    const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets, connection }, parent);
     const pushed = isPushed(settings)
       ? new PushedImage(
           `${name}-image`,
@@ -94,7 +94,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
             instanceType: settings.instanceType,
             hash: container.hash,
             baseMonth: baseMonth(),
-            api: storedCredentials(settings, credentials),
+            api: stored,
           },
           { ...parent, dependsOn: secrets },
         )
@@ -114,6 +114,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
         onDestroy: settings.bucketOnDestroy,
         adopt: settings.adoptBucket,
         protect: settings.protectState,
+        connection,
       },
       parent,
     );
@@ -131,7 +132,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
       parent,
     );
     const { migrations } = settings;
-    const planned = { accountId, workerName, migrations };
+    const planned = { accountId, workerName, migrations, connection };
     const plan = new MigrationPlan(`${name}-migrations`, planned, parent);
     const worker = new Worker(
       `${name}-worker`,
@@ -152,6 +153,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
         secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
         bucketName: bucket.name,
         alerts: settings.alerts,
+        connection,
       },
       { ...parent, dependsOn: [secrets, configCheck, plan, ...(pushed ? [pushed] : [])] },
     );
@@ -165,6 +167,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
         image,
         instanceType: settings.instanceType,
         maxInstances: 1,
+        connection,
       },
       { ...parent, dependsOn: worker.deployment },
     );
@@ -187,7 +190,11 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const registrations =
       channels === undefined
         ? undefined
-        : new Registrations(`${name}-channels`, { url, ...channels }, { ...parent, dependsOn: readiness });
+        : new Registrations(
+            `${name}-channels`,
+            { url, ...channels, connection },
+            { ...parent, dependsOn: readiness },
+          );
 
     this.url = url;
     this.workerName = worker.scriptName;
@@ -236,7 +243,7 @@ function credentialsOf(
   };
 }
 
-/** Returns the credentials that the push keeps in the state. */
+/** Returns the credentials that the state keeps, for what runs without the program. */
 function storedCredentials(
   { cloudflare }: Settings,
   { apiToken, baseUrl }: ApiCredentials,

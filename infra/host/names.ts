@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
 import type { ErrorCode } from "../../runtime/contract/errors.ts";
 import { AGENT, type HostNames } from "../../runtime/contract/names.ts";
-import { operatorStack } from "../dynamic/resource.ts";
+import { operatorStack } from "../shell/resource.ts";
 import { commandsFor } from "../shell/package.ts";
 import { environmentFor } from "../shell/docker.ts";
 import { explanationText } from "../shell/explain.ts";

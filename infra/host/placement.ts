@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import { environmentFor, imageId } from "../shell/docker.ts";
 import { run } from "../shell/process.ts";
 import { containersOf, type Inspected } from "./update/containers.ts";
@@ -44,7 +44,7 @@ const DEFAULTS = {
 };
 
 /** Provider of {@link Placement}. */
-export const placementProvider: pulumi.dynamic.ResourceProvider<PlacementInputs, PlacementInputs> = {
+export const placementProvider: ResourceProvider<PlacementInputs, PlacementInputs> = {
   /**
    * Compares the engine with the stack in every preview. Fails if the stack's volume is missing, because the service
    * would start with an empty one, unless a refresh has recorded that the volume is gone.
@@ -52,19 +52,17 @@ export const placementProvider: pulumi.dynamic.ResourceProvider<PlacementInputs,
   async check(olds, news) {
     const { imageRound, containerRound } = olds;
     if (imageRound === undefined || containerRound === undefined) {
-      return { inputs: { ...news, imageRound: 0, containerRound: 0 } };
+      return { ...news, imageRound: 0, containerRound: 0 };
     }
     const { imageMissing, containerWrong } = await compare(news);
-    const inputs = {
+    const isKept = olds.volume === "" || olds.volume !== news.volume || (await volumeExists(news));
+    if (!isKept) throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
+    return {
       ...news,
       // An image with a new name is built in any case.
       imageRound: imageRound + Number(imageMissing && olds.image === news.image),
       containerRound: containerRound + Number(containerWrong),
     };
-    return checked(inputs, async () => {
-      if (olds.volume === "" || olds.volume !== news.volume || (await volumeExists(news))) return;
-      throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
-    });
   },
 
   async diff(_id, olds, news) {
@@ -81,7 +79,6 @@ export const placementProvider: pulumi.dynamic.ResourceProvider<PlacementInputs,
   },
 
   async read(id, props) {
-    if (!props) throw new Error("The placement of a host cannot be imported.");
     const found = await containersOf(props.dockerHost).inspect(props.container);
     const volume = (await volumeExists(props)) ? props.volume : "";
     const settings = found === undefined ? DEFAULTS : settingsOf(found);
@@ -126,7 +123,7 @@ export type PlacementArgs = Pick<PlacementInputs, "container" | "volume"> & {
  * this resource reads it in every preview, and its numbers make Pulumi replace an image or a container that is gone,
  * and a container that was changed by hand.
  */
-export class Placement extends DynamicResource {
+export class Placement extends OwnResource {
   /** A replacement trigger of the image. */
   declare readonly imageRound: pulumi.Output<number>;
   /** A replacement trigger of the container. */

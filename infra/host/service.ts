@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
+import { OwnResource } from "../shell/resource.ts";
+import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
 import { askService } from "./update/ask.ts";
 import { type Containers, containersOf, type Inspected } from "./update/containers.ts";
 import { dropFormer, formerName, goBack, inspectPair, isReady, putInPlace } from "./update/former.ts";
@@ -39,14 +39,12 @@ export interface ServiceOutputs extends ServiceInputs {
 const WANTED = ["container", "containerId", "imageId", "status", "health"] as const;
 
 /** Provider of {@link Service}. */
-export const serviceProvider: pulumi.dynamic.ResourceProvider<ServiceInputs, ServiceOutputs> = {
+export const serviceProvider: ResourceProvider<ServiceInputs, ServiceOutputs> = {
   /** Fails a preview if the container in the stack's state no longer exists and is not about to be replaced. */
-  check(_olds, news) {
-    return checked(news, async () => {
-      if (news.containerId === UNKNOWN) return;
-      const found = await containersOf(news.dockerHost).inspect(news.containerId);
-      if (found === undefined) throw new StewardError("container_gone");
-    });
+  async check(_olds, news) {
+    if (news.containerId === UNKNOWN) return;
+    const found = await containersOf(news.dockerHost).inspect(news.containerId);
+    if (found === undefined) throw new StewardError("container_gone");
   },
 
   /**
@@ -71,7 +69,6 @@ export const serviceProvider: pulumi.dynamic.ResourceProvider<ServiceInputs, Ser
   },
 
   async read(id, props) {
-    if (!props) throw new Error("The service of a host cannot be imported.");
     const { report: _, ...inputs } = props;
     const containers = containersOf(props.dockerHost);
     // Since an earlier refresh, `container` may be the name of the previous version's container.
@@ -165,7 +162,7 @@ export interface ServiceArgs {
  * the previous version if the new one does not respond. A refresh reads which container runs, from which image and in
  * which state; each preview compares these too.
  */
-export class Service extends DynamicResource {
+export class Service extends OwnResource {
   /** Report of the readiness probe, one line per check. */
   declare readonly report: pulumi.Output<string>;
 

@@ -1,4 +1,4 @@
-import { operatorStack } from "../dynamic/resource.ts";
+import { operatorStack } from "../shell/resource.ts";
 import { INTERPRETER, programText } from "../shell/package.ts";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";

@@ -1,9 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { attest } from "../../runtime/contract/attestation.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 
-/** The dynamic provider of `AttestationKey`: the key is made once and kept, as a secret, in the stack's state. */
-export const attestationKeyProvider: pulumi.dynamic.ResourceProvider<object, { key: string }> = {
+/** The provider of `AttestationKey`: the key is made once and kept, as a secret, in the stack's state. */
+export const attestationKeyProvider: ResourceProvider<object, { key: string }> = {
   async diff() {
     return { changes: false };
   },
@@ -15,7 +16,7 @@ export const attestationKeyProvider: pulumi.dynamic.ResourceProvider<object, { k
 };
 
 /** The key under which a deployment attests which secrets it runs with. Nobody chooses it, and it stays the same. */
-export class AttestationKey extends DynamicResource {
+export class AttestationKey extends OwnResource {
   /** A Pulumi secret. */
   declare readonly key: pulumi.Output<string>;
 

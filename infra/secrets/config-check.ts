@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 
 /** Arguments of {@link ConfigCheck}. */
 export interface ConfigCheckArgs {
@@ -7,12 +8,12 @@ export interface ConfigCheckArgs {
   problem: pulumi.Input<string>;
 }
 
-/** The dynamic provider of `ConfigCheck`: a preview asks it as well, and shows its words without a stack trace. */
-export const configCheckProvider: pulumi.dynamic.ResourceProvider<{ problem: string }, object> = {
+/** The provider of `ConfigCheck`: a preview asks it as well, and shows its words without a stack trace. */
+export const configCheckProvider: ResourceProvider<{ problem: string }, object> = {
   async check(_olds, { problem }) {
     // A value that a first preview does not know yet comes as an id of the engine's, which is one word.
-    const failures = problem.includes(" ") ? [{ property: "", reason: problem }] : [];
-    return { inputs: { problem: "" }, failures };
+    if (problem.includes(" ")) throw new Error(problem);
+    return { problem: "" };
   },
 
   async diff() {
@@ -25,7 +26,7 @@ export const configCheckProvider: pulumi.dynamic.ResourceProvider<{ problem: str
 };
 
 /** Stops a preview and an update that would stop the gateway. Let what is deployed depend on it. */
-export class ConfigCheck extends DynamicResource {
+export class ConfigCheck extends OwnResource {
   constructor(name: string, { problem }: ConfigCheckArgs, opts?: pulumi.CustomResourceOptions) {
     super("secrets:ConfigCheck", name, { problem }, opts);
   }

@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { configureEndpoints } from "../channels/endpoints.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import { TRIALS, type TriedVariable, type Verdict } from "./trial.ts";
-import { print } from "../../runtime/shared/terminal.ts";
+import { say } from "../shell/connection.ts";
 
 /** A secret's value and its variable. The state keeps the value, as a secret, to see when it changes. */
 export interface SecretCheckInputs {
@@ -12,9 +12,7 @@ export interface SecretCheckInputs {
 }
 
 /** See {@link SecretCheckInputs}. A value that has not changed is not tried again. */
-export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInputs, SecretCheckInputs> = {
-  configure: configureEndpoints,
-
+export const secretCheckProvider: ResourceProvider<SecretCheckInputs, SecretCheckInputs> = {
   async diff(_id, olds, news) {
     return { changes: olds.value !== news.value };
   },
@@ -26,7 +24,7 @@ export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInp
   async create(inputs) {
     if ((await tried(inputs)) === "silent") {
       const { key, platform } = TRIALS[inputs.variable];
-      print(`Warning: ${platform} did not answer, so ${key} goes out untried.\n`);
+      say(`Warning: ${platform} did not answer, so ${key} goes out untried.`);
     }
     return { id: inputs.variable, outs: inputs };
   },
@@ -60,6 +58,7 @@ async function tried({ variable, value }: SecretCheckInputs): Promise<Verdict> {
 export interface SecretChecksArgs {
   /** Values that are about to be deployed, by variable. The values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
+  connection?: ConnectionArgs | undefined;
 }
 
 /**
@@ -70,9 +69,10 @@ export class SecretChecks extends pulumi.ComponentResource {
   constructor(name: string, args: SecretChecksArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:secrets:SecretChecks", name, {}, opts);
 
+    const { connection } = args;
     const checks = Object.entries(args.secrets).flatMap(([variable, value]) =>
       isTried(variable)
-        ? [new SecretCheck(`${name}-${nameOf(variable)}`, { variable, value }, { parent: this })]
+        ? [new SecretCheck(`${name}-${nameOf(variable)}`, { variable, value, connection }, { parent: this })]
         : [],
     );
 
@@ -93,13 +93,14 @@ interface SecretCheckArgs {
   variable: TriedVariable;
   /** A Pulumi secret. */
   value: pulumi.Output<string>;
+  connection?: ConnectionArgs | undefined;
 }
 
 /**
  * The value of a secret that was last tested at its platform. The resource creates nothing there: its state only
  * records the value.
  */
-class SecretCheck extends DynamicResource {
+class SecretCheck extends OwnResource {
   constructor(name: string, args: SecretCheckArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["value"] };
     super("secrets:SecretCheck", name, args, secret);

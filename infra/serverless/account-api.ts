@@ -1,8 +1,9 @@
-import type { dynamic, Input } from "@pulumi/pulumi";
+import type { Input } from "@pulumi/pulumi";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
 import { retryAfterMs } from "../../runtime/shared/retry-after.ts";
+import { connection } from "../shell/connection.ts";
 import { failureOf } from "../shell/failure.ts";
 
 /** Connection settings of Cloudflare. */
@@ -61,19 +62,17 @@ export async function sendToAccount(
   });
 }
 
-/** Settings of the `cloudflare` provider, which the dynamic providers share. */
-const settings: Partial<CloudflareAccess> = {};
-
-/** Reads `cloudflare:*` for {@link accessTo}: `configure` of a dynamic provider. */
-export async function configureAccess({ config }: dynamic.ConfigureRequest): Promise<void> {
-  settings.apiToken = config.get("cloudflare:apiToken") ?? process.env["CLOUDFLARE_API_TOKEN"] ?? "";
-  settings.baseURL = config.get("cloudflare:baseUrl") ?? process.env["CLOUDFLARE_BASE_URL"];
-}
-
-/** Returns an account with the credentials that the dynamic providers were configured with. */
+/**
+ * Returns an account with the credentials of the resource that the provider works for. As with the official provider,
+ * a token that no program gives is the environment's.
+ */
 export function accessTo(accountId: string): AccountAccess {
-  const { apiToken = "", baseURL } = settings;
-  return { accountId, apiToken, baseURL };
+  const { apiToken, baseUrl } = connection().cloudflare ?? {};
+  return {
+    accountId,
+    apiToken: apiToken ?? process.env["CLOUDFLARE_API_TOKEN"] ?? "",
+    baseURL: baseUrl ?? process.env["CLOUDFLARE_BASE_URL"],
+  };
 }
 
 /** An answer of Cloudflare that is a refusal, or none at all. Its message has no token and no body. */

@@ -1,7 +1,7 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { type AccountAccess, askAccount, callAccount, listInAccount } from "./account-api.ts";
 import { listNamespaces } from "./namespaces.ts";
-import { print } from "../../runtime/shared/terminal.ts";
+import { say } from "../shell/connection.ts";
 
 const WAIT_MS = 300_000;
 
@@ -126,10 +126,10 @@ async function rollOut(access: AccountAccess, applicationId: string, target: Rol
   const end = Date.now() + WAIT_MS;
   while (rollout.status === "pending" || rollout.status === "progressing") {
     const line = progressLine(rollout, target);
-    if (line !== told) print(`${line}\n`);
+    if (line !== told) say(line);
     told = line;
     if (Date.now() > end) {
-      print("The rollout continues at Cloudflare.\n");
+      say("The rollout continues at Cloudflare.");
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));

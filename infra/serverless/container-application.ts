@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
-import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
-import { type AccountAccess, accessTo, callAccount, configureAccess, untold } from "./account-api.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
+import { type AccountAccess, accessTo, callAccount, untold } from "./account-api.ts";
 import {
   type ApplicationSettings,
   APPLICATIONS,
@@ -31,19 +31,12 @@ export interface ApplicationOutputs extends ApplicationInputs {
 }
 
 /** See {@link ApplicationInputs}. One application per class, so a replacement deletes first. */
-export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
-  ApplicationInputs,
-  ApplicationOutputs
-> = {
-  configure: configureAccess,
-
+export const containerApplicationProvider: ResourceProvider<ApplicationInputs, ApplicationOutputs> = {
   /** Finds an application of that name which is not this stack's, already in the preview. Asks nothing if the name is not new. */
   async check(olds, news) {
-    if (olds.name === news.name || news.name === UNKNOWN) return { inputs: news };
-    return checked(news, async () => {
-      const taken = await whyTaken(news).catch(untold(`${news.name} exists`));
-      if (taken !== undefined) throw taken;
-    });
+    if (olds.name === news.name || news.name === UNKNOWN) return;
+    const taken = await whyTaken(news).catch(untold(`${news.name} exists`));
+    if (taken !== undefined) throw taken;
   },
 
   /**
@@ -79,7 +72,6 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
   },
 
   async read(id, props) {
-    if (!props) throw new Error("A container application cannot be imported.");
     const found = await getApplication(accessTo(props.accountId), id);
     if (!found) return { id: "" };
     const { image, instanceType, maxInstances } = found;
@@ -177,14 +169,13 @@ async function freeWorkerName(access: AccountAccess, workerName: string): Promis
 /** Arguments of {@link ContainerApplication}. */
 export type ContainerApplicationArgs = {
   [Key in keyof ApplicationInputs]: pulumi.Input<ApplicationInputs[Key]>;
-};
+} & { connection?: ConnectionArgs | undefined };
 
 /**
- * The container application that belongs to a Durable Object class. No provider has this resource,
- * so it is a dynamic one, with the token and address of `cloudflare:*`. The class has to exist: depend on the
- * deployment that created it.
+ * The container application that belongs to a Durable Object class. The class has to exist: depend on the deployment
+ * that created it.
  */
-export class ContainerApplication extends DynamicResource {
+export class ContainerApplication extends OwnResource {
   /** The Durable Object namespace that the application serves. */
   declare readonly namespaceId: pulumi.Output<string>;
 

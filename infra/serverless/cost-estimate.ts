@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DUTY_KEY, dutyOf, dutyRecord, SHORTEST_DUTY_HOURS } from "../../runtime/contract/duty.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import {
   type AccountAccess,
   AccountError,
@@ -10,7 +11,7 @@ import {
   unlessGone,
 } from "./account-api.ts";
 import { type CostInputs, costLine, dollars, hardlyMoves, type MeasuredDuty, monthlyCost } from "./cost.ts";
-import { print } from "../../runtime/shared/terminal.ts";
+import { say } from "../shell/connection.ts";
 
 /** Measurements of a deployed stack. */
 export interface DutyReading {
@@ -75,14 +76,14 @@ export interface EstimateInputs extends CostInputs {
 }
 
 /** See {@link EstimateInputs}. */
-export const costEstimateProvider: pulumi.dynamic.ResourceProvider<EstimateInputs, EstimateInputs> = {
+export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInputs> = {
   /**
    * Reckons what is deployed with the same use, so that the difference is what the update changes. A use that has
    * moved a little is shown but not stored: an update without changes stays one.
    */
   async check(olds, news) {
     const { duty, line: _, ...settings } = news;
-    const deployed = olds.instanceType === undefined ? undefined : olds;
+    const deployed = olds.instanceType === undefined ? undefined : (olds as EstimateInputs);
     const before = deployed?.measured;
     const measured = duty?.measured ?? before;
     const now = { ...settings, ...(measured && { measured }) };
@@ -90,9 +91,9 @@ export const costEstimateProvider: pulumi.dynamic.ResourceProvider<EstimateInput
     const sleeps = news.sleepAfter !== "never";
     const why =
       sleeps && measured?.sleepAfterMs === null ? "the deployed container never sleeps" : duty?.unmeasured;
-    print(`${line}${why === undefined ? "" : `. Not measured: ${why}`}\n`);
+    say(`${line}${why === undefined ? "" : `. Not measured: ${why}`}`);
     const kept = before !== undefined && hardlyMoves(now, before) ? { ...now, measured: before } : now;
-    return { inputs: { ...kept, line: costLine(kept) } };
+    return { ...kept, line: costLine(kept) };
   },
 
   async diff(_id, olds, news) {
@@ -122,7 +123,7 @@ export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
  * Cost of the stack, as a line of every preview and update, with the difference to what is
  * deployed. It stands for nothing in the account: it keeps what the deployed estimate was made of.
  */
-export class CostEstimate extends DynamicResource {
+export class CostEstimate extends OwnResource {
   /** The estimate for people. */
   declare readonly line: pulumi.Output<string>;
 

@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import {
   type AccountAccess,
   AccountError,
   accessTo,
   askAccount,
   ATTEMPTS,
-  configureAccess,
   isTransient,
   pauseAfter,
 } from "./account-api.ts";
@@ -47,9 +47,7 @@ interface DeploymentOutputs extends DeploymentInputs {
  * else made it. It does so in every preview, because a rollback or a change in the dashboard makes the stack's state
  * out of date.
  */
-export const deploymentProvider: pulumi.dynamic.ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
-  configure: configureAccess,
-
+export const deploymentProvider: ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   async diff(_id, olds, news) {
     const replaces = (["accountId", "scriptName"] as const).filter((key) => olds[key] !== news[key]);
     if (replaces.length > 0) return { changes: true, replaces };
@@ -64,8 +62,6 @@ export const deploymentProvider: pulumi.dynamic.ResourceProvider<DeploymentInput
 
   /** Reports the deployment as gone if the Worker is gone or has no deployment. */
   async read(id, props) {
-    if (!props)
-      throw new Error("A deployment cannot be imported: deploy, and the one that serves is taken over.");
     const live = await newestDeployment(accessTo(props.accountId), props.scriptName);
     if (live === undefined) return { id: "" };
     const read = { ...props, versions: live.versions, deploymentId: live.id };
@@ -178,6 +174,7 @@ interface DeploymentArgs {
   scriptName: pulumi.Input<string>;
   versions: { versionId: pulumi.Input<string>; percentage: number }[];
   lastTag: string;
+  connection?: ConnectionArgs | undefined;
 }
 
 /**
@@ -185,7 +182,7 @@ interface DeploymentArgs {
  * a gradual deployment or somebody else's upload shows as a difference, and the next update deploys the wanted versions
  * again. Creating the resource adopts a deployment that already serves these versions.
  */
-export class Deployment extends DynamicResource {
+export class Deployment extends OwnResource {
   /** Changes with each deployment. */
   declare readonly deploymentId: pulumi.Output<string>;
 

@@ -1,13 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { BINDINGS } from "../../runtime/contract/names.ts";
-import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
-import { accessTo, configureAccess } from "./account-api.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
+import { accessTo } from "./account-api.ts";
 import { readLiveWorker, readOrigin } from "./live-worker.ts";
 import { entriesUpTo, type Migration, renamingLines } from "./migration-list.ts";
 import { foreignWorker } from "./migration-refusals.ts";
-import { print } from "../../runtime/shared/terminal.ts";
+import { say } from "../shell/connection.ts";
 
 /** Arguments of {@link MigrationPlan}. States of older versions have no account. */
 interface MigrationPlanArgs {
@@ -20,26 +20,22 @@ interface MigrationPlanArgs {
  * Refuses a new name of the Worker if there is no new tag, or if the name is taken. The account is authoritative: a
  * rename that never reached it can be undone, and an interrupted one has to be completed.
  */
-export const migrationPlanProvider: pulumi.dynamic.ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
-  configure: configureAccess,
-
-  check(olds, news) {
-    return checked(news, async () => {
-      const { workerName: former } = olds;
-      if (former === undefined || former === news.workerName) return;
-      const access = accessTo(news.accountId);
-      const [live, target] = await Promise.all(
-        [former, news.workerName].map((name) => readLiveWorker(access, name)),
-      );
-      if (live === undefined) return;
-      if (target !== undefined) {
-        const origin = await readOrigin(access, news.workerName, BINDINGS.state);
-        throw foreignWorker({ ...news, bucketName: UNKNOWN, live: target, origin, present: former });
-      }
-      const applied = entriesUpTo(live.tag) ?? 0;
-      if (news.migrations.length <= applied) throw tagMissing(former, news.workerName, `v${applied + 1}`);
-      print(`${renamingLines(former, news.workerName).join("\n")}\n`);
-    });
+export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
+  async check(olds, news) {
+    const { workerName: former } = olds;
+    if (former === undefined || former === news.workerName) return;
+    const access = accessTo(news.accountId);
+    const [live, target] = await Promise.all(
+      [former, news.workerName].map((name) => readLiveWorker(access, name)),
+    );
+    if (live === undefined) return;
+    if (target !== undefined) {
+      const origin = await readOrigin(access, news.workerName, BINDINGS.state);
+      throw foreignWorker({ ...news, bucketName: UNKNOWN, live: target, origin, present: former });
+    }
+    const applied = entriesUpTo(live.tag) ?? 0;
+    if (news.migrations.length <= applied) throw tagMissing(former, news.workerName, `v${applied + 1}`);
+    say(renamingLines(former, news.workerName).join("\n"));
   },
 
   async diff(_id, olds, news) {
@@ -67,10 +63,13 @@ function tagMissing(former: string, workerName: string, tag: string): StewardErr
  * Refuses a rename before any of it is carried out, also in an update without a preview: let the Worker depend on this.
  * Its state has the name that was requested last.
  */
-export class MigrationPlan extends DynamicResource {
+export class MigrationPlan extends OwnResource {
   constructor(
     name: string,
-    args: Omit<MigrationPlanArgs, "accountId"> & { accountId: pulumi.Input<string> },
+    args: Omit<MigrationPlanArgs, "accountId"> & {
+      accountId: pulumi.Input<string>;
+      connection: ConnectionArgs;
+    },
     opts?: pulumi.CustomResourceOptions,
   ) {
     super("serverless:MigrationPlan", name, { ...args }, opts);

@@ -1,5 +1,5 @@
 import { type Fix, StewardError } from "../../runtime/contract/errors.ts";
-import { UNKNOWN } from "../dynamic/resource.ts";
+import { UNKNOWN } from "../shell/provider.ts";
 import type { AccountError } from "./account-api.ts";
 import type { LiveWorker, WorkerOrigin } from "./live-worker.ts";
 import { appliedEntries, entriesUpTo, type Migration } from "./migration-list.ts";

@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { BINDINGS } from "../../runtime/contract/names.ts";
-import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
-import {
-  type AccountAccess,
-  AccountError,
-  accessTo,
-  askAccount,
-  configureAccess,
-  isTransient,
-} from "./account-api.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
+import { type AccountAccess, AccountError, accessTo, askAccount, isTransient } from "./account-api.ts";
 import type * as cloudflare from "./cloudflare.ts";
 import { type LiveWorker, readLiveWorker, readOrigin } from "./live-worker.ts";
 import {
@@ -24,7 +17,7 @@ import {
   pendingMigrations,
 } from "./migration-list.ts";
 import { foreignWorker, goneWorker, otherMigrations, refusedMigrations } from "./migration-refusals.ts";
-import { print } from "../../runtime/shared/terminal.ts";
+import { say } from "../shell/connection.ts";
 
 /**
  * Inputs of the resource. In the stack's state, `migrations` has the entries that the account had applied when it was
@@ -60,17 +53,13 @@ const MODULE = "index.js";
  * state follows it: a tag that was applied but not recorded is recorded, a tag that is recorded but not applied is
  * applied, and entries that are not applied may be edited or removed.
  */
-export const migrationsProvider: pulumi.dynamic.ResourceProvider<MigrationsInputs, MigrationsInputs> = {
-  configure: configureAccess,
-
-  check(olds, news) {
-    return checked(news, async () => {
-      const live = await readLiveWorker(accessTo(news.accountId), news.workerName);
-      if (news.workerId === UNKNOWN) return refuseForeign(live, olds.workerName, news);
-      await refuseOthers(live, news);
-      const entries = live === undefined ? [] : pendingEntries(news.migrations, live);
-      if (entries.length > 0) print(`${applyingLine(entries)}\n`);
-    });
+export const migrationsProvider: ResourceProvider<MigrationsInputs, MigrationsInputs> = {
+  async check(olds, news) {
+    const live = await readLiveWorker(accessTo(news.accountId), news.workerName);
+    if (news.workerId === UNKNOWN) return refuseForeign(live, olds.workerName, news);
+    await refuseOthers(live, news);
+    const entries = live === undefined ? [] : pendingEntries(news.migrations, live);
+    if (entries.length > 0) say(applyingLine(entries));
   },
 
   /**
@@ -90,7 +79,6 @@ export const migrationsProvider: pulumi.dynamic.ResourceProvider<MigrationsInput
   },
 
   async read(id, props) {
-    if (!props) throw new Error("Migrations cannot be imported: deploy, and they are read from the account.");
     const { accountId, workerName } = props;
     const live = await readLiveWorker(accessTo(accountId), workerName);
     if (live === undefined) return { id: "" };
@@ -222,10 +210,11 @@ interface MigrationsArgs {
   /** `YYYY-MM-DD` */
   compatibilityDate: string;
   bucketName: pulumi.Input<string>;
+  connection?: ConnectionArgs | undefined;
 }
 
 /** The Worker's migrations. Everything that binds one of the classes has to depend on this resource. */
-export class Migrations extends DynamicResource {
+export class Migrations extends OwnResource {
   /**
    * The last tag. Let the deployment of the current version depend on it: otherwise the deployment that applies a new
    * migration would stay the newest one.

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
+import type { ResourceProvider } from "../shell/provider.ts";
 import { commandsFor } from "../shell/package.ts";
-import { accessTo, configureAccess, untold } from "./account-api.ts";
+import { accessTo, untold } from "./account-api.ts";
 import {
   type BucketOwner,
   createBucket,
@@ -23,7 +23,7 @@ import {
   objects,
   renameError,
 } from "./bucket-ownership.ts";
-import { print } from "../../runtime/shared/terminal.ts";
+import { say } from "../shell/connection.ts";
 
 /** Settings of the bucket. */
 interface BucketInputs extends BucketClaim {
@@ -45,27 +45,24 @@ interface BucketOutputs extends BucketInputs {
 }
 
 /** See {@link StateBucket}. */
-export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, BucketOutputs> = {
-  configure: configureAccess,
-
+export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> = {
   /** Chooses the name, and asks Cloudflare whose the bucket is if the name is new. */
   async check(olds: Partial<BucketInputs>, news: BucketInputs & Partial<GivenInputs>) {
     const { defaultName = "", name: configured, ...given } = news;
     const inputs: BucketInputs = { ...given, name: configured ?? olds.name ?? defaultName };
-    if (olds.name === inputs.name && olds.accountId === inputs.accountId) return { inputs };
-    return checked(inputs, async () => {
-      if (olds.name !== undefined && olds.onDestroy === "empty") throw renameError(inputs, olds.name);
-      if (olds.name !== undefined)
-        say(
-          `The bucket changes from ${olds.name} to ${inputs.name}, which begins without data. ${olds.name} stays.`,
-        );
-      const access = accessTo(inputs.accountId);
-      const found = await findBucket(access, inputs.name).catch(untold(`the bucket ${inputs.name} exists`));
-      if (found === undefined) return;
-      const refused = foreignCode(found, inputs);
-      if (refused !== undefined) throw await foreignError(access, refused, found, inputs);
-      say(adoptionLine(found, inputs));
-    });
+    if (olds.name === inputs.name && olds.accountId === inputs.accountId) return inputs;
+    if (olds.name !== undefined && olds.onDestroy === "empty") throw renameError(inputs, olds.name);
+    if (olds.name !== undefined)
+      say(
+        `The bucket changes from ${olds.name} to ${inputs.name}, which begins without data. ${olds.name} stays.`,
+      );
+    const access = accessTo(inputs.accountId);
+    const found = await findBucket(access, inputs.name).catch(untold(`the bucket ${inputs.name} exists`));
+    if (found === undefined) return inputs;
+    const refused = foreignCode(found, inputs);
+    if (refused !== undefined) throw await foreignError(access, refused, found, inputs);
+    say(adoptionLine(found, inputs));
+    return inputs;
   },
 
   async diff(_id, olds, news) {
@@ -95,7 +92,6 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
 
   /** Reports a marker that is not this state's as another owner, which the next update refuses or puts right. */
   async read(id, props) {
-    if (!props) throw new Error("A bucket cannot be imported: the next update adopts it.");
     const found = await findBucket(accessTo(props.accountId), props.name);
     if (found === undefined) return { id: "" };
     if (props.ownerId === undefined) return { id, props };
@@ -166,11 +162,6 @@ function otherOwner({ owner, id }: BucketOwner): string {
   return `${owner} (${id})`;
 }
 
-/** Prints lines of a preview, an update or a destroy. */
-function say(text: string): void {
-  print(`${text}\n`);
-}
-
 /** Arguments of {@link StateBucket}. */
 export interface StateBucketArgs {
   accountId: pulumi.Input<string>;
@@ -184,6 +175,7 @@ export interface StateBucketArgs {
   adopt?: string | undefined;
   /** Refuse to delete the bucket. Default: false. */
   protect?: boolean;
+  connection?: ConnectionArgs | undefined;
 }
 
 /**
@@ -192,7 +184,7 @@ export interface StateBucketArgs {
  * that holds something, and the next update of the stack adopts it; with `onDestroy` `empty` the bucket goes with all
  * that it holds.
  */
-export class StateBucket extends DynamicResource {
+export class StateBucket extends OwnResource {
   /** The bucket's name, known in every preview. */
   declare readonly name: pulumi.Output<string>;
 

@@ -4,6 +4,7 @@ import { parseAlerts } from "../../runtime/contract/alerts.ts";
 import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import * as cloudflare from "./cloudflare.ts";
 import { Deployment } from "./deployment.ts";
+import type { ConnectionArgs } from "../shell/resource.ts";
 import type { Migration } from "./migration-list.ts";
 import { Migrations } from "./migrations.ts";
 
@@ -26,6 +27,7 @@ interface WorkerArgs {
   alerts?: pulumi.Input<string> | undefined;
   /** The state bucket's name. */
   bucketName: pulumi.Input<string>;
+  connection?: ConnectionArgs | undefined;
 }
 
 /** The edge: a Worker, its migrations, its current version and that version's deployment. */
@@ -38,7 +40,7 @@ export class Worker extends pulumi.ComponentResource {
 
   constructor(name: string, args: WorkerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:serverless:Worker", name, {}, opts);
-    const { accountId, compatibility } = args;
+    const { accountId, compatibility, connection } = args;
 
     const worker = new cloudflare.Worker(
       name,
@@ -68,6 +70,7 @@ export class Worker extends pulumi.ComponentResource {
         containerClass: SANDBOX_CLASS,
         compatibilityDate: compatibility.date,
         bucketName: args.bucketName,
+        connection,
       },
       { parent: this },
     );
@@ -92,6 +95,7 @@ export class Worker extends pulumi.ComponentResource {
         scriptName: worker.name,
         versions: [{ versionId: current.id, percentage: 100 }],
         lastTag: migrations.lastTag,
+        connection,
       },
       { parent: this, dependsOn: migrations },
     );

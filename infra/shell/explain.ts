@@ -3,6 +3,7 @@ import type { OperatorCommands } from "../../runtime/contract/operator-commands.
 import { parseJson } from "../../runtime/shared/json.ts";
 import { type EngineError, errorsOf } from "./diagnostics.ts";
 import { BuildFailure, causeOf } from "./failure.ts";
+import { PLUGIN_ENTRY } from "./package.ts";
 
 /** An error as people read it. Nothing in it is secret. */
 export interface Explanation {
@@ -95,11 +96,15 @@ const LOCKED = /the stack is currently locked by \d+ lock\(s\)/;
 const PLUGIN =
   /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found(?: in the workspace at version v?(\d[\w.+-]*))?/;
 
+/** The engine looks for a release on GitHub, unless it may not. */
+const OWN_PLUGIN = /no resource plugin '(?:pulumi-resource-)?steward'|latest version for provider steward\b/;
+
 /**
  * Returns the known error that a text of the engine or of an official provider describes; `undefined` if there is none.
  */
 function engineError(text: string): StewardError | BuildFailure | undefined {
   if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
+  if (OWN_PLUGIN.test(text)) return unlistedPlugin();
   const plugin = PLUGIN.exec(text);
   if (plugin !== null) {
     const [, name = "", one, other] = plugin;
@@ -127,6 +132,15 @@ export function missingPlugin(name: string, version: string | undefined, why?: s
     `the Pulumi plugin ${words.join(" ")} is not installed${why === undefined ? "" : `: ${why}`}`,
     ({ cli }) =>
       `Run \`${cli("plugin", "install", "resource", ...words)}\` once where its download can be reached.`,
+  );
+}
+
+/** Returns the error for a project that does not say where this package's provider is. */
+export function unlistedPlugin(): BuildFailure {
+  return new BuildFailure(
+    "pulumi_plugin_unlisted",
+    "Pulumi does not find the provider steward, because Pulumi.yaml does not say where it is",
+    `Add this line to Pulumi.yaml: \`${PLUGIN_ENTRY}\``,
   );
 }
 

@@ -50,3 +50,6 @@ export const PULUMI_LAUNCHER = "STEWARD_PULUMI";
 export function commandLine(name: string): string {
   return IS_RELEASE ? `npx steward-deploy ${name}` : `npm run ${name} --`;
 }
+
+/** Says in a project's Pulumi.yaml where the engine finds this package's provider. */
+export const PLUGIN_ENTRY = `plugins: {providers: [{name: steward, path: ${IS_RELEASE ? `node_modules/${PACKAGE}` : "."}}]}`;

@@ -3,12 +3,8 @@ import { TYPES } from "../reading/resource.ts";
 import { list } from "../reading/values.ts";
 
 const KNOWN: readonly string[] = Object.values(TYPES);
-/** Components of the project, its own dynamic resources, and the providers of all of these. */
-const OWN = [
-  /^steward:/,
-  /^pulumi-nodejs:dynamic\/(serverless|channels|host|secrets):\w+$/,
-  /^pulumi:providers:(cloudflare|command|docker|pulumi-nodejs)$/,
-];
+/** Components of the project, its own resources, and the providers of all of these. */
+const OWN = [/^steward:/, /^pulumi:providers:(cloudflare|command|docker|steward)$/];
 
 /**
  * Requires that a stack has only resources of known types: no rule checks a type that it does not know.

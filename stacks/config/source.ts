@@ -1,5 +1,5 @@
 import * as runtimeConfig from "@pulumi/pulumi/runtime/config.js";
-import { operatorStack } from "../../infra/dynamic/resource.ts";
+import { operatorStack } from "../../infra/shell/resource.ts";
 import { commandsFor } from "../../infra/shell/package.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 

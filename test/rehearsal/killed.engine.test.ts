@@ -20,7 +20,7 @@ const STARTED = {
   "the program": "@pulumi/pulumi/cmd/run",
   "the Cloudflare provider": "providers/cloudflare.ts",
   "the command provider": "providers/command.ts",
-  "the dynamic provider": "cmd/dynamic-provider",
+  "the own provider": "infra/provider/main.ts",
 } as const;
 const GONE = { timeout: 60_000, interval: 100 };
 
@@ -141,7 +141,7 @@ describe("`npm start`, killed, leaves nothing behind", () => {
     async (_, line) => {
       const shell = { folder: resolve("."), environment: { ANTHROPIC_API_KEY: "" } };
       // The container's environment is its own, but the rehearsal's mark in it names the folder.
-      await killOnce(shell, `${line} ${dir}`, ["cmd/dynamic-provider"], dir);
+      await killOnce(shell, `${line} ${dir}`, ["infra/provider/main.ts"], dir);
       await expect.poll(() => marked(dir), GONE).toEqual([]);
       await killOnce(shell, `${line} ${dir}`, ["workerd", "supervisor/main.js"], dir);
       await expect.poll(() => marked(dir), GONE).toEqual([]);

@@ -32,14 +32,14 @@ const SERVERLESS_TYPES = [
   "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
   "command:local:Command",
-  "pulumi-nodejs:dynamic/channels:DiscordCommands",
-  "pulumi-nodejs:dynamic/channels:DiscordEndpoint",
-  "pulumi-nodejs:dynamic/channels:TelegramWebhook",
-  "pulumi-nodejs:dynamic/secrets:SecretCheck",
-  "pulumi-nodejs:dynamic/serverless:ContainerApplication",
-  "pulumi-nodejs:dynamic/serverless:Deployment",
-  "pulumi-nodejs:dynamic/serverless:Migrations",
-  "pulumi-nodejs:dynamic/serverless:StateBucket",
+  "steward:channels:DiscordCommands",
+  "steward:channels:DiscordEndpoint",
+  "steward:channels:TelegramWebhook",
+  "steward:secrets:SecretCheck",
+  "steward:serverless:ContainerApplication",
+  "steward:serverless:Deployment",
+  "steward:serverless:Migrations",
+  "steward:serverless:StateBucket",
 ];
 
 /** Writes to the bot until `over`. @returns how many messages were taken */

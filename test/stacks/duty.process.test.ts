@@ -72,10 +72,9 @@ describe("how long the deployed container is awake", () => {
   ): Promise<{ line: string; inputs: EstimateInputs; changed: boolean }> {
     const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
     const news = { instanceType: "lite", sleepAfter: "10m", duty: await read(), ...changes } as const;
-    const checked = await check(deployed, news);
+    const inputs = (await check(deployed, news)) as EstimateInputs;
     const line = write.mock.calls.map(([text]) => String(text)).join("");
     write.mockRestore();
-    const inputs = checked.inputs as EstimateInputs;
     const { changes: changed = false } = await diff("estimate", deployed, inputs);
     return { line, inputs, changed };
   }

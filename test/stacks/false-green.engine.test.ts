@@ -35,6 +35,7 @@ interface Row {
 const UNSEEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "*": {
     accountId: "an address",
+    connection: "changes nothing",
     scriptName: "an address",
     workerId: "an address",
   },
@@ -47,40 +48,40 @@ const UNSEEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     type: "an application has one type for life",
   },
   "command:local:Command": { "*": "a command that has run; there is nothing to look at" },
-  "pulumi-nodejs:dynamic/channels:DiscordCommands": {
+  "steward:channels:DiscordCommands": {
     applicationId: "an address",
     botToken: "a secret, which is never told",
   },
-  "pulumi-nodejs:dynamic/channels:DiscordEndpoint": {
+  "steward:channels:DiscordEndpoint": {
     applicationId: "an address",
     botToken: "a secret, which is never told",
     publicKey: "an application's key is changed by Discord alone; platform-providers.process.test.ts",
   },
-  "pulumi-nodejs:dynamic/channels:SlackApp": {
+  "steward:channels:SlackApp": {
     appId: "an address",
     configToken: "a secret, which is never told",
   },
-  "pulumi-nodejs:dynamic/channels:TelegramWebhook": {
+  "steward:channels:TelegramWebhook": {
     botToken: "a secret, which is never told",
     secretToken: "a secret, which is never told",
   },
-  "pulumi-nodejs:dynamic/secrets:AttestationKey": { "*": "in the state alone" },
-  "pulumi-nodejs:dynamic/secrets:ConfigCheck": { "*": "a check that has run" },
-  "pulumi-nodejs:dynamic/secrets:SecretCheck": { "*": "a check that has run" },
-  "pulumi-nodejs:dynamic/serverless:ContainerApplication": {
+  "steward:secrets:AttestationKey": { "*": "in the state alone" },
+  "steward:secrets:ConfigCheck": { "*": "a check that has run" },
+  "steward:secrets:SecretCheck": { "*": "a check that has run" },
+  "steward:serverless:ContainerApplication": {
     name: "an application has one name for life; see what is gone",
     className: "an application stays tied to one class; see what is gone",
   },
-  "pulumi-nodejs:dynamic/serverless:CostEstimate": { "*": "a calculation" },
-  "pulumi-nodejs:dynamic/serverless:StateBucket": {
+  "steward:serverless:CostEstimate": { "*": "a calculation" },
+  "steward:serverless:StateBucket": {
     name: "a bucket has one name for life; see what is gone",
     defaultName: "a name",
     onDestroy: "says what a destroy does",
     adopt: "says what an update may take over",
   },
-  "pulumi-nodejs:dynamic/serverless:Deployment": { lastTag: "belongs to the migrations" },
-  "pulumi-nodejs:dynamic/serverless:MigrationPlan": { "*": "in the state alone" },
-  "pulumi-nodejs:dynamic/serverless:Migrations": { "*": "migrations.engine.test.ts changes what is applied" },
+  "steward:serverless:Deployment": { lastTag: "belongs to the migrations" },
+  "steward:serverless:MigrationPlan": { "*": "in the state alone" },
+  "steward:serverless:Migrations": { "*": "migrations.engine.test.ts changes what is applied" },
 };
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };

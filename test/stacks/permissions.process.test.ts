@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkPermissions, permissionsOf } from "../../infra/serverless/permissions.ts";
 import { ACCOUNT, clientOf, TOKEN, type ScopedTokens } from "../rehearsal/support.ts";
 import { program } from "../../stacks/program.ts";
-import { registered, type RegisteredResource } from "../support/registered.ts";
+import { isManaged, registered, type RegisteredResource } from "../support/registered.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 
 const AREAS = {
@@ -129,7 +129,7 @@ describe("the permissions of the API token", () => {
     expect(failure).toContain("Containers: needed for the container application");
     expect(failure).not.toContain("    at ");
     // The key is in the state alone.
-    const custom = found.filter(({ type }) => !type.startsWith("steward:"));
-    expect(custom.map(({ name }) => name)).toEqual(["steward-attestation-key"]);
+    const managed = found.filter(isManaged);
+    expect(managed.map(({ name }) => name)).toEqual(["steward-attestation-key"]);
   });
 });

@@ -7,7 +7,7 @@ import { stackCommand } from "../support/stack-command.ts";
 import { ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
 /** The resources that hold the stack's name. */
-const RENAMED = ["update command:local:Command", "update pulumi-nodejs:dynamic/serverless:StateBucket"];
+const RENAMED = ["update command:local:Command", "update steward:serverless:StateBucket"];
 
 describe("pulumi stack rename, of a stack that has had messages", () => {
   let world: ServerlessStage;

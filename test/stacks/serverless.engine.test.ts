@@ -40,15 +40,15 @@ describe("the serverless stack under the real engine, against the emulated API",
         "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication": 2,
         "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy": 2,
         "command:local:Command": 1,
-        "pulumi-nodejs:dynamic/secrets:AttestationKey": 1,
-        "pulumi-nodejs:dynamic/secrets:ConfigCheck": 1,
-        "pulumi-nodejs:dynamic/secrets:SecretCheck": 2,
-        "pulumi-nodejs:dynamic/serverless:ContainerApplication": 1,
-        "pulumi-nodejs:dynamic/serverless:CostEstimate": 1,
-        "pulumi-nodejs:dynamic/serverless:Deployment": 1,
-        "pulumi-nodejs:dynamic/serverless:MigrationPlan": 1,
-        "pulumi-nodejs:dynamic/serverless:Migrations": 1,
-        "pulumi-nodejs:dynamic/serverless:StateBucket": 1,
+        "steward:secrets:AttestationKey": 1,
+        "steward:secrets:ConfigCheck": 1,
+        "steward:secrets:SecretCheck": 2,
+        "steward:serverless:ContainerApplication": 1,
+        "steward:serverless:CostEstimate": 1,
+        "steward:serverless:Deployment": 1,
+        "steward:serverless:MigrationPlan": 1,
+        "steward:serverless:Migrations": 1,
+        "steward:serverless:StateBucket": 1,
       });
     },
     UPDATE_MS,
@@ -274,14 +274,14 @@ function migrationList(classes: string[][]): string {
 }
 
 interface Exported {
-  deployment: { resources?: { type: string }[] };
+  deployment: { resources?: { type: string; custom?: boolean }[] };
 }
 
 /** The resources that stand for something, by type. */
 function countTypes(state: Exported): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { type } of state.deployment.resources ?? []) {
-    if (type.startsWith("pulumi:") || type.startsWith("steward:")) continue;
+  for (const { type, custom } of state.deployment.resources ?? []) {
+    if (type.startsWith("pulumi:") || !custom) continue;
     counts[type] = (counts[type] ?? 0) + 1;
   }
   return counts;

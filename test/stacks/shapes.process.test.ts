@@ -11,7 +11,7 @@ import { unknownProperties } from "../support/provider-schema.ts";
 import { registered, type RegisteredResource } from "../support/registered.ts";
 import { cloudflareConfig } from "../support/stack.ts";
 
-const BUCKET = "pulumi-nodejs:dynamic/serverless:StateBucket";
+const BUCKET = "steward:serverless:StateBucket";
 const WORKER = "cloudflare:index/worker:Worker";
 const ACCESS = "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication";
 const DOMAIN = "cloudflare:index/workersCustomDomain:WorkersCustomDomain";
@@ -184,7 +184,7 @@ describe("the shape of the serverless stack", () => {
     });
 
     expect(ofType(resources, ACCESS).map(({ name }) => name)).toEqual(["steward-access"]);
-    expect(resources.filter(({ type }) => type.startsWith("pulumi-nodejs:dynamic/channels:"))).toEqual([]);
+    expect(resources.filter(({ type }) => type.startsWith("steward:channels:"))).toEqual([]);
   });
 
   test("platforms are registered after the probe, the container application after the Worker", async () => {

@@ -42,7 +42,10 @@ const bucketAlone: PulumiFn = () => {
   const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
   const defaultName = nameOf({ project, stack, name: GATEWAY }, LONGEST.bucket);
   const owner = `${project}/${stack}`;
-  const args = { accountId: ACCOUNT, defaultName, owner, onDestroy: "keep" as const, ...changes };
+  const config = new pulumi.Config("cloudflare");
+  const cloudflare = { apiToken: config.requireSecret("apiToken"), baseUrl: config.require("baseUrl") };
+  const own = { accountId: ACCOUNT, defaultName, owner, connection: { cloudflare } };
+  const args = { ...own, onDestroy: "keep" as const, ...changes };
   const parent = new pulumi.ComponentResource("steward:index:ServerlessGateway", GATEWAY, {}, adopting());
   return Promise.resolve({ bucketName: new StateBucket(`${GATEWAY}-state`, args, { parent }).name });
 };

@@ -14,7 +14,7 @@ export async function startAnyProvider(): Promise<AnyProvider> {
   const file = join(import.meta.dirname, "../policies/engine/provider.ts");
   const provider = spawn(process.execPath, [file], { stdio: ["pipe", "pipe", "inherit"] });
   const [port] = (await once(provider.stdout, "data")) as [Buffer];
-  const names = ["cloudflare", "command", "docker", "pulumi-nodejs"];
+  const names = ["cloudflare", "command", "docker", "steward"];
   const places = names.map((name) => `${name}:${port.toString().trim()}`);
   return {
     environment: { PULUMI_DEBUG_PROVIDERS: places.join(",") },

@@ -3,7 +3,16 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const COPIED = [".ci", "infra", "policies", "runtime", "stacks", "Pulumi.yaml", "package.json"];
+const COPIED = [
+  ".ci",
+  "infra",
+  "policies",
+  "runtime",
+  "stacks",
+  "Pulumi.yaml",
+  "package.json",
+  "pulumi-resource-steward",
+];
 const NAMES = "runtime/contract/names.ts";
 
 /** Another folder with what is deployed from this checkout. */

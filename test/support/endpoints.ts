@@ -1,15 +1,42 @@
-import { configureEndpoints } from "../../infra/channels/endpoints.ts";
+import * as methods from "../../infra/provider/methods.ts";
+import type { Endpoints } from "../../infra/shell/connection.ts";
+import type { ResourceProvider } from "../../infra/shell/provider.ts";
+import type { OwnType } from "../../infra/shell/resource.ts";
 
-/** Points dynamic providers at these servers, as the engine does from `steward:endpoints`; without any, at the platforms. */
-export function useEndpoints(endpoints: Record<string, string> = {}): Promise<void> {
-  const none = {
-    slack: undefined,
-    telegram: undefined,
-    discord: undefined,
-    anthropic: undefined,
-    openai: undefined,
+let endpoints: Endpoints = {};
+
+/** Points {@link connected} providers at these servers; without any, at the platforms. */
+export function useEndpoints(servers: Endpoints = {}): void {
+  endpoints = servers;
+}
+
+type Properties = Record<string, unknown>;
+
+/** Returns a type's provider as the engine calls it, with the connection of {@link useEndpoints} among the inputs. */
+export function connected<Inputs extends object = Properties>(
+  type: OwnType,
+): Required<Omit<ResourceProvider<Inputs>, "check">> {
+  const urn = `urn:pulumi:test::steward::steward:${type}::one`;
+  const withConnection = (inputs: object) => ({ ...inputs, connection: { endpoints } });
+  const kept = (id: string, props: object) => ({
+    urn,
+    id,
+    inputs: withConnection(props),
+    outputs: { ...props },
+  });
+  const provider: Required<Omit<ResourceProvider<object>, "check">> = {
+    async diff(id, olds, news) {
+      return (await methods.diff(kept(id, olds), withConnection(news))) ?? { changes: true };
+    },
+    create: (inputs) => methods.create(urn, withConnection(inputs)),
+    async read(id, props) {
+      const found = await methods.read(kept(id, props));
+      if (found === undefined) return { id: "" };
+      const { connection: _, ...inputs } = found.inputs;
+      return { id: found.id, inputs, props: found.outputs };
+    },
+    update: async (id, olds, news) => ({ outs: await methods.update(kept(id, olds), withConnection(news)) }),
+    delete: (id, props) => methods.remove(kept(id, props)),
   };
-  // An undefined endpoint is left out of JSON, so what another file has set is reset by name.
-  const text = JSON.stringify({ ...none, ...endpoints }, (_key, value: unknown) => value ?? null);
-  return configureEndpoints({ config: { get: () => text, require: () => text } });
+  return provider as Required<Omit<ResourceProvider<Inputs>, "check">>;
 }

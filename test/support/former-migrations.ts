@@ -86,12 +86,11 @@ export function inFormerShape(state: Exported, account: AccountState, booked: re
     if (at === own) return former;
     if (resource.type === "pulumi-nodejs:dynamic/serverless:MigrationPlan") {
       const booking = { workerName: "steward", migrations };
-      const { __provider } = resource["inputs"] as { __provider: unknown };
       return [
         {
           ...resource,
-          inputs: { ...booking, __provider },
-          outputs: { ...booking, __provider },
+          inputs: booking,
+          outputs: booking,
           propertyDependencies: {},
         },
       ];

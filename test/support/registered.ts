@@ -1,3 +1,4 @@
+import { RESOURCES } from "../../infra/provider/resources.ts";
 import * as pulumi from "@pulumi/pulumi";
 import type { RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb.js";
 import type { ConfigMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
@@ -97,6 +98,11 @@ function describe(request: RegisterResourceRequest): RegisteredResource {
     replaceOnChanges: request.getReplaceonchangesList(),
     deleteBeforeReplace: request.getDeletebeforereplace(),
   };
+}
+
+/** Returns true for a resource that is managed, and false for a component. */
+export function isManaged({ type }: Pick<RegisteredResource, "type">): boolean {
+  return !type.startsWith("steward:") || Object.hasOwn(RESOURCES, type.replace("steward:", ""));
 }
 
 /** What stands for a value that a preview cannot know, and for a secret (pulumi sdk/nodejs/runtime/rpc.ts). */

@@ -11,7 +11,7 @@ import {
 import { waitForEngine } from "../../infra/shell/engine-connection.ts";
 import { engineCommand, ensureEngine, fileBackend, type Engine } from "../../rehearsal/engine/index.ts";
 import { answerFromState } from "../../rehearsal/engine/answers.ts";
-import { linkProject } from "../../rehearsal/stack.ts";
+import { linkProject, OWN_PLUGIN } from "../../rehearsal/stack.ts";
 import { vaultSecrets } from "./vault.ts";
 
 /** A stack under the real engine, with a backend and a folder of its own. */
@@ -66,6 +66,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
         name: project,
         runtime: "nodejs",
         backend: { url: backend },
+        ...OWN_PLUGIN,
       },
     },
   );

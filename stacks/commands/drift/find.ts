@@ -11,7 +11,8 @@ export interface Drift {
   properties: string[];
 }
 
-const OWN = "pulumi-nodejs:dynamic/";
+/** Types of this package's own resources; the second one until the first update by a version from 0.1.0 on. */
+const OWN = ["steward:", "pulumi-nodejs:dynamic/"];
 
 /**
  * Returns the drift that one event of a refresh reports. A resource drifts in the properties that the program sets: a
@@ -31,7 +32,7 @@ export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
     ...Object.keys(detailedDiff ?? {}).filter((path) => Object.hasOwn(inputs, rootOf(path))),
     ...changedInputs(inputs, old?.outputs ?? {}, now?.outputs ?? {}),
   ]);
-  if (properties.size === 0 && !type.startsWith(OWN)) return [];
+  if (properties.size === 0 && !OWN.some((start) => type.startsWith(start))) return [];
   return [{ type, name, what: "changed", properties: innermost([...properties].sort()) }];
 }
 

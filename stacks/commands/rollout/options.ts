@@ -96,7 +96,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
 
 const WORKER = "cloudflare:index/worker:Worker";
 /** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
-const STATE = [WORKER, "pulumi-nodejs:dynamic/serverless:StateBucket", "docker:index/volume:Volume"];
+const STATE = [WORKER, "steward:serverless:StateBucket", "docker:index/volume:Volume"];
 
 /** Changes that may need approval. */
 interface Plan {

@@ -1,9 +1,7 @@
-import type { dynamic } from "@pulumi/pulumi";
 import { Hono } from "hono";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { commandsText } from "../../../infra/channels/discord-commands.ts";
 import { slackManifest } from "../../../infra/channels/slack-manifest.ts";
-import { providers } from "../../../infra/dynamic/providers.ts";
 import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
 import { createDiscordKey } from "../../../rehearsal/standins/discord-key.ts";
 import { startDiscord, type DiscordStandIn } from "../../../rehearsal/standins/discord.ts";
@@ -11,7 +9,7 @@ import { listen, type Listening } from "../../../rehearsal/standins/serve.ts";
 import { slackApps } from "../../../rehearsal/standins/slack-apps.ts";
 import { startTelegram, type TelegramStandIn } from "../../../rehearsal/standins/telegram.ts";
 import { edgeFixture } from "../../support/edge.ts";
-import { useEndpoints } from "../../support/endpoints.ts";
+import { connected, useEndpoints } from "../../support/endpoints.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const failure = (attempt: Promise<unknown>) =>
@@ -23,13 +21,7 @@ const failure = (attempt: Promise<unknown>) =>
 // Each provider's methods as the engine calls them; registrations.engine.test.ts has the engine itself.
 
 describe("Telegram's webhook", () => {
-  const {
-    create,
-    read,
-    update,
-    diff,
-    delete: remove,
-  } = providers["channels:TelegramWebhook"] as Required<dynamic.ResourceProvider>;
+  const { create, read, update, diff, delete: remove } = connected("channels:TelegramWebhook");
   const TOKEN = "1234567890:abcdefghijklmnopqrstuvwxyz0123456";
   const BOT = "1234567890";
   const INPUTS = {
@@ -44,10 +36,10 @@ describe("Telegram's webhook", () => {
 
   beforeEach(async () => {
     telegram = await startTelegram({ ...LOOPBACK, botToken: TOKEN });
-    await useEndpoints({ telegram: telegram.url });
+    useEndpoints({ telegram: telegram.url });
   });
   afterEach(async () => {
-    await useEndpoints();
+    useEndpoints();
     await telegram.close();
   });
 
@@ -113,8 +105,8 @@ describe("Telegram's webhook", () => {
 });
 
 describe("Discord's commands and endpoint", () => {
-  const commands = providers["channels:DiscordCommands"] as Required<dynamic.ResourceProvider>;
-  const endpoint = providers["channels:DiscordEndpoint"] as Required<dynamic.ResourceProvider>;
+  const commands = connected("channels:DiscordCommands");
+  const endpoint = connected("channels:DiscordEndpoint");
   const BOT = { botToken: "a-bot-token-of-discord-0123456789", applicationId: "1000000000000000001" };
   const LIST = { ...BOT, commands: commandsText(DISCORD_COMMANDS) };
   let discord: DiscordStandIn;
@@ -127,10 +119,10 @@ describe("Discord's commands and endpoint", () => {
     const { app } = edgeFixture({ discordPublicKey: key.publicKey, clock: Date.now });
     service = await listen(new Hono().route("/", app), LOOPBACK);
     address = { ...BOT, publicKey: key.publicKey, url: `${service.url}/discord/interactions` };
-    await useEndpoints({ discord: discord.apiUrl });
+    useEndpoints({ discord: discord.apiUrl });
   });
   afterEach(async () => {
-    await useEndpoints();
+    useEndpoints();
     await Promise.all([discord.close(), service.close()]);
   });
 
@@ -187,13 +179,7 @@ describe("Discord's commands and endpoint", () => {
 });
 
 describe("the manifest of a Slack app", () => {
-  const {
-    create,
-    read,
-    update,
-    diff,
-    delete: remove,
-  } = providers["channels:SlackApp"] as Required<dynamic.ResourceProvider>;
+  const { create, read, update, diff, delete: remove } = connected("channels:SlackApp");
   const APP = "A0123456789";
   const EXPIRED = "xoxe.xoxp-1-of-yesterday";
   const INPUTS = {
@@ -206,10 +192,10 @@ describe("the manifest of a Slack app", () => {
 
   beforeAll(async () => {
     api = await listen(new Hono().route("/api", slack.routes), LOOPBACK);
-    await useEndpoints({ slack: `${api.url}/api/` });
+    useEndpoints({ slack: `${api.url}/api/` });
   });
   afterAll(async () => {
-    await useEndpoints();
+    useEndpoints();
     await api?.close();
   });
 

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Registrations } from "../../../infra/channels/registrations.ts";
+import type { Endpoints } from "../../../infra/shell/connection.ts";
 import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
 import { createDiscordKey } from "../../../rehearsal/standins/discord-key.ts";
 import { startDiscord, type DiscordStandIn } from "../../../rehearsal/standins/discord.ts";
@@ -28,6 +29,7 @@ describe("what the platforms are told, under the real engine", () => {
   let slackApi: Listening;
   let service: Listening;
   let subject: TestStack;
+  let endpoints: Endpoints;
   /** What the program deploys; tests change it. */
   let args: { url: string; telegramToken: string; discordToken: string; publicKey: string };
 
@@ -49,13 +51,8 @@ describe("what the platforms are told, under the real engine", () => {
       discordToken: DISCORD_TOKEN,
       publicKey: key.publicKey,
     };
-    const endpoints = JSON.stringify({
-      telegram: telegram.url,
-      discord: discord.apiUrl,
-      slack: `${slackApi.url}/api/`,
-    });
+    endpoints = { telegram: telegram.url, discord: discord.apiUrl, slack: `${slackApi.url}/api/` };
     const config = {
-      "steward:endpoints": { value: endpoints },
       "steward:slackConfigToken": { value: SLACK_TOKEN, secret: true },
     };
     subject = await createTestStack({ program, config });
@@ -82,6 +79,7 @@ describe("what the platforms are told, under the real engine", () => {
         applicationId: APPLICATION,
         publicKey: args.publicKey,
       },
+      connection: { endpoints },
     });
     return { report: registrations.report };
   }

@@ -10,7 +10,7 @@ import {
 import { startRecorder, type Recorder } from "../../rehearsal/providers/recorder.ts";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../../rehearsal/support.ts";
 import { freePort } from "../../support/ports.ts";
-import { registered, type RegisteredResource } from "../../support/registered.ts";
+import { isManaged, registered, type RegisteredResource } from "../../support/registered.ts";
 import { standInDocker } from "../../support/stand-in-docker.ts";
 
 /** The outputs of a program: the addresses of its gateways. */
@@ -137,7 +137,7 @@ describe("gateways in a program of one's own", () => {
       expect.stringMatching(/^ {2}models.anthropicApiKey: /),
     ]);
     expect(failure).not.toContain(SECRET);
-    const created = found.filter(({ type }) => !type.startsWith("steward:"));
+    const created = found.filter(isManaged);
     expect(created.map(({ name }) => name)).toEqual(["bot-attestation-key"]);
   });
 

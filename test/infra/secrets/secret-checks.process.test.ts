@@ -2,14 +2,13 @@ import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import { Hono } from "hono";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { providers } from "../../../infra/dynamic/providers.ts";
 import { SecretChecks, type SecretCheckInputs } from "../../../infra/secrets/secret-checks.ts";
 import { startDiscord } from "../../../rehearsal/standins/discord.ts";
 import { startModel } from "../../../rehearsal/standins/model.ts";
 import { listen, type Listening } from "../../../rehearsal/standins/serve.ts";
 import { startSlack } from "../../../rehearsal/standins/slack.ts";
 import { startTelegram } from "../../../rehearsal/standins/telegram.ts";
-import { useEndpoints } from "../../support/endpoints.ts";
+import { connected, useEndpoints } from "../../support/endpoints.ts";
 import { registered } from "../../support/registered.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
@@ -22,9 +21,7 @@ const RIGHT = {
 };
 type Variable = keyof typeof RIGHT;
 
-const { create, update, diff } = providers["secrets:SecretCheck"] as Required<
-  (typeof providers)["secrets:SecretCheck"]
->;
+const { create, update, diff } = connected<SecretCheckInputs>("secrets:SecretCheck");
 
 /**
  * Under the engine: test/stacks/secrets.engine.test.ts has an update that a wrong value stops, and
@@ -60,13 +57,13 @@ describe("a secret is tried at its platform", () => {
       anthropic: model.url,
       openai: `${openai.url}/v1/`,
     };
-    await useEndpoints(endpoints);
+    useEndpoints(endpoints);
   });
 
   beforeEach(() => void (openaiStatus = 200));
 
   afterAll(async () => {
-    await useEndpoints();
+    useEndpoints();
     await Promise.all(servers.map((server) => server.close()));
   });
 

@@ -24,6 +24,16 @@ test("a plugin whose version the engine does not name is named without one", () 
   );
 });
 
+test.each([
+  "no resource plugin 'pulumi-resource-steward' found in the workspace or on your $PATH",
+  'could not find latest version for provider steward: Get "https://api.github.com/repos/pulumi/pulumi-steward"',
+])("the package's own provider is found by a line in Pulumi.yaml: %s", (text) => {
+  expect(explanationText(explain(new Error(text), commandsFor("dev")))).toBe(
+    "Pulumi does not find the provider steward, because Pulumi.yaml does not say where it is (pulumi_plugin_unlisted)\n" +
+      "  fix: Add this line to Pulumi.yaml: `plugins: {providers: [{name: steward, path: .}]}`",
+  );
+});
+
 /** An engine's output for a program's error under the Automation API, which reports the error twice. */
 function diagnosticsOf(...errors: string[]): Error {
   const lines = errors.flatMap((error) => ["    error: " + error.replaceAll("\n", "\n    ")]);

@@ -174,7 +174,7 @@ export const HOST_CASES: readonly Case[] = [
     what: "passes the project's own components and dynamic resources",
     change: adding(
       sample("steward:serverless:Worker", "component", {}),
-      sample("pulumi-nodejs:dynamic/serverless:ContainerApplication", "dynamic", {}),
+      sample("steward:serverless:ContainerApplication", "dynamic", {}),
     ),
     messages: [],
   },

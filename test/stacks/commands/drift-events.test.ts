@@ -88,7 +88,7 @@ describe("a resource has drifted in what the program sets:", () => {
 });
 
 test("a resource of this package's own has drifted if its provider says so", () => {
-  const type = "pulumi-nodejs:dynamic/serverless:ContainerApplication";
+  const type = "steward:serverless:ContainerApplication";
   expect(driftOf(read({ type }))).toEqual([
     { type, name: "access-private", what: "changed", properties: [] },
   ]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openGates } from "../../../stacks/commands/rollout/options.ts";
 
 const WORKER = { op: "replace", type: "cloudflare:index/worker:Worker", name: "worker" };
-const BUCKET = { op: "delete", type: "pulumi-nodejs:dynamic/serverless:StateBucket", name: "state" };
+const BUCKET = { op: "delete", type: "steward:serverless:StateBucket", name: "state" };
 const VERSION = {
   op: "replace",
   type: "cloudflare:index/workerVersion:WorkerVersion",
@@ -24,6 +24,6 @@ test("no word lets a rollout remove what keeps state; a version keeps none", () 
   expect(openGates({ steps: [VERSION], migrations: [] }, accepted)).toEqual([]);
   expect(openGates({ steps: [WORKER, BUCKET], migrations: [] }, accepted)).toEqual([
     "worker (cloudflare:index/worker:Worker) is going to be replaced, with what it keeps. No rollout does that: take a backup, then pulumi up -s dev",
-    "state (pulumi-nodejs:dynamic/serverless:StateBucket) is going to be deleted, with what it keeps. No rollout does that: take a backup, then pulumi up -s dev",
+    "state (steward:serverless:StateBucket) is going to be deleted, with what it keeps. No rollout does that: take a backup, then pulumi up -s dev",
   ]);
 });

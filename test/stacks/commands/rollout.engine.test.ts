@@ -284,9 +284,7 @@ test(
     const drawn = accepted.said.replaceAll("\r\u001B[2K", "\n");
     expect(drawn).toMatch(/\nPreviewing {2}\d+ resources {2}\w+ /);
     expect(drawn).toMatch(/\nUpdating {2}█+░* \d+ of \d+ {2}\w+ /);
-    expect(accepted.said).toContain(
-      "update steward-worker-migrate (pulumi-nodejs:dynamic/serverless:Migrations)",
-    );
+    expect(accepted.said).toContain("update steward-worker-migrate (steward:serverless:Migrations)");
     expect(accepted.said).not.toContain("Updating (test)");
   },
   UPDATE_MS * 2,

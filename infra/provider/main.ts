@@ -1,0 +1,18 @@
+/** Runs the provider `steward`: the engine starts it through the launcher `pulumi-resource-steward`. */
+import { enableCompileCache, flushCompileCache, registerHooks } from "node:module";
+import path from "node:path";
+import { print } from "../../runtime/shared/terminal.ts";
+
+// An engine that is killed cannot end this process, but the standard input ends with it.
+process.stdin.once("end", () => process.exit()).resume();
+enableCompileCache();
+const sdk = new URL(`sdk${path.extname(import.meta.filename)}`, import.meta.url).href;
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === "@pulumi/pulumi" ? { url: sdk, shortCircuit: true } : next(specifier, context),
+});
+const { methods, serve } = await import("./serve.ts");
+print(`${await serve(process.argv[2] ?? "")}\n`);
+await methods();
+// The engine ends this process with a signal, and Node would then not write its compile cache.
+setTimeout(flushCompileCache, 1_000).unref();

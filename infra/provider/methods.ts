@@ -1,0 +1,127 @@
+import { CONNECTION, type Connection, within } from "../shell/connection.ts";
+import { explain, explanationText } from "../shell/explain.ts";
+import { commandsFor } from "../shell/package.ts";
+import { type Difference, type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
+import { RESOURCES } from "./resources.ts";
+
+type Properties = Record<string, unknown>;
+type AnyProvider = ResourceProvider<Properties>;
+
+/** A resource as the engine has it in its state. */
+export interface Kept {
+  urn: string;
+  id: string;
+  inputs: Properties;
+  outputs: Properties;
+}
+
+/** Result of a check. With a `reason` the inputs are refused. */
+interface Checked {
+  inputs: Properties;
+  reason?: string;
+}
+
+/** Checks a resource's inputs and adds what its provider chooses. */
+export async function check(urn: string, before: Properties, given: Properties): Promise<Checked> {
+  const { connection, own: news } = split(given);
+  const provider = providerOf(urn);
+  // What cannot be reached yet is asked in the update.
+  if (provider.check === undefined || isUnknown(connection)) return { inputs: given };
+  const olds = split(before).own;
+  try {
+    const inputs = await within({ connection }, () => provider.check?.(olds, news));
+    return { inputs: { ...(inputs ?? news), [CONNECTION]: connection } };
+  } catch (error) {
+    return { inputs: given, reason: textOf(error, connection) };
+  }
+}
+
+/** Compares a resource with wanted inputs; `undefined` leaves that to the engine. */
+export async function diff(kept: Kept, given: Properties): Promise<Difference | undefined> {
+  const { connection, own: news } = split(given);
+  if (isUnknown(connection)) return undefined;
+  return explained(connection, () => providerOf(kept.urn).diff(kept.id, split(kept.outputs).own, news));
+}
+
+/** Creates a resource. */
+export async function create(urn: string, given: Properties): Promise<{ id: string; outs: Properties }> {
+  const { connection, own } = split(given);
+  return explained(connection, () => providerOf(urn).create(own));
+}
+
+/** Reads a resource; `undefined` if it is gone. */
+export async function read({
+  urn,
+  id,
+  inputs,
+  outputs,
+}: Kept): Promise<Pick<Kept, "id" | "inputs" | "outputs"> | undefined> {
+  const { connection } = split(inputs);
+  const { own } = split(outputs);
+  const provider = providerOf(urn);
+  if (Object.keys(own).length === 0 && Object.keys(inputs).length === 0) {
+    throw new Error(
+      "steward's own resources cannot be imported: deploy, and they are taken over or made again.",
+    );
+  }
+  if (provider.read === undefined) return { id, inputs, outputs: own };
+  const found = await explained(connection, async () => provider.read?.(id, own));
+  if (!found?.props) return undefined;
+  const seen = found.inputs === undefined ? inputs : { ...found.inputs, [CONNECTION]: connection };
+  return { id: found.id, inputs: seen, outputs: found.props };
+}
+
+/** Brings a resource to wanted inputs, and returns its outputs. */
+export async function update(kept: Kept, given: Properties): Promise<Properties> {
+  const { connection, own: news } = split(given);
+  const { own: olds } = split(kept.outputs);
+  const provider = providerOf(kept.urn);
+  const updated = await explained(connection, async () => provider.update?.(kept.id, olds, news));
+  return updated?.outs ?? news;
+}
+
+/** Deletes a resource. */
+export async function remove({ urn, id, inputs, outputs }: Kept): Promise<void> {
+  const { connection } = split(inputs);
+  const provider = providerOf(urn);
+  await explained(connection, async () => provider.delete?.(id, split(outputs).own));
+}
+
+function providerOf(urn: string): AnyProvider {
+  const type = urn.split("::")[2]?.split("$").at(-1) ?? "";
+  const name = type.replace(/^steward:/, "");
+  if (!Object.hasOwn(RESOURCES, name)) throw new Error(`steward has no resource ${type}`);
+  return RESOURCES[name as keyof typeof RESOURCES] as AnyProvider;
+}
+
+/**
+ * Separates a resource's properties from what is beside them: the connection, and what a dynamic resource of a version
+ * before 0.1.0 kept.
+ */
+function split(properties: Properties): { connection: Connection; own: Properties } {
+  const { [CONNECTION]: connection = {}, ...own } = properties;
+  Reflect.deleteProperty(own, "__provider");
+  return { connection: connection as Connection, own };
+}
+
+function isUnknown({ cloudflare, endpoints }: Connection): boolean {
+  return JSON.stringify([cloudflare, endpoints]).includes(UNKNOWN);
+}
+
+async function explained<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await within({ connection }, work);
+  } catch (error) {
+    throw Object.assign(new Error(textOf(error, connection), { cause: error }), created(error));
+  }
+}
+
+function textOf(error: unknown, { stack }: Connection): string {
+  return explanationText(explain(error, commandsFor(stack)));
+}
+
+/** Returns the error properties of a resource that was created and is not complete. */
+function created(error: unknown): object {
+  if (!(error instanceof Error) || !("id" in error) || !("properties" in error)) return {};
+  return { id: error.id, properties: error.properties };
+}

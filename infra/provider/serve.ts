@@ -1,0 +1,186 @@
+import { readFile } from "node:fs/promises";
+import grpc, { type handleUnaryCall } from "@grpc/grpc-js";
+import engineService from "@pulumi/pulumi/proto/engine_grpc_pb.js";
+import engineProto from "@pulumi/pulumi/proto/engine_pb.js";
+import pluginProto from "@pulumi/pulumi/proto/plugin_pb.js";
+import service from "@pulumi/pulumi/proto/provider_grpc_pb.js";
+import proto from "@pulumi/pulumi/proto/provider_pb.js";
+import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
+import statusProto from "@pulumi/pulumi/proto/status_pb.js";
+import type { Message } from "google-protobuf";
+import anyProto from "google-protobuf/google/protobuf/any_pb.js";
+import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
+import structProto, { type Struct } from "google-protobuf/google/protobuf/struct_pb.js";
+import manifest from "../../package.json" with { type: "json" };
+import { within } from "../shell/connection.ts";
+
+const { DIFF_NONE, DIFF_SOME, DIFF_UNKNOWN } = proto.DiffResponse.DiffChanges;
+const MOST_BYTES = 400 * 1024 * 1024;
+
+/**
+ * Serves this package's own resources to an engine over the resource provider protocol (pulumi
+ * proto/pulumi/provider.proto) on a free loopback port, and returns the port.
+ *
+ * @param engine the engine's address, for messages
+ *
+ * `main` of `@pulumi/pulumi/provider` could serve them too. It keeps the whole configuration `steward:*` of a stack in
+ * the state as the provider's, with the secrets in it, since `steward` is the provider's name too. It passes on no
+ * inputs of a deletion and of a refresh, and prints a stack trace beside each error.
+ */
+export async function serve(engine: string): Promise<number> {
+  const log = logTo(engine);
+  const unary = <Request extends Message & { getUrn?(): string }, Response extends Message>(
+    answer: (request: Request) => Response | Promise<Response>,
+  ): handleUnaryCall<Request, Response> => {
+    return async ({ request }, callback) => {
+      const said: Promise<void>[] = [];
+      const say = (line: string) => void said.push(log(request.getUrn?.() ?? "", line));
+      const answered = await within({ say }, async () => answer(request)).catch(refusal);
+      // After the answer to its last request the engine ends, and takes no more lines.
+      await Promise.all(said);
+      if ("code" in answered) callback(answered);
+      else callback(null, answered);
+    };
+  };
+  const server = new grpc.Server({ "grpc.max_receive_message_length": MOST_BYTES });
+  server.addService(service.ResourceProviderService, {
+    attach: unary(() => new emptyProto.Empty()),
+    cancel: unary(() => new emptyProto.Empty()),
+    getPluginInfo: unary(() => new pluginProto.PluginInfo().setVersion(manifest.version)),
+    getSchema: unary(async () => new proto.GetSchemaResponse().setSchema(await schema())),
+    // The provider itself has no configuration: a resource brings its connection.
+    checkConfig: unary(() => new proto.CheckResponse().setInputs(toStruct({}))),
+    diffConfig: unary(() => new proto.DiffResponse().setChanges(DIFF_NONE)),
+    // The engine then marks as secret what comes back of a secret input.
+    configure: unary(() => new proto.ConfigureResponse().setAcceptsecrets(false)),
+    check: unary(check),
+    diff: unary(diff),
+    create: unary(create),
+    read: unary(read),
+    update: unary(update),
+    delete: unary(remove),
+  });
+  return new Promise((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
+}
+
+function schema(): Promise<string> {
+  return readFile(new URL("schema.json", import.meta.url), "utf8");
+}
+
+/**
+ * Returns a function that logs to the engine at an address (pulumi proto/pulumi/engine.proto), which shows no output of
+ * a provider's process.
+ */
+function logTo(address: string): (urn: string, line: string) => Promise<void> {
+  const client = new engineService.EngineClient(address, grpc.credentials.createInsecure());
+  const severity = engineProto.LogSeverity.INFO;
+  return (urn, line) => {
+    const request = new engineProto.LogRequest().setSeverity(severity).setUrn(urn).setMessage(line);
+    return new Promise((done) => void client.log(request, () => done()));
+  };
+}
+
+/** Loads the resources. An engine that has the port asks for nothing for as long as that takes. */
+export function methods(): Promise<typeof import("./methods.ts")> {
+  return import("./methods.ts");
+}
+
+/** Returns an error as the protocol has it; one of an incomplete resource has the resource's id and properties in it. */
+function refusal(error: unknown) {
+  const details = error instanceof Error ? error.message : String(error);
+  const code = grpc.status.UNKNOWN;
+  if (!(error instanceof Error) || !("id" in error) || !("properties" in error)) return { code, details };
+  const failed = new proto.ErrorResourceInitFailed()
+    .setId(String(error.id))
+    .setProperties(toStruct(error.properties as object))
+    .setReasonsList([details]);
+  const packed = new anyProto.Any();
+  packed.pack(failed.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  const status = new statusProto.Status().setCode(code).setMessage(details).setDetailsList([packed]);
+  const metadata = new grpc.Metadata();
+  // https://grpc.io/docs/guides/error/#richer-error-model
+  metadata.add("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
+  return { code, details, metadata };
+}
+
+async function check(request: messages.CheckRequest) {
+  const { inputs, reason } = await (
+    await methods()
+  ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
+  const response = new proto.CheckResponse().setInputs(toStruct(inputs));
+  // Without a property the engine shows the reason alone, without the resource's values.
+  return reason === undefined
+    ? response
+    : response.setFailuresList([new proto.CheckFailure().setReason(reason)]);
+}
+
+async function diff(request: messages.DiffRequest) {
+  const kept = {
+    urn: request.getUrn(),
+    id: request.getId(),
+    inputs: fields(request.getOldInputs()),
+    outputs: fields(request.getOlds()),
+  };
+  const found = await (await methods()).diff(kept, fields(request.getNews()));
+  const { changes, replaces = [], deleteBeforeReplace = false } = found ?? {};
+  return new proto.DiffResponse()
+    .setChanges(changes === undefined ? DIFF_UNKNOWN : changes ? DIFF_SOME : DIFF_NONE)
+    .setReplacesList(replaces)
+    .setDeletebeforereplace(deleteBeforeReplace);
+}
+
+async function create(request: messages.CreateRequest) {
+  const { id, outs } = await (await methods()).create(request.getUrn(), fields(request.getProperties()));
+  return new proto.CreateResponse().setId(id).setProperties(toStruct(outs));
+}
+
+async function read(request: messages.ReadRequest) {
+  const kept = {
+    urn: request.getUrn(),
+    id: request.getId(),
+    inputs: fields(request.getInputs()),
+    outputs: fields(request.getProperties()),
+  };
+  const found = await (await methods()).read(kept);
+  if (found === undefined) return new proto.ReadResponse();
+  return new proto.ReadResponse()
+    .setId(found.id)
+    .setInputs(toStruct(found.inputs))
+    .setProperties(toStruct(found.outputs));
+}
+
+async function update(request: messages.UpdateRequest) {
+  const kept = {
+    urn: request.getUrn(),
+    id: request.getId(),
+    inputs: fields(request.getOldInputs()),
+    outputs: fields(request.getOlds()),
+  };
+  const outs = await (await methods()).update(kept, fields(request.getNews()));
+  return new proto.UpdateResponse().setProperties(toStruct(outs));
+}
+
+async function remove(request: messages.DeleteRequest) {
+  await (
+    await methods()
+  ).remove({
+    urn: request.getUrn(),
+    id: request.getId(),
+    inputs: fields(request.getOldInputs()),
+    outputs: fields(request.getProperties()),
+  });
+  return new emptyProto.Empty();
+}
+
+function fields(struct: Struct | undefined): Record<string, unknown> {
+  return { ...struct?.toJavaScript() };
+}
+
+function toStruct(values: object): Struct {
+  // As JSON, which leaves out what has no value.
+  return structProto.Struct.fromJavaScript(JSON.parse(JSON.stringify(values)));
+}

@@ -1,0 +1,51 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { print } from "../../runtime/shared/terminal.ts";
+
+/** Addresses of the platforms; the platform's own where one is left out. */
+export interface Endpoints {
+  slack?: string | undefined;
+  telegram?: string | undefined;
+  discord?: string | undefined;
+  anthropic?: string | undefined;
+  openai?: string | undefined;
+}
+
+/**
+ * Reaches what a resource of this package manages. It is an input of the resource and no property of what is managed:
+ * the provider gets it beside the others, and a change of it changes nothing.
+ */
+export interface Connection {
+  /** The stack as the operator names it, for messages. */
+  stack?: string | undefined;
+  /** Cloudflare's API. Without a token, the provider's process has it as CLOUDFLARE_API_TOKEN. */
+  cloudflare?: { apiToken?: string | undefined; baseUrl?: string | undefined } | undefined;
+  endpoints?: Endpoints | undefined;
+}
+
+/** Name of the input. */
+export const CONNECTION = "connection";
+
+/** Surroundings of a provider's method. */
+interface Surroundings {
+  connection?: Connection;
+  /** Shows a line to people beside the resource. */
+  say?: (line: string) => void;
+}
+
+const current = new AsyncLocalStorage<Surroundings>();
+
+/** Runs a provider's method in these surroundings, and in the present ones. */
+export function within<Result>(surroundings: Surroundings, work: () => Result): Result {
+  return current.run({ ...current.getStore(), ...surroundings }, work);
+}
+
+/** Returns the connection of the resource that the provider works for. */
+export function connection(): Connection {
+  return current.getStore()?.connection ?? {};
+}
+
+/** Shows a line of a preview, an update or a destroy to people. */
+export function say(line: string): void {
+  const show = current.getStore()?.say ?? ((text: string) => print(`${text}\n`));
+  show(line);
+}
