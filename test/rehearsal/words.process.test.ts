@@ -66,6 +66,7 @@ test("the commands are all there", () => {
     "package",
     "policies",
     "preview",
+    "release",
     "rollout",
     "sbom",
     "slack-manifest",
