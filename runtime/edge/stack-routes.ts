@@ -105,7 +105,7 @@ export function createStackBackup(backups: Backups, log: Log): Handler {
 /** Dependencies of {@link stackReplay}. */
 export interface ReplayOptions {
   ledger: Pick<Ledger, "recent">;
-  sandbox: Pick<Sandbox, "request">;
+  sandbox: Pick<Sandbox, "request" | "wake">;
   /** Number of events that the operator has consented to; 0: none. */
   replayEvents: number;
   log: Log;
@@ -122,6 +122,8 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
     log.info("the stack gets a redacted record of events", { events: events.length });
     const body = `{"deliveries":[${events.map((event) => event ?? "null").join(",")}]}`;
     const request = { method: "POST", path: GATEWAY_ROUTES.replay, body } as const;
+    // Counts as use: otherwise a container that the request starts would sleep again at once.
+    await sandbox.wake("operator");
     const asked = sandbox.request("gateway", request).catch((error: unknown) => {
       throw new StewardError("gateway_unavailable", undefined, { cause: error });
     });
