@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
-import { beforeCreate } from "./names.ts";
 import { INTERPRETER, programText } from "../shell/package.ts";
 import type { DataPlace } from "./data.ts";
+import { beforeCreate } from "./names.ts";
 import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */

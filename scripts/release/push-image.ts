@@ -28,7 +28,7 @@ export async function pushImages(folder: string, target: ImageTarget): Promise<s
   }
   const list = `${repository}:${version}`;
   const insecure = /^(?:127\.0\.0\.1|localhost)[:/]/.test(repository) ? ["--insecure"] : [];
-  // The tags of single processors may have moved by now. Nobody is told of them: what is verified is the list.
+  // The tag of each processor may just have been overwritten. That is harmless: releases only name the list.
   const former = await run("docker", ["manifest", "inspect", ...insecure, list], { env });
   if (former.code === 0 && !digests.every((digest) => former.stdout.includes(digest))) {
     throw new BuildFailure(

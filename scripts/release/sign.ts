@@ -39,7 +39,7 @@ export async function signRelease(
 }
 
 async function cosign({ run, env, key }: Signer, command: string, words: string[]): Promise<void> {
-  // A key serves where there is no service of Sigstore's: nothing is asked or recorded there.
+  // With a key, cosign works offline: it asks no Sigstore service and writes no entry in the public log.
   const way = key === undefined ? [] : ["--key", key, "--use-signing-config=false", "--tlog-upload=false"];
   const finished = await run("cosign", [command, "--yes", ...way, ...words], { env });
   if (finished.code === 0) return;

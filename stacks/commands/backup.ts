@@ -6,7 +6,7 @@ import "./late-modules.ts";
 import { explain, explanationText } from "../../infra/shell/explain.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
-import { stackBackups, type StackBackups } from "./backup/signed.ts";
+import { stackBackups, type StackBackups } from "./deployed/signed.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { openDeployed } from "./deployed/stack.ts";

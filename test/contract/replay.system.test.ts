@@ -52,7 +52,7 @@ async function codeOf(url: string): Promise<unknown> {
   return ((await response.json()) as { code?: unknown }).code;
 }
 
-test("a host gives the stack a redacted record of its events, where that is allowed", async () => {
+test("a host gives the stack a redacted record of its events if the operator allows it", async () => {
   const { slack, environment, close } = await startSurroundings();
   onTestFinished(close);
   const { dir } = (await buildBundle()).container;

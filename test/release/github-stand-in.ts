@@ -25,7 +25,7 @@ export interface GitHubStandIn {
  * (https://docs.github.com/rest/releases/assets#upload-a-release-asset). Anything else is 404. It models one page of
  * releases, no tags, and of the token only that there has to be the right one.
  *
- * @param origin where it is reached, since an answer has the address for uploads
+ * @param origin returns the stand-in's own address, which answers need for the upload address
  */
 export function githubStandIn(origin: () => string, token: string): GitHubStandIn {
   const releases: StoredRelease[] = [];
@@ -85,5 +85,6 @@ export function githubStandIn(origin: () => string, token: string): GitHubStandI
       assets: Object.keys(assets).map((name) => ({ name })),
     };
   }
+  // The app's type names its variables, which only the handlers above use; callers need a plain app.
   return { app: app as unknown as Hono, releases, refused };
 }

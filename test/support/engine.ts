@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,12 +27,8 @@ const START_MS = 60_000;
  */
 export async function startOwnEngine(): Promise<OwnEngine> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-engine-"));
-  const bridge = `stw${randomUUID().slice(0, 8)}`;
-  const hostname = `172.31.${200 + (process.pid % 50)}.1`;
+  const { bridge, hostname } = await ownBridge();
   const address = `unix://${folder}/docker.sock`;
-  await asRoot("ip", "link", "add", "name", bridge, "type", "bridge");
-  await asRoot("ip", "addr", "add", `${hostname}/24`, "dev", bridge);
-  await asRoot("ip", "link", "set", bridge, "up");
   let engine = await started();
 
   async function started(): Promise<ChildProcess> {
@@ -84,13 +79,38 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   };
 }
 
+/**
+ * Adds a bridge whose name holds the number of its network. A name exists once, so tests side by side get different
+ * networks; one that an earlier run left behind when it was killed is skipped.
+ */
+async function ownBridge(): Promise<{ bridge: string; hostname: string }> {
+  let refused: unknown;
+  for (let number = 200; number < 250; number++) {
+    const bridge = `steward${number}`;
+    const hostname = `172.31.${number}.1`;
+    if ((await asRoot("ip", "-oneline", "addr", "show", "to", `${hostname}/24`)) !== "") continue;
+    try {
+      await asRoot("ip", "link", "add", "name", bridge, "type", "bridge");
+    } catch (error) {
+      refused = error;
+      continue;
+    }
+    await asRoot("ip", "addr", "add", `${hostname}/24`, "dev", bridge);
+    await asRoot("ip", "link", "set", bridge, "up");
+    return { bridge, hostname };
+  }
+  throw new Error("no second engine: every network from 172.31.200.0 to 172.31.249.0 is taken", {
+    cause: refused,
+  });
+}
+
 function rooted(program: string, words: readonly string[]): string[] {
   return process.getuid?.() === 0 ? [program, ...words] : ["sudo", "-n", program, ...words];
 }
 
-async function asRoot(program: string, ...words: string[]): Promise<void> {
+async function asRoot(program: string, ...words: string[]): Promise<string> {
   const [first = "", ...rest] = rooted(program, words);
-  await execute(first, rest, { env: withSbin() });
+  return await execute(first, rest, { env: withSbin() });
 }
 
 /** Where Debian has what only root runs. */

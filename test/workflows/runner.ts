@@ -157,7 +157,7 @@ export class LocalRunner {
   }
 
   async #artifactStep({ uses = "", with: given = {} }: Step, contexts: Contexts): Promise<boolean> {
-    // What `pattern` names is only what jobs that are left out would have stored.
+    // A `pattern` only matches artefacts of jobs that are left out here.
     if (given["pattern"] !== undefined) return uses.startsWith("actions/download-artifact@");
     const stored = join(this.#artifacts, fill(given["name"] ?? "", contexts));
     const place = join(this.#options.root, fill(given["path"] ?? ".", contexts));

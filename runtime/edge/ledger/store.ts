@@ -142,19 +142,14 @@ export class LedgerStore {
       const taken: DueChat[] = [];
       const passed = new Set(except);
       const takeAll = (follows: boolean, most: number): void => {
-        let isAll = false;
-        while (!isAll && taken.length < most) {
-          isAll = true;
-          for (const turn of this.#turns.due(now, follows, most - taken.length, passed)) {
-            const chat = this.#begin(turn, now);
-            // Its entry cannot be read and is settled: the chat may have another one that is due.
-            if (chat === undefined) {
-              isAll = false;
-              continue;
-            }
-            taken.push(chat);
-            passed.add(chat.chatKey);
-          }
+        let again = true;
+        while (again && taken.length < most) {
+          const turns = this.#turns.due(now, follows, most - taken.length, passed);
+          const begun = turns.flatMap((turn) => this.#begin(turn, now) ?? []);
+          for (const { chatKey } of begun) passed.add(chatKey);
+          taken.push(...begun);
+          // An entry that cannot be read is settled, and its chat may have another one that is due.
+          again = begun.length < turns.length;
         }
       };
       takeAll(false, limit);

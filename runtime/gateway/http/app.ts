@@ -13,7 +13,7 @@ import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { type ReplayRecord, replayRequestSchema } from "../../contract/replay.ts";
 import type { Log } from "../../shared/log.ts";
-import { problem, problemResponse } from "../../contract/problem.ts";
+import { type Problem, problem, problemResponse } from "../../contract/problem.ts";
 import { bearerToken, sameToken } from "../../shared/token.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { storeFailure } from "../../process/database.ts";
@@ -126,9 +126,10 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const read = body.deliveries.map((delivery) => deliverySchema.safeParse(delivery));
     const valid = read.flatMap(({ data }) => data ?? []);
     const ends = inbox.take(valid, body.after);
-    const all = read.map(async ({ success, error }) =>
-      success ? ends.shift() : Promise.reject(new StewardError("delivery_invalid", z.prettifyError(error))),
-    );
+    const all = read.map(async ({ success, error }) => {
+      if (!success) throw new StewardError("delivery_invalid", z.prettifyError(error));
+      return ends.shift();
+    });
     return answerEach(all, log);
   });
 
@@ -150,50 +151,51 @@ function readBody<T extends z.ZodMiniType>(
 }
 
 function answerError(error: Error, log: Log): Response {
+  const { status, retryAfter, body } = refusal(error, log);
+  return problemResponse({ ...body, status }, retryAfter === undefined ? {} : { "retry-after": retryAfter });
+}
+
+/** Maps an error to what the edge is told of it, and logs what the operator has to know. */
+function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: Problem } {
   if (error instanceof RetryableError) {
-    log.warn("delivery postponed", {
-      code: error.code,
-      detail: error.message,
-      retryAfterMs: error.retryAfterMs,
-    });
-    const { retryAfterMs } = error;
-    const headers: Record<string, string> = {};
-    if (retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(retryAfterMs / 1_000));
-    return problemResponse(problem(error.code, error.message, error.status), headers);
+    const { code, message, retryAfterMs } = error;
+    log.warn("delivery postponed", { code, detail: message, retryAfterMs });
+    const body = problem(code, message, error.status);
+    if (retryAfterMs === undefined) return { status: body.status, body };
+    return { status: body.status, retryAfter: String(Math.ceil(retryAfterMs / 1_000)), body };
   }
-  if (error instanceof StewardError) return problemResponse(problem(error.code, error.message));
+  if (error instanceof StewardError) {
+    const body = problem(error.code, error.message);
+    return { status: body.status, body };
+  }
   // The edge keeps the event and retries, so nothing is lost while the disk is full.
   const store = storeFailure(error);
   if (store !== undefined) {
     log.error("the store failed", { code: store.code, detail: store.message });
-    return problemResponse(problem(store.code, store.message, 503), { "retry-after": "10" });
+    return { status: 503, retryAfter: "10", body: problem(store.code, store.message, 503) };
   }
   log.error("request failed", { error: error.stack ?? error.message });
-  return problemResponse(problem("internal", undefined, 503));
+  return { status: 503, body: problem("internal", undefined, 503) };
 }
 
 /** Returns a stream with one line per event, see {@link DeliveryEnd}. It starts at once. */
 function answerEach(ends: readonly Promise<unknown>[], log: Log): Response {
-  const lines = new TransformStream<string, string>();
-  const writer = lines.writable.getWriter();
-  const written = ends.map(async (end, index) => {
-    const answer = await end
-      .then((outcome) => Response.json(outcome))
-      .catch((error: Error) => answerError(error, log));
-    const retryAfter = answer.headers.get("retry-after");
-    const line: DeliveryEnd = {
-      index,
-      status: answer.status,
-      ...(retryAfter !== null && { retryAfter }),
-      body: await answer.json(),
-    };
-    await writer.write(`${JSON.stringify(line)}\n`);
+  const encoder = new TextEncoder();
+  let open = true;
+  const lines = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const written = ends.map(async (end, index) => {
+        const line: Omit<DeliveryEnd, "index"> = await end.then(
+          (body) => ({ status: 200, body }),
+          (error: Error) => refusal(error, log),
+        );
+        if (open) controller.enqueue(encoder.encode(`${JSON.stringify({ index, ...line })}\n`));
+      });
+      await Promise.all(written);
+      if (open) controller.close();
+    },
+    // The edge has disconnected. It retries.
+    cancel: () => void (open = false),
   });
-  // If the edge has disconnected, it retries.
-  void Promise.allSettled(written)
-    .then(() => writer.close())
-    .catch(() => undefined);
-  return new Response(lines.readable.pipeThrough(new TextEncoderStream()), {
-    headers: { "content-type": "application/x-ndjson" },
-  });
+  return new Response(lines, { headers: { "content-type": "application/x-ndjson" } });
 }

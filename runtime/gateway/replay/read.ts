@@ -35,7 +35,7 @@ export function readerOf(platform: Platform, { rules, granted, bot, moved, media
   }
 }
 
-/** Returns what a version makes of an event. */
+/** Reads an event and returns its kind and the grounds for admission. */
 export function outcomeOf(read: Read, payload: Record<string, unknown>): Outcome {
   try {
     const inbound = read(payload);

@@ -148,12 +148,13 @@ export class Sessions {
 
   /**
    * Stores the answer to a question under its last delivery, for exactly these deliveries: others that an earlier
-   * attempt included remain unanswered. Removes the question's steps.
+   * attempt included remain unanswered. Removes the question's steps. A power cut may undo this until something of the
+   * answer is recorded as sent; a retry then resumes from the steps, which are restored with it.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
     if (delivery === undefined) return;
-    transaction(this.#database, () => {
+    lightTransaction(this.#database, () => {
       this.append({ session, delivery, role: "assistant", text, at });
       for (const one of deliveries) this.#sql.join.run(delivery, session, one);
       this.steps.drop(session, deliveries, at);

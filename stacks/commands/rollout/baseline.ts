@@ -1,6 +1,6 @@
 import type { FormerVersion } from "../../../infra/serverless/former-version.ts";
 import type { ReplayRecord } from "../../../runtime/contract/replay.ts";
-import type { StackBackups } from "../backup/signed.ts";
+import type { StackBackups } from "../deployed/signed.ts";
 
 /** Version that ran before an update. Plain data: a record keeps it. */
 export interface Former {

@@ -10,7 +10,7 @@ import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { applicationName } from "../../../infra/serverless/names.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { stackBackups, stackReplay } from "../backup/signed.ts";
+import { stackBackups, stackReplay } from "../deployed/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type DeployedStack, findResource, targetOf, workerOf } from "../deployed/stack.ts";
 import type { Baseline } from "./baseline.ts";

@@ -112,7 +112,7 @@ interface Approvals {
   accept: string | undefined;
 }
 
-/** Returns what blocks the update until an operator accepts it: one line for each, with how to proceed. */
+/** Returns one line for each thing that an operator has to accept before the update, with how to proceed. */
 export function openGates({ steps, migrations }: Plan, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)

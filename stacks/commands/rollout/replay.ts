@@ -120,7 +120,7 @@ export function replayLines(result: ReplayResult): string[] {
   ];
 }
 
-/** Returns what blocks the update until an operator accepts it. */
+/** Returns the lines for an operator who has to accept the result before the update; none if it needs no acceptance. */
 export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
   if (result === undefined || accepted || "skipped" in result) return [];
   const accept = "To accept it: --accept-replay";

@@ -33,7 +33,7 @@ new PolicyPack("probe", { policies: [{
 }] });
 `;
 
-/** A plugin of one's own that is a Node program. It has a schema and nothing else. */
+/** A plugin written as a Node program. It only returns a schema. */
 const PLUGIN = `
 const { main } = require("@pulumi/pulumi/provider");
 main({ version: "0.0.1", getSchema: async () => '{"name":"probe","version":"0.0.1"}' }, process.argv.slice(2));

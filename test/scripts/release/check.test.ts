@@ -40,7 +40,7 @@ test("a dry run of a checkout, with a registry that does not answer, has no prob
   expect(releaseProblems({ ...facts, onNpm: undefined })).toEqual([]);
 });
 
-describe("a single problem is told with its fix", () => {
+describe("each problem is reported with its fix", () => {
   const without = (text: string) => CHANGELOG.replace(text, "");
   test.each<[code: string, Partial<ReleaseFacts>, cause: string, fix: string]>([
     ["version_invalid", { version: "0.2" }, '"0.2"', "npm run release -- --prepare 0.2.0"],

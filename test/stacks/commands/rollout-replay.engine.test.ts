@@ -71,7 +71,7 @@ test(
 );
 
 test(
-  "one that fails its probe goes back by itself within a minute, and no event is lost",
+  "a version that fails its probe is rolled back within a minute, and no event is lost",
   async () => {
     const former = await stage.liveVersion();
     await stage.change("warning");

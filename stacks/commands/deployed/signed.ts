@@ -9,7 +9,7 @@ import { isErrorCode, StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { type ReplayRecord, replayRecordSchema } from "../../../runtime/contract/replay.ts";
 import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-stack.ts";
-import { type DeployedState, findResource } from "../deployed/stack.ts";
+import { type DeployedState, findResource } from "./stack.ts";
 
 /** Longer than the service's own time limits. */
 const ANSWER_MS = 200_000;
