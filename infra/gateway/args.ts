@@ -4,11 +4,14 @@ import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import type { InstanceType } from "../serverless/container-api.ts";
 import type { Migration } from "../serverless/migration-list.ts";
 
-/** Keys of model providers. Every key is stored as a secret. */
+/** Keys of model providers. */
 export interface ModelsArgs {
-  /** Anthropic's API key. Required. */
+  /** Anthropic's API key; a secret. Required. */
   anthropicApiKey: pulumi.Input<string>;
-  /** Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`). Default: no second provider. */
+  /**
+   * Key of OpenAI, or of a server that speaks its protocol (see `endpoints.openai`); a secret. Default: no second
+   * provider.
+   */
   openaiApiKey?: pulumi.Input<string> | undefined;
 }
 
@@ -17,7 +20,7 @@ export interface TelegramArgs {
   /** The token from @BotFather; a secret. Required with `webhookSecret`. */
   botToken?: pulumi.Input<string> | undefined;
   /**
-   * Secret that Telegram sends with every update: 1 to 256 letters, digits, `_` and `-`. Default: derived from
+   * What Telegram sends with every update, a secret: 1 to 256 letters, digits, `_` and `-`. Default: derived from
    * `botToken`. A host polls and does not need it.
    */
   webhookSecret?: pulumi.Input<string> | undefined;
@@ -87,8 +90,8 @@ export interface GatewayArgs {
   image?: pulumi.Input<string> | undefined;
   endpoints?: EndpointsArgs | undefined;
   /**
-   * Additional secrets by the name of their variable, which the config file refers to as `{"env": "NAME"}`. At most 32;
-   * no name may be in `variables` too.
+   * Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no
+   * name may be in `variables` too.
    */
   secrets?: Record<string, pulumi.Input<string>> | undefined;
   /** Additional variables that are not secret, as in `secrets`. */

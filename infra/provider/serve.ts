@@ -13,6 +13,8 @@ import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
 import structProto, { type Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import manifest from "../../package.json" with { type: "json" };
 import { within } from "../shell/connection.ts";
+import { constructIn } from "./construct.ts";
+import { keepSecret, reveal } from "./secrets.ts";
 
 const { DIFF_NONE, DIFF_SOME, DIFF_UNKNOWN } = proto.DiffResponse.DiffChanges;
 const MOST_BYTES = 400 * 1024 * 1024;
@@ -51,14 +53,15 @@ export async function serve(engine: string): Promise<number> {
     // The provider itself has no configuration: a resource brings its connection.
     checkConfig: unary(() => new proto.CheckResponse().setInputs(toStruct({}))),
     diffConfig: unary(() => new proto.DiffResponse().setChanges(DIFF_NONE)),
-    // The engine then marks as secret what comes back of a secret input.
-    configure: unary(() => new proto.ConfigureResponse().setAcceptsecrets(false)),
+    // The engine wants it of a provider with components.
+    configure: unary(() => new proto.ConfigureResponse().setAcceptsecrets(true)),
     check: unary(check),
     diff: unary(diff),
     create: unary(create),
     read: unary(read),
     update: unary(update),
     delete: unary(remove),
+    construct: unary(constructIn(engine)),
   });
   return new Promise((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
@@ -111,7 +114,7 @@ async function check(request: messages.CheckRequest) {
   const { inputs, reason } = await (
     await methods()
   ).check(request.getUrn(), fields(request.getOlds()), fields(request.getNews()));
-  const response = new proto.CheckResponse().setInputs(toStruct(inputs));
+  const response = new proto.CheckResponse().setInputs(toStruct(inputs, request.getNews()));
   // Without a property the engine shows the reason alone, without the resource's values.
   return reason === undefined
     ? response
@@ -135,7 +138,7 @@ async function diff(request: messages.DiffRequest) {
 
 async function create(request: messages.CreateRequest) {
   const { id, outs } = await (await methods()).create(request.getUrn(), fields(request.getProperties()));
-  return new proto.CreateResponse().setId(id).setProperties(toStruct(outs));
+  return new proto.CreateResponse().setId(id).setProperties(toStruct(outs, request.getProperties()));
 }
 
 async function read(request: messages.ReadRequest) {
@@ -149,8 +152,8 @@ async function read(request: messages.ReadRequest) {
   if (found === undefined) return new proto.ReadResponse();
   return new proto.ReadResponse()
     .setId(found.id)
-    .setInputs(toStruct(found.inputs))
-    .setProperties(toStruct(found.outputs));
+    .setInputs(toStruct(found.inputs, request.getInputs()))
+    .setProperties(toStruct(found.outputs, request.getProperties()));
 }
 
 async function update(request: messages.UpdateRequest) {
@@ -161,7 +164,7 @@ async function update(request: messages.UpdateRequest) {
     outputs: fields(request.getOlds()),
   };
   const outs = await (await methods()).update(kept, fields(request.getNews()));
-  return new proto.UpdateResponse().setProperties(toStruct(outs));
+  return new proto.UpdateResponse().setProperties(toStruct(outs, request.getNews()));
 }
 
 async function remove(request: messages.DeleteRequest) {
@@ -177,10 +180,12 @@ async function remove(request: messages.DeleteRequest) {
 }
 
 function fields(struct: Struct | undefined): Record<string, unknown> {
-  return { ...struct?.toJavaScript() };
+  return reveal({ ...struct?.toJavaScript() });
 }
 
-function toStruct(values: object): Struct {
+/** @param like the request's properties: what is a secret there is one here too */
+function toStruct(values: object, like?: Struct): Struct {
   // As JSON, which leaves out what has no value.
-  return structProto.Struct.fromJavaScript(JSON.parse(JSON.stringify(values)));
+  const stored = JSON.parse(JSON.stringify(values)) as Record<string, unknown>;
+  return structProto.Struct.fromJavaScript(keepSecret(stored, { ...like?.toJavaScript() }) as never);
 }

@@ -1,0 +1,44 @@
+/** Marks a wrapped value, and the mark of a secret (pulumi sdk/go/common/resource/properties.go). */
+const SIGNATURE = "4dabf18193072939515e22adb298388d";
+const SECRET = "1b47061264138c4ac30d75fd1eb44270";
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** Returns true for a secret that the engine wrapped. */
+export function isSecret(value: unknown): value is { value: unknown } {
+  return isObject(value) && value[SIGNATURE] === SECRET && "value" in value;
+}
+
+/** Wraps a value so that the engine encrypts it in the state. */
+export function makeSecret(value: unknown): Properties {
+  return { [SIGNATURE]: SECRET, value };
+}
+
+/** Returns properties without any wrapping. */
+export function reveal(properties: Properties): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, revealed(value)]));
+}
+
+function revealed(value: unknown): unknown {
+  if (isSecret(value)) return revealed(value.value);
+  if (Array.isArray(value)) return value.map(revealed);
+  return isObject(value) ? reveal(value) : value;
+}
+
+/** Returns outputs in which every value is a secret that is one in the inputs, by its path. */
+export function keepSecret(outputs: Properties, inputs: Properties): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, value]) => [name, keptSecret(value, inputs[name])]),
+  );
+}
+
+function keptSecret(output: unknown, input: unknown): unknown {
+  if (isSecret(input)) return makeSecret(output);
+  if (Array.isArray(output) && Array.isArray(input))
+    return output.map((item, index) => keptSecret(item, input[index]));
+  return isObject(output) && isObject(input) ? keepSecret(output, input) : output;
+}
+
+function isObject(value: unknown): value is Properties {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
