@@ -44,6 +44,7 @@ const VAGUE = new Set(
 const ON_THEIR_OWN =
   /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
+  "infra/provider/secrets.ts": "the rehearsal's providers import it too",
   "runtime/edge/changes.ts": "a route",
   "runtime/edge/pages/problem.ts": "a page",
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",

@@ -17,10 +17,10 @@ export interface ModelsArgs {
 
 /** A Telegram bot. */
 export interface TelegramArgs {
-  /** The token from @BotFather; a secret. Required with `webhookSecret`. */
+  /** The token from Telegram's BotFather; a secret. Required with `webhookSecret`. */
   botToken?: pulumi.Input<string> | undefined;
   /**
-   * What Telegram sends with every update, a secret: 1 to 256 letters, digits, `_` and `-`. Default: derived from
+   * Sent by Telegram with every update; a secret of 1 to 256 letters, digits, `_` and `-`. Default: derived from
    * `botToken`. A host polls and does not need it.
    */
   webhookSecret?: pulumi.Input<string> | undefined;

@@ -1,10 +1,11 @@
-/** Creates the components, in a thread of the provider `steward`: see construct.ts. */
+/** Creates the components, in a thread of the provider `steward`: see serve.ts. */
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { type ConstructResult, main, type Provider } from "@pulumi/pulumi/provider/index.js";
 import manifest from "../../package.json" with { type: "json" };
 import { UNKNOWN, whenKnown } from "../gateway/check.ts";
-import { HostGateway, ServerlessGateway } from "../gateway/index.ts";
+import { HostGateway } from "../gateway/host-gateway.ts";
+import { ServerlessGateway } from "../gateway/serverless-gateway.ts";
 
 const COMPONENTS = {
   "steward:index:HostGateway": HostGateway,

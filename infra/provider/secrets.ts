@@ -5,12 +5,12 @@ const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 type Properties = Readonly<Record<string, unknown>>;
 
 /** Returns true for a secret that the engine wrapped. */
-export function isSecret(value: unknown): value is { value: unknown } {
+export function isSecret<Value = unknown>(value: unknown): value is { value: Value } {
   return isObject(value) && value[SIGNATURE] === SECRET && "value" in value;
 }
 
 /** Wraps a value so that the engine encrypts it in the state. */
-export function makeSecret(value: unknown): Properties {
+export function makeSecret<Value>(value: Value): Record<string, Value | string> {
   return { [SIGNATURE]: SECRET, value };
 }
 
@@ -19,7 +19,8 @@ export function reveal(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, revealed(value)]));
 }
 
-function revealed(value: unknown): unknown {
+/** Returns a value without any wrapping. */
+export function revealed(value: unknown): unknown {
   if (isSecret(value)) return revealed(value.value);
   if (Array.isArray(value)) return value.map(revealed);
   return isObject(value) ? reveal(value) : value;

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { Worker } from "node:worker_threads";
 import grpc, { type handleUnaryCall } from "@grpc/grpc-js";
 import engineService from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import engineProto from "@pulumi/pulumi/proto/engine_pb.js";
@@ -13,7 +16,6 @@ import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
 import structProto, { type Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import manifest from "../../package.json" with { type: "json" };
 import { within } from "../shell/connection.ts";
-import { constructIn } from "./construct.ts";
 import { keepSecret, reveal } from "./secrets.ts";
 
 const { DIFF_NONE, DIFF_SOME, DIFF_UNKNOWN } = proto.DiffResponse.DiffChanges;
@@ -85,6 +87,38 @@ function logTo(address: string): (urn: string, line: string) => Promise<void> {
     const request = new engineProto.LogRequest().setSeverity(severity).setUrn(urn).setMessage(line);
     return new Promise((done) => void client.log(request, () => done()));
   };
+}
+
+/**
+ * Returns a function that creates components, for programs in other languages than Node's. They need Pulumi's SDK, which
+ * the resources do without (sdk.ts), so a thread of their own serves them (components.ts). It starts with the first one.
+ *
+ * @param engine the engine's address
+ */
+function constructIn(
+  engine: string,
+): (request: messages.ConstructRequest) => Promise<messages.ConstructResponse> {
+  let started: Promise<service.ResourceProviderClient> | undefined;
+  return async (request) => {
+    started ??= startComponents(engine);
+    const client = await started;
+    return new Promise((resolve, reject) => {
+      client.construct(request, (error, response) =>
+        error ? reject(new Error(error.details)) : resolve(response),
+      );
+    });
+  };
+}
+
+async function startComponents(engine: string): Promise<service.ResourceProviderClient> {
+  const file = new URL(`components${path.extname(import.meta.filename)}`, import.meta.url);
+  // The SDK's server prints its port there.
+  const thread = new Worker(file, { argv: [engine], stdout: true });
+  const [port] = (await once(thread.stdout, "data")) as [Buffer];
+  return new service.ResourceProviderClient(
+    `127.0.0.1:${port.toString().trim()}`,
+    grpc.credentials.createInsecure(),
+  );
 }
 
 /** Loads the resources. An engine that has the port asks for nothing for as long as that takes. */

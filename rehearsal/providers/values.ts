@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import * as secrets from "../../infra/provider/secrets.ts";
 
 /** A property value as the engine sends it: JSON, with secrets wrapped. */
 export type Value = null | boolean | number | string | Value[] | Properties;
@@ -7,10 +8,6 @@ export type Value = null | boolean | number | string | Value[] | Properties;
 export interface Properties {
   [key: string]: Value;
 }
-
-/** Marks a wrapped value, and the mark of a secret (pulumi sdk/go/common/resource/properties.go). */
-const SIGNATURE = "4dabf18193072939515e22adb298388d";
-const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 
 /** True for a value with named properties; a list is none. */
 export function isProperties(value: unknown): value is Properties {
@@ -35,25 +32,19 @@ export function toProperties(value: unknown): Properties {
 }
 
 /** True for a secret that the engine wrapped. */
-export function isSecret(value: Value): value is { [SIGNATURE]: string; value: Value } {
-  return isProperties(value) && value[SIGNATURE] === SECRET && "value" in value;
-}
+export const isSecret = secrets.isSecret<Value>;
 
 /** Wraps a value so that the engine encrypts it in the state. */
-export function makeSecret(value: Value): Value {
-  return { [SIGNATURE]: SECRET, value };
-}
+export const makeSecret = secrets.makeSecret<Value>;
 
 /** The value without any wrapping: what goes to the cloud's API. */
 export function reveal(value: Value): Value {
-  if (isSecret(value)) return reveal(value.value);
-  if (Array.isArray(value)) return value.map(reveal);
-  return isProperties(value) ? revealAll(value) : value;
+  return secrets.revealed(value) as Value;
 }
 
 /** {@link reveal} for a whole bag. */
 export function revealAll(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, reveal(value)]));
+  return secrets.revealed(properties) as Properties;
 }
 
 /** The keys whose values differ, wherever secrets are wrapped. */

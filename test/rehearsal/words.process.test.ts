@@ -69,6 +69,8 @@ test("the commands are all there", () => {
     "release",
     "rollout",
     "sbom",
+    "schema",
+    "sdk",
     "slack-manifest",
     "start",
   ]);

@@ -1,3 +1,5 @@
+import { cp } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
 import { bridgeAddress } from "../../rehearsal/sandbox.ts";
@@ -5,9 +7,11 @@ import { mention } from "../../rehearsal/standins/slack.ts";
 import { HOST_NAMES } from "../../runtime/contract/names.ts";
 import { engine } from "../support/docker.ts";
 import { holdHostNames } from "../support/host-names.ts";
+import { languageHost } from "../support/languages.ts";
 import { freePort } from "../support/ports.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { startStandIns } from "../support/targets/target.ts";
+import { succeed } from "../journeys/typed.ts";
 import { emptyProject, type Project } from "./project.ts";
 
 const { container, volume } = HOST_NAMES;
@@ -64,4 +68,36 @@ test.skipIf(!engine.ok)(
     expect((await works("pulumi destroy -s dev")).said).toMatch(/- \d+ deleted/);
   },
   UPDATE_MS * 4,
+);
+
+test.skipIf(!engine.ok)(
+  "a YAML program with a host gateway deploys a bot that answers, and has nothing to change",
+  async () => {
+    const { settings, platforms } = world;
+    const folder = path.join(project.shell.folder, "yaml-host");
+    await cp(path.join(import.meta.dirname, "programs/yaml-host"), folder, { recursive: true });
+    const PATH = [await languageHost("yaml"), project.shell.environment["PATH"]].join(path.delimiter);
+    const shell = { ...project.shell, folder, environment: { ...project.shell.environment, PATH } };
+    const works = async (line: string) => (await succeed(shell, line)).said;
+    await works("pulumi stack init yaml");
+    const port = await freePort();
+    const { anthropicApiKey, slackBotToken, slackSigningSecret } = settings.secrets;
+    const { anthropic = "", slack = "" } = platforms.endpoints as Record<string, string>;
+    await project.configure(
+      { port: String(port), anthropic, slack },
+      { anthropicApiKey, slackBotToken, slackSigningSecret },
+      shell,
+      "yaml",
+    );
+
+    expect(await works("pulumi up -s yaml")).toMatch(/volume +: "steward-in-yaml-data"/);
+    const message = { method: "POST", ...platforms.slack.sign(mention("hello from YAML")) };
+    expect((await fetch(`http://127.0.0.1:${port}/slack/events`, message)).status).toBe(200);
+    await platforms.slack.waitFor(({ text }) => text.includes("hello from YAML"), 120_000);
+    expect(await works("pulumi preview -s yaml")).toMatch(/Resources:\n +\d+ unchanged\n/);
+    await docker(["stop", "steward-in-yaml"]);
+    expect(await works("pulumi up -s yaml")).toMatch(/steward:host:Service office-service updated/);
+    expect(await works("pulumi destroy -s yaml")).toMatch(/- \d+ deleted/);
+  },
+  UPDATE_MS * 2,
 );

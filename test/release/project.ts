@@ -14,8 +14,14 @@ export interface Project {
    * as the release sets it; without it, it is packed.
    */
   begin(template: "serverless" | "host"): Promise<void>;
+  install(): Promise<void>;
   /** Gives the stack `dev` its settings; those of `secrets` as secrets. */
-  configure(plain: Record<string, string>, secrets: Record<string, string>): Promise<void>;
+  configure(
+    plain: Record<string, string>,
+    secrets: Record<string, string>,
+    where?: Shell,
+    stack?: string,
+  ): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -33,22 +39,27 @@ export async function emptyProject(name: string, { docker = false } = {}): Promi
     return said.trim().split("\n").at(-1) ?? "";
   }
 
+  async function install(): Promise<void> {
+    const { STEWARD_PACKAGE: file = await packed() } = process.env;
+    await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
+  }
+
   return {
     shell,
     works: (line) => works(line),
+    install,
     async begin(template) {
-      const { STEWARD_PACKAGE: file = await packed() } = process.env;
-      await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
+      await install();
       const place = `./node_modules/steward-gateway/templates/${template}`;
       await works(`pulumi new ${place} --force --yes --name bot --stack dev`);
       const files = ["Pulumi.yaml", "README.md", "index.js", "package.json"];
       expect(await readdir(bot)).toEqual(expect.arrayContaining(files));
     },
-    async configure(plain, secrets) {
+    async configure(plain, secrets, where = shell, stack = "dev") {
       const words = Object.entries({ plaintext: plain, secret: secrets }).flatMap(([option, values]) =>
         Object.entries(values).map(([key, value]) => `--${option} '${key}=${value}'`),
       );
-      await works(`pulumi config set-all -s dev ${words.join(" ")}`);
+      await works(`pulumi config set-all -s ${stack} ${words.join(" ")}`, where);
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AttestationKey } from "../../../infra/secrets/attestation-key.ts";
 import { ACCOUNT, TOKEN } from "../../rehearsal/support.ts";
 import {
   MODEL_KEY,
@@ -14,7 +15,12 @@ class Remote extends pulumi.ComponentResource {
   declare readonly url: pulumi.Output<string>;
   declare readonly audience: pulumi.Output<string | undefined>;
 
-  constructor(component: string, name: string, args: pulumi.Inputs, opts: pulumi.ComponentResourceOptions = {}) {
+  constructor(
+    component: string,
+    name: string,
+    args: pulumi.Inputs,
+    opts: pulumi.ComponentResourceOptions = {},
+  ) {
     super(`steward:index:${component}`, name, { url: undefined, audience: undefined, ...args }, opts, true);
   }
 }
@@ -22,13 +28,14 @@ class Remote extends pulumi.ComponentResource {
 describe("components that the provider creates", () => {
   let world: ServerlessStage;
   let subject: TestStack;
-  let wrong: pulumi.Inputs = {};
+  let wrong: (later: pulumi.Output<string>) => pulumi.Inputs = () => ({});
 
   beforeAll(async () => {
     world = await startServerlessStage();
     const given = world.config();
     const valueOf = (key: string) => given[key]?.value ?? "";
     const program = () => {
+      const key = new AttestationKey("key", {});
       const bot = new Remote("ServerlessGateway", "bot", {
         accountId: ACCOUNT,
         cloudflare: { apiToken: pulumi.secret(TOKEN), baseUrl: world.stage.cloudflare.url },
@@ -39,7 +46,7 @@ describe("components that the provider creates", () => {
         slack: pulumi.secret({ botToken: "xoxb-test-0123456789", signingSecret: SIGNING_SECRET }),
         access: { teamDomain: valueOf("steward:teamDomain"), operators: ["op@example.com"] },
         endpoints: JSON.parse(valueOf("steward:endpoints")),
-        ...wrong,
+        ...wrong(key.key),
       });
       return Promise.resolve({ url: bot.url, audience: bot.audience });
     };
@@ -54,7 +61,6 @@ describe("components that the provider creates", () => {
     "go up, and then change nothing",
     async () => {
       const { outputs } = await subject.stack.up();
-      console.log(outputs);
       expect(outputs).toMatchObject({ url: { value: world.front.url } });
       expect(await stateText(subject)).not.toContain(MODEL_KEY);
       expect(Object.keys((await subject.stack.preview()).changeSummary)).toEqual(["same"]);
@@ -65,10 +71,26 @@ describe("components that the provider creates", () => {
   test(
     "report every wrong argument at once, without its value",
     async () => {
-      wrong = { sleepAfter: 7, slack: pulumi.secret({ botToken: "xoxb-secret" }), sleepafter: "1m" };
+      const slack = pulumi.secret({ botToken: "xoxb-secret" });
+      wrong = () => ({ sleepAfter: 7, slack, sleepafter: "1m" });
       const failure = await subject.stack.preview().then(() => "", String);
-      console.log(failure);
       expect(failure).toContain("Invalid arguments of bot (stack_config_invalid), 3 problems:");
+      expect(failure).toContain("slack.signingSecret: missing");
+      expect(failure).toContain("sleepafter: unknown argument");
+      expect(failure).not.toContain("xoxb-secret");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "report a value that only the update knows, before they change anything",
+    async () => {
+      wrong = (later) => ({ accountId: later.apply((key) => `${key}!`), sleepAfter: "20m" });
+      const failure = await subject.stack.up().then(() => "", String);
+      expect(failure).toContain("Invalid arguments of bot (stack_config_invalid), 1 problem:\n");
+      expect(failure).toContain("accountId: must be the account's 32 hexadecimal digits");
+      const changed = (await subject.stack.history(1))[0]?.resourceChanges;
+      expect(Object.keys(changed ?? {})).toEqual(["same"]);
     },
     UPDATE_MS,
   );

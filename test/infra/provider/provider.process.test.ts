@@ -12,6 +12,7 @@ import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
 import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
 import structProto from "google-protobuf/google/protobuf/struct_pb.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SECRET_VARIABLES } from "../../../infra/gateway/properties.ts";
 import { RESOURCES } from "../../../infra/provider/resources.ts";
 import { ROOT } from "../../../infra/shell/package.ts";
 import manifest from "../../../package.json" with { type: "json" };
@@ -75,11 +76,13 @@ describe("the provider as an engine starts it", () => {
     );
     const schema = JSON.parse(described.getSchema()) as {
       version: string;
-      resources: Record<string, { aliases: { type: string }[] }>;
+      resources: Record<string, { isComponent?: boolean; aliases: { type: string }[] }>;
     };
     expect(schema.version).toBe(manifest.version);
-    expect(Object.keys(schema.resources)).toEqual(TYPES.map((type) => `steward:${type}`));
-    expect(Object.values(schema.resources).flatMap(({ aliases }) => aliases)).toEqual(
+    const components = ["steward:index:ServerlessGateway", "steward:index:HostGateway"];
+    expect(Object.keys(schema.resources)).toEqual([...TYPES.map((type) => `steward:${type}`), ...components]);
+    const resources = Object.values(schema.resources).filter(({ isComponent }) => !isComponent);
+    expect(resources.flatMap(({ aliases }) => aliases)).toEqual(
       TYPES.map((type) => ({ type: `pulumi-nodejs:dynamic/${type}` })),
     );
   });
@@ -153,9 +156,11 @@ test("an older Node first on PATH names the one that is needed", async () => {
 
 test("every input that the stacks give is in the schema, and none that it requires is missing", async () => {
   const text = await readFile(join(ROOT, "infra/provider/schema.json"), "utf8");
-  const { resources } = JSON.parse(text) as {
-    resources: Record<string, { inputProperties: object; requiredInputs: string[] }>;
+  const schema = JSON.parse(text) as {
+    resources: Record<string, { isComponent?: boolean; inputProperties: object; requiredInputs: string[] }>;
   };
+  const own = Object.entries(schema.resources).filter(([, { isComponent }]) => !isComponent);
+  const resources = Object.fromEntries(own);
   const seen = new Set<string>();
   for (const name of ["dev", "prod", "host"]) {
     const file = join(ROOT, `test/stacks/golden/${name}.json`);
@@ -169,6 +174,23 @@ test("every input that the stacks give is in the schema, and none that it requir
   }
   // A Slack app takes a configuration token, which no example has.
   expect([...seen, "steward:channels:SlackApp"].toSorted()).toEqual(Object.keys(resources).toSorted());
+});
+
+type Properties = Record<string, { $ref?: string; secret?: boolean }>;
+
+test("the schema marks every secret argument of the components as one", async () => {
+  const { types, resources } = JSON.parse(
+    await readFile(join(ROOT, "infra/provider/schema.json"), "utf8"),
+  ) as Record<"types" | "resources", Record<string, { properties: Properties; inputProperties: Properties }>>;
+  for (const target of ["Serverless", "Host"] as const) {
+    const given = resources[`steward:index:${target}Gateway`]?.inputProperties ?? {};
+    for (const argument of Object.keys(SECRET_VARIABLES)) {
+      const [group = "", member] = argument.split(".");
+      const type = types[given[group]?.$ref?.replace("#/types/", "") ?? ""]?.properties;
+      const property = member === undefined ? given[group] : type?.[member];
+      expect(property?.secret ?? (target === "Serverless" && argument === "adminToken"), argument).toBe(true);
+    }
+  }
 });
 
 test.each(TYPES)("a state of a version before the provider finds what manages its %s", (type) => {

@@ -4,7 +4,9 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import ts from "typescript";
-import { commandParser, runCommand, type CommandOutput } from "../infra/shell/command.ts";
+import { partOf, type Schema } from "./types.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 
 const SCRIPT = "npm run schema --";
 const SCHEMA = "infra/provider/schema.json";
@@ -43,12 +45,14 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     .option("--check", "only check that the schema is up to date", false)
     .parse(argv, { from: "user" });
   const text = await readFile(SCHEMA, "utf8");
-  const schema = JSON.parse(text) as { types: Types; resources: Record<string, object> };
-  const made = componentsOf(schema.types);
+  const schema = JSON.parse(text) as Schema<Types[string]>;
+  const own = partOf(schema, false);
+  const made = componentsOf(own.types);
   const written = JSON.stringify({
     ...schema,
-    types: { ...schema.types, ...made.types },
-    resources: { ...schema.resources, ...made.resources },
+    version: manifest.version,
+    types: { ...own.types, ...made.types },
+    resources: { ...own.resources, ...made.resources },
   });
   if (!command.opts<{ check: boolean }>().check)
     await writeFile(SCHEMA, `${JSON.stringify(JSON.parse(written), null, 2)}\n`);

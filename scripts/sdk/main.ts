@@ -1,0 +1,33 @@
+/**
+ * `npm run sdk`: writes the SDKs of the components for other languages into `sdk`, by Pulumi's own generators in the
+ * version that codegen/go.mod pins. Needs Go.
+ */
+import { readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
+import { ROOT } from "../../infra/shell/package.ts";
+import { execute } from "../execute.ts";
+import { partOf, type Schema } from "./types.ts";
+
+const SCRIPT = "npm run sdk --";
+const LANGUAGES = ["python", "go"] as const;
+async function main(argv: string[], { say }: CommandOutput): Promise<number> {
+  const command = commandParser(SCRIPT, "Generates the SDKs for Python and Go.")
+    .option("--out <folder>", "where they go, each in a folder of its own", path.join(ROOT, "sdk"))
+    .parse(argv, { from: "user" });
+  const { out } = command.opts<{ out: string }>();
+  const schema = JSON.parse(await readFile(path.join(ROOT, "infra/provider/schema.json"), "utf8")) as Schema;
+  const input = JSON.stringify({ ...schema, ...partOf(schema, true) });
+  for (const language of LANGUAGES) {
+    const folder = path.resolve(out, language);
+    await rm(folder, { recursive: true, force: true });
+    await execute("go", ["run", ".", language, folder], {
+      cwd: path.join(import.meta.dirname, "codegen"),
+      input,
+    });
+    say(`${folder}\n`);
+  }
+  return 0;
+}
+
+await runCommand(SCRIPT, main);

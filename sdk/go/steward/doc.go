@@ -1,0 +1,2 @@
+// An assistant gateway for Telegram, Slack and Discord
+package steward

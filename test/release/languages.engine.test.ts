@@ -1,0 +1,113 @@
+import { cp, mkdir } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { succeed, type, type Shell } from "../journeys/typed.ts";
+import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
+import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
+import { languageHost, type Language } from "../support/languages.ts";
+import { MODEL_KEY, SIGNING_SECRET, type ServerlessStage } from "../support/serverless-stack.ts";
+import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
+import { emptyProject, type Project } from "./project.ts";
+
+/** The same gateway in four languages: see `programs`. */
+const LANGUAGES: readonly (Language | "nodejs")[] = ["nodejs", "yaml", "python", "go"];
+/** What a person types before the first `pulumi`, beside `npm install`. */
+const INSTALL: Partial<Record<Language | "nodejs", string>> = {
+  python:
+    "python3 -m venv venv && venv/bin/pip install --quiet --disable-pip-version-check ../node_modules/steward-gateway/sdk/python",
+  go: "go mod tidy && go build -o bot .",
+};
+
+describe("a gateway in another language, from the package alone", () => {
+  let stage: AnsweringStage;
+  let world: ServerlessStage;
+  let project: Project;
+  const previews = new Map<string, string[]>();
+  const reports = new Map<string, string | undefined>();
+
+  beforeAll(async () => {
+    stage = await startAnsweringStage();
+    ({ world } = stage);
+    project = await emptyProject("languages");
+    await project.install();
+  }, ENGINE_MS);
+
+  afterAll(async () => {
+    await stage?.close();
+    await project?.remove();
+  }, UPDATE_MS);
+
+  /** A shell in the folder of a program, with the stack `dev`. */
+  async function begin(language: Language | "nodejs"): Promise<Shell> {
+    const { shell, configure } = project;
+    const folder = path.join(shell.folder, language);
+    await mkdir(folder);
+    await cp(path.join(import.meta.dirname, "programs", language), folder, { recursive: true });
+    const host = language === "nodejs" ? [] : [await languageHost(language)];
+    const PATH = [path.join(folder, "venv/bin"), ...host, shell.environment["PATH"]].join(path.delimiter);
+    const own = { ...shell, folder, environment: { ...shell.environment, PATH } };
+    const install = INSTALL[language];
+    if (install !== undefined) await succeed(own, install);
+    await succeed(own, `pulumi stack init ${language}`);
+    const { "steward:origin": origin } = world.config();
+    const { anthropic = "", slack = "" } = JSON.parse(stage.endpoints) as Record<string, string>;
+    const plain = {
+      accountId: ACCOUNT,
+      baseUrl: world.stage.cloudflare.url,
+      "cloudflare:baseUrl": world.stage.cloudflare.url,
+      origin: origin?.value ?? "",
+      teamDomain: world.identity.url,
+      anthropic,
+      slack,
+      sleepAfter: "10m",
+    };
+    const secrets = {
+      apiToken: TOKEN,
+      "cloudflare:apiToken": TOKEN,
+      anthropicApiKey: MODEL_KEY,
+      slackBotToken: "xoxb-test-0123456789",
+      slackSigningSecret: SIGNING_SECRET,
+    };
+    await configure(plain, secrets, own, language);
+    return own;
+  }
+
+  test.each(LANGUAGES)(
+    "goes up from %s, answers, has nothing to change, and is removed",
+    async (language) => {
+      const shell = await begin(language);
+      const works = async (line: string) => (await succeed(shell, `pulumi ${line} -s ${language}`)).said;
+      previews.set(language, created(await works("preview")));
+      expect(await works("up --yes")).toMatch(/url +: "http:\/\/127\.0\.0\.1:\d+"[^]*\+ 23 created\n/);
+      expect(await stage.converse()).not.toBe("");
+      expect(await works("preview")).toMatch(/Resources:\n +23 unchanged\n/);
+      const state = await works("stack export");
+      expect(state).not.toContain(MODEL_KEY);
+      expect(state).not.toContain(SIGNING_SECRET);
+      expect(await works("destroy --yes")).toContain("- 23 deleted");
+
+      await works("config set sleepAfter soon");
+      await works("config set teamDomain no_host");
+      const wrong = await type(shell, `pulumi preview -s ${language}`);
+      expect(wrong.code).not.toBe(0);
+      expect(wrong.said).not.toContain(MODEL_KEY);
+      reports.set(language, /Invalid arguments of support.*2 problems:\n(?: {6}.*\n)+/.exec(wrong.said)?.[0]);
+    },
+    UPDATE_MS * 2,
+  );
+
+  test("every language has the same preview and the same report", () => {
+    expect(previews.get("nodejs")).toHaveLength(22);
+    expect(reports.get("nodejs")).toContain("sleepAfter: must be never or a duration");
+    for (const language of LANGUAGES) {
+      expect(previews.get(language), language).toEqual(previews.get("nodejs"));
+      expect(reports.get(language), language).toBe(reports.get("nodejs"));
+    }
+  });
+});
+
+/** Returns type and name of what a preview creates, but for the stack. */
+function created(preview: string): string[] {
+  const lines = [...preview.matchAll(/^ \+ {2}(\S+ \S+) create\b/gm)].map(([, resource = ""]) => resource);
+  return [...new Set(lines)].filter((resource) => !resource.startsWith("pulumi:pulumi:Stack")).toSorted();
+}

@@ -1,0 +1,21 @@
+import pulumi
+import pulumi_steward as steward
+
+config = pulumi.Config()
+support = steward.ServerlessGateway(
+    "support",
+    account_id=config.require("accountId"),
+    cloudflare={"api_token": config.require_secret("apiToken"), "base_url": config.require("baseUrl")},
+    subdomain="acme",
+    origin=config.require("origin"),
+    sleep_after=config.require("sleepAfter"),
+    models={"anthropic_api_key": config.require_secret("anthropicApiKey")},
+    slack={
+        "bot_token": config.require_secret("slackBotToken"),
+        "signing_secret": config.require_secret("slackSigningSecret"),
+    },
+    access={"team_domain": config.require("teamDomain"), "operators": ["op@acme.com"]},
+    endpoints={"anthropic": config.require("anthropic"), "slack": config.require("slack")},
+)
+pulumi.export("url", support.url)
+pulumi.export("readiness", support.readiness)
