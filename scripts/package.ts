@@ -30,7 +30,7 @@ const ENTRIES = [
 /** Files that no compiler makes. */
 const COPIED = [
   "infra/bundle/*Dockerfile",
-  "infra/provider/{schema.json,needs-node.cjs}",
+  "infra/provider/{schema.json,needs-node.cjs,plugin.cjs}",
   "PulumiPlugin.yaml",
   "pulumi-resource-steward",
   "sdk",
@@ -167,6 +167,8 @@ async function manifest(content: string): Promise<{ version: string; [member: st
     name: PACKAGE,
     ...own,
     type: "module",
+    // For Pulumi's launcher of plugins, which looks at nothing else.
+    main: "infra/provider/plugin.cjs",
     exports: {
       ".": { types: "./stacks/program.d.ts", default: "./stacks/program.js" },
       "./gateway": { types: "./infra/gateway/index.d.ts", default: "./infra/gateway/index.js" },
@@ -174,7 +176,7 @@ async function manifest(content: string): Promise<{ version: string; [member: st
       "./infra/*": "./infra/*",
       "./package.json": "./package.json",
     },
-    // There is no plugin to download: the components run in the user's program.
+    // There is no plugin to download: Pulumi.yaml says that it is in this package.
     pulumi: { resource: false },
     bin: { "steward-deploy": "stacks/commands/main.js" },
     dependencies: Object.fromEntries(used),

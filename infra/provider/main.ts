@@ -4,7 +4,8 @@ import path from "node:path";
 import { print } from "../../runtime/shared/terminal.ts";
 
 // An engine that is killed cannot end this process, but the standard input ends with it.
-process.stdin.once("end", () => process.exit()).resume();
+// Pulumi's own launcher (plugin.cjs) gives it none.
+if (import.meta.main) process.stdin.once("end", () => process.exit()).resume();
 enableCompileCache();
 const sdk = new URL(`sdk${path.extname(import.meta.filename)}`, import.meta.url).href;
 registerHooks({

@@ -1,6 +1,6 @@
-import { cp, mkdir } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { succeed, type, type Shell } from "../journeys/typed.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
@@ -104,6 +104,41 @@ describe("a gateway in another language, from the package alone", () => {
       expect(reports.get(language), language).toBe(reports.get("nodejs"));
     }
   });
+
+  test(
+    "the Python template leads from an empty folder to a preview in three commands",
+    async () => {
+      const own = await emptyProject("python-template");
+      onTestFinished(() => own.remove());
+      const { shell } = own;
+      // This host takes no notice of `virtualenv`: it makes the environment in the project's folder.
+      const PATH = [path.join(shell.folder, "bin"), await languageHost("python"), shell.environment["PATH"]];
+      shell.environment["PATH"] = PATH.join(path.delimiter);
+      await own.install();
+      const settings = {
+        accountId: ACCOUNT,
+        subdomain: "acme",
+        "cloudflare:apiToken": TOKEN,
+        "cloudflare:baseUrl": world.stage.cloudflare.url,
+        anthropicApiKey: MODEL_KEY,
+      };
+      const words = Object.entries(settings).map(([key, value]) => `-c ${key}=${value}`);
+      const template = "./node_modules/steward-gateway/templates/serverless-python";
+      await own.works(`pulumi new ${template} --force --yes --name bot --stack dev ${words.join(" ")}`);
+      // The rehearsed account: the template has no argument for one.
+      const program = path.join(shell.folder, "__main__.py");
+      const text = await readFile(program, "utf8");
+      await writeFile(
+        program,
+        text.replace('"apiToken")}', `"apiToken"), "base_url": "${world.stage.cloudflare.url}"}`),
+      );
+
+      const { said } = await own.works("pulumi preview -s dev");
+      expect(said).toContain('url      : "https://bot-dev-bot-steward.acme.workers.dev"');
+      expect(said).toMatch(/Resources:\n +\+ \d+ to create\n/);
+    },
+    UPDATE_MS * 2,
+  );
 });
 
 /** Returns type and name of what a preview creates, but for the stack. */

@@ -20,6 +20,15 @@ go 1.24
 require github.com/pulumi/pulumi/sdk/v3 v3.250.0
 `
 
+// Pulumi would otherwise look for the provider on its own server. Pulumi.yaml says where it is.
+const noDownload = `{"resource": false, "name": "steward"}
+`
+
+const pythonReadme = `# pulumi_steward
+
+The components of steward for Pulumi programs in Python. The provider that they need is in the npm package steward-gateway.
+`
+
 func main() {
 	if err := run(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -40,9 +49,12 @@ func run(language, folder string) error {
 	switch language {
 	case "python":
 		files, err = python.GeneratePackage("steward", pkg, nil, nil)
+		files["pulumi_steward/pulumi-plugin.json"] = []byte(noDownload)
+		files["README.md"] = []byte(pythonReadme)
 	case "go":
 		files, err = gogen.GeneratePackage("steward", pkg, nil)
 		files["steward/go.mod"] = []byte(goModule)
+		files["steward/pulumi-plugin.json"] = []byte(noDownload)
 	default:
 		return fmt.Errorf("no SDK for %s", language)
 	}
