@@ -21,7 +21,7 @@ interface Piece {
   /** A heading, which must not end a part. */
   leads?: boolean;
   frame?: Frame;
-  /** Cuts the piece into smaller ones. Absent if only a cut between arbitrary characters is left. */
+  /** Cuts the piece into smaller ones. Absent if only a cut between words, or else characters, is left. */
   cut?: (limit: number) => Piece[];
 }
 
@@ -114,7 +114,9 @@ class Packer {
     const { open, close } = frame ?? { open: "", close: "" };
     const room = this.#limit - open.length - (close === "" ? 0 : close.length + 1);
     for (let at = 0; at < source.length;) {
-      const end = Math.max(safe(source, at + room), at + 1);
+      const most = Math.max(safe(source, at + room), at + 1);
+      const space = most < source.length ? source.lastIndexOf(" ", most - 1) : -1;
+      const end = space > at ? space + 1 : most;
       if (this.#takes({ source: source.slice(at, end), ...(frame && { frame }) })) at = end;
       else this.#next();
     }
