@@ -52,7 +52,7 @@ function valuesOf(target: Target, args: object): Values {
   const groups = new Set(Object.keys(PROPERTIES[target]).map((path) => path.split(".")[0]));
   const entries = Object.entries(args).flatMap(([name, value]): [string, unknown][] => {
     const isGroup = groups.has(name) && !Object.hasOwn(PROPERTIES[target], name);
-    if (!isGroup || typeof value !== "object" || value === null || Array.isArray(value))
+    if (!isGroup || typeof value !== "object" || value === null || Array.isArray(value) || isLater(value))
       return [[name, value]];
     return Object.entries(value).map(([member, one]) => [`${name}.${member}`, one]);
   });
@@ -65,7 +65,11 @@ function unknownArguments(target: Target, given: Values): Problem[] {
   const unknown = Object.keys(given).filter((path) => !paths.includes(path));
   return unknown.map((path) => {
     if (paths.some((one) => one.startsWith(`${path}.`))) {
-      return { path, reason: "must be an object", fix: ARGUMENTS.set(path) };
+      return {
+        path,
+        reason: "must be an object; its members may come from elsewhere",
+        fix: ARGUMENTS.set(path),
+      };
     }
     const meant = nearest(
       path,

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { type ConstructResult, main, type Provider } from "@pulumi/pulumi/provider/index.js";
 import manifest from "../../package.json" with { type: "json" };
-import { UNKNOWN, whenKnown } from "../gateway/check.ts";
 import { HostGateway } from "../gateway/host-gateway.ts";
 import { ServerlessGateway } from "../gateway/serverless-gateway.ts";
 
@@ -60,26 +59,30 @@ async function membersOf(
 
 /**
  * Returns an argument as the components take it. Another language's SDK sends a group with a secret in it, or with a
- * value of another resource, as one output; the components take a group of outputs. Of a plain argument they take the
- * value.
+ * value that a preview does not know, as one output; the components take a group of outputs. Of a plain argument they
+ * take the value.
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
-  if (pulumi.Output.isInstance(value)) {
-    const known = await whenKnown(value);
-    if (known === UNKNOWN || known === undefined || known === null) return value;
-    if (property.plain) return known;
-    if (Array.isArray(known)) return known.map((_, index) => memberOf(value, index));
-    if (typeof known !== "object") return value;
-    const members = Object.keys(known).map((name) => [name, memberOf(value, name)]);
-    return argumentOf(Object.fromEntries(members), property);
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const type = property.$ref?.replace("#/types/", "") ?? "";
-  return membersOf(value as Record<string, unknown>, schema.types[type]?.properties);
+  const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;
+  if (pulumi.isUnknown(held) || typeof held !== "object" || held === null)
+    return property.plain ? held : value;
+  const memberOf = (name: string | number): unknown =>
+    pulumi.Output.isInstance(value)
+      ? value.apply((group) => (group as Record<string | number, unknown>)[name])
+      : (held as Record<string | number, unknown>)[name];
+  if (Array.isArray(held)) return property.plain ? held : held.map((_, index) => memberOf(index));
+  const { properties = {} } = schema.types[property.$ref?.replace("#/types/", "") ?? ""] ?? {};
+  const members = Object.entries(held).map(([name, one]) => [
+    name,
+    properties[name]?.plain ? one : memberOf(name),
+  ]);
+  return membersOf(Object.fromEntries(members) as Record<string, unknown>, properties);
 }
 
-function memberOf(group: pulumi.Output<unknown>, name: string | number): pulumi.Output<unknown> {
-  return group.apply((value) => (value as Record<string | number, unknown>)[name]);
+/** Returns what an output holds, with a marker in place of each value that a preview does not know. */
+function heldBy(output: pulumi.Output<unknown>): Promise<unknown> {
+  // Pulumi has the parameter, and leaves it out of its types.
+  return (output as unknown as { promise(withUnknowns: boolean): Promise<unknown> }).promise(true);
 }
 
 await main(provider, process.argv.slice(2));

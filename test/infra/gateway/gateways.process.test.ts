@@ -96,7 +96,7 @@ describe("gateways in a program of one's own", () => {
 
     expect(failure.split("\n").filter((line) => !line.includes("    fix: "))).toEqual([
       "Error: Invalid arguments of bot (stack_config_invalid), 12 problems:",
-      "  access: must be an object",
+      "  access: must be an object; its members may come from elsewhere",
       "  accountId: missing",
       "  instanceType: must be lite, basic, standard-1, standard-2, standard-3 or standard-4",
       "  models.anthropicApiKey: missing",

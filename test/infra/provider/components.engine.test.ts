@@ -94,4 +94,32 @@ describe("components that the provider creates", () => {
     },
     UPDATE_MS,
   );
+
+  test(
+    "leave a value that a preview does not know to the update, and refuse a group that it does not know",
+    async () => {
+      const model = () => ({ anthropicApiKey: new AttestationKey("model").key });
+      wrong = () => ({ models: model() });
+      const { changeSummary } = await subject.stack.preview();
+      expect(changeSummary).toMatchObject({ create: 1 });
+      expect(changeSummary.update).toBeGreaterThan(0);
+
+      wrong = () => ({ slack: new AttestationKey("slack").key.apply((botToken) => ({ botToken })) });
+      const failure = await subject.stack.preview().then(() => "", String);
+      expect(failure).toContain("slack: must be an object");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "say that the account refuses the token, without the token",
+    async () => {
+      const baseUrl = world.stage.cloudflare.url;
+      wrong = () => ({ cloudflare: { apiToken: "another-token_0123456789abcdefghijklmnopqrst", baseUrl } });
+      const failure = await subject.stack.preview().then(() => "", String);
+      expect(failure).toContain("has a problem: Cloudflare refuses the API token");
+      expect(failure).not.toContain("another-token");
+    },
+    UPDATE_MS,
+  );
 });
