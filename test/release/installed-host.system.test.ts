@@ -1,14 +1,17 @@
 import { cp } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
 import { bridgeAddress } from "../../rehearsal/sandbox.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { HOST_NAMES } from "../../runtime/contract/names.ts";
+import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
+import { startAnsweringStage } from "../support/answering-stage.ts";
 import { engine } from "../support/docker.ts";
 import { holdHostNames } from "../support/host-names.ts";
 import { languageHost } from "../support/languages.ts";
 import { freePort } from "../support/ports.ts";
+import { MODEL_KEY, SIGNING_SECRET } from "../support/serverless-stack.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { startStandIns } from "../support/targets/target.ts";
 import { succeed } from "../journeys/typed.ts";
@@ -71,11 +74,14 @@ test.skipIf(!engine.ok)(
 );
 
 test.skipIf(!engine.ok)(
-  "a YAML program with a host gateway deploys a bot that answers, and has nothing to change",
+  "a YAML program with a gateway of each kind deploys two bots that answer, and has nothing to change",
   async () => {
     const { settings, platforms } = world;
-    const folder = path.join(project.shell.folder, "yaml-host");
-    await cp(path.join(import.meta.dirname, "programs/yaml-host"), folder, { recursive: true });
+    const stage = await startAnsweringStage();
+    onTestFinished(() => stage.close());
+    const { cloudflare } = stage.world.stage;
+    const folder = path.join(project.shell.folder, "yaml-both");
+    await cp(path.join(import.meta.dirname, "programs/yaml-both"), folder, { recursive: true });
     const PATH = [await languageHost("yaml"), project.shell.environment["PATH"]].join(path.delimiter);
     const shell = { ...project.shell, folder, environment: { ...project.shell.environment, PATH } };
     const works = async (line: string) => (await succeed(shell, line)).said;
@@ -83,19 +89,40 @@ test.skipIf(!engine.ok)(
     const port = await freePort();
     const { anthropicApiKey, slackBotToken, slackSigningSecret } = settings.secrets;
     const { anthropic = "", slack = "" } = platforms.endpoints as Record<string, string>;
+    const ofWorker = JSON.parse(stage.endpoints) as Record<string, string>;
     await project.configure(
-      { port: String(port), anthropic, slack },
-      { anthropicApiKey, slackBotToken, slackSigningSecret },
+      {
+        accountId: ACCOUNT,
+        baseUrl: cloudflare.url,
+        "cloudflare:baseUrl": cloudflare.url,
+        origin: stage.world.front.url,
+        workerAnthropic: ofWorker["anthropic"] ?? "",
+        workerSlack: ofWorker["slack"] ?? "",
+        port: String(port),
+        anthropic,
+        slack,
+      },
+      {
+        apiToken: TOKEN,
+        "cloudflare:apiToken": TOKEN,
+        workerModelKey: MODEL_KEY,
+        workerBotToken: "xoxb-test-0123456789",
+        workerSigningSecret: SIGNING_SECRET,
+        anthropicApiKey,
+        slackBotToken,
+        slackSigningSecret,
+      },
       shell,
       "yaml",
     );
 
-    expect(await works("pulumi up -s yaml")).toMatch(/volume +: "steward-in-yaml-data"/);
+    expect(await works("pulumi up -s yaml")).toMatch(/volume +: "steward-yaml-office-data"/);
     const message = { method: "POST", ...platforms.slack.sign(mention("hello from YAML")) };
     expect((await fetch(`http://127.0.0.1:${port}/slack/events`, message)).status).toBe(200);
     await platforms.slack.waitFor(({ text }) => text.includes("hello from YAML"), 120_000);
+    expect(await stage.converse()).not.toBe("");
     expect(await works("pulumi preview -s yaml")).toMatch(/Resources:\n +\d+ unchanged\n/);
-    await docker(["stop", "steward-in-yaml"]);
+    await docker(["stop", "steward-yaml-office"]);
     expect(await works("pulumi up -s yaml")).toMatch(/steward:host:Service office-service updated/);
     expect(await works("pulumi destroy -s yaml")).toMatch(/- \d+ deleted/);
   },
