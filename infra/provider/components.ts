@@ -64,8 +64,8 @@ async function membersOf(
  */
 async function argumentOf(value: unknown, property: Property = {}): Promise<unknown> {
   const held = pulumi.Output.isInstance(value) ? await heldBy(value) : value;
-  if (pulumi.isUnknown(held) || typeof held !== "object" || held === null)
-    return property.plain ? held : value;
+  if (pulumi.isUnknown(held)) return value;
+  if (typeof held !== "object" || held === null) return property.plain ? held : value;
   const memberOf = (name: string | number): unknown =>
     pulumi.Output.isInstance(value)
       ? value.apply((group) => (group as Record<string | number, unknown>)[name])
