@@ -34,6 +34,7 @@ const provider: Provider = {
     const { inputProperties, properties } = schema.resources[type];
     const args = await membersOf(inputs, inputProperties);
     const component = new COMPONENTS[type](name, args as never, options);
+    // The schema's outputs are made from the class's fields.
     const outputs = component as unknown as Record<string, unknown>;
     return {
       urn: component.urn,
@@ -79,7 +80,7 @@ async function argumentOf(value: unknown, property: Property = {}): Promise<unkn
   return membersOf(Object.fromEntries(members) as Record<string, unknown>, properties);
 }
 
-/** Returns what an output holds, with a marker in place of each value that a preview does not know. */
+/** Returns the value of an output. Values that a preview does not know are replaced by Pulumi's marker. */
 function heldBy(output: pulumi.Output<unknown>): Promise<unknown> {
   // Pulumi has the parameter, and leaves it out of its types.
   return (output as unknown as { promise(withUnknowns: boolean): Promise<unknown> }).promise(true);

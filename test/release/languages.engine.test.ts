@@ -11,7 +11,7 @@ import { emptyProject, type Project } from "./project.ts";
 
 /** The same gateway in four languages: see `programs`. */
 const LANGUAGES: readonly (Language | "nodejs")[] = ["nodejs", "yaml", "python", "go"];
-/** What a person types before the first `pulumi`, beside `npm install`. */
+/** Commands that prepare a program's folder, in addition to `npm install`. */
 const INSTALL: Partial<Record<Language | "nodejs", string>> = {
   python:
     "python3 -m venv venv && venv/bin/pip install --quiet --disable-pip-version-check ../node_modules/steward-gateway/sdk/python",

@@ -155,7 +155,7 @@ function answerError(error: Error, log: Log): Response {
   return problemResponse({ ...body, status }, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 }
 
-/** Maps an error to what the edge is told of it, and logs what the operator has to know. */
+/** Converts an error to the result that the edge receives. Errors that the sender did not cause are logged. */
 function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: Problem } {
   if (error instanceof RetryableError) {
     const { code, message, retryAfterMs } = error;

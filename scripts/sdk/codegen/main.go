@@ -46,20 +46,22 @@ func run(language, folder string) error {
 		return err
 	}
 	var files map[string][]byte
+	var own map[string]string
 	switch language {
 	case "python":
 		files, err = python.GeneratePackage("steward", pkg, nil, nil)
-		files["pulumi_steward/pulumi-plugin.json"] = []byte(noDownload)
-		files["README.md"] = []byte(pythonReadme)
+		own = map[string]string{"pulumi_steward/pulumi-plugin.json": noDownload, "README.md": pythonReadme}
 	case "go":
 		files, err = gogen.GeneratePackage("steward", pkg, nil)
-		files["steward/go.mod"] = []byte(goModule)
-		files["steward/pulumi-plugin.json"] = []byte(noDownload)
+		own = map[string]string{"steward/pulumi-plugin.json": noDownload, "steward/go.mod": goModule}
 	default:
 		return fmt.Errorf("no SDK for %s", language)
 	}
 	if err != nil {
 		return err
+	}
+	for name, text := range own {
+		files[name] = []byte(text)
 	}
 	for name, text := range files {
 		place := filepath.Join(folder, filepath.FromSlash(name))
