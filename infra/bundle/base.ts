@@ -1,11 +1,15 @@
+import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { cacheRoot, contentKey, exclusively } from "../shell/cache.ts";
+import * as z from "zod";
+import { parseJson } from "../../runtime/shared/json.ts";
+import { cacheRoot, contentKey, exclusively, publish } from "../shell/cache.ts";
 import { docker, imageId, requireDocker, tryPull } from "../shell/docker.ts";
-import { run } from "../shell/process.ts";
+import { run, tail } from "../shell/process.ts";
 import { BuildFailure } from "../shell/failure.ts";
+import { released, type Released } from "./released.ts";
 
 const REPOSITORY = "steward-base";
 /** Others than root may run the program but not read it; see base.Dockerfile. */
@@ -80,7 +84,7 @@ export async function baseImageRecipe(
   env: NodeJS.ProcessEnv,
   now: Date = new Date(),
 ): Promise<BaseImageRecipe> {
-  const { path, version, arch } = await pinnedNode(env);
+  const { file, version, arch } = await pinnedNode(env);
   const key = await contentKey([version, arch], import.meta.dirname, /^base\.Dockerfile$/);
   const image = `${REPOSITORY}:${key}-${baseMonth(now)}`;
   return {
@@ -98,7 +102,7 @@ export async function baseImageRecipe(
         .toSorted()
         .at(-1);
     },
-    build: (debian) => build(image, debian, path, env),
+    build: async (debian) => build(image, debian, await file(), env),
     exclusively: (work) => exclusively(join(cacheRoot(env), "base", `${key}.lock`), work),
   };
 }
@@ -123,20 +127,75 @@ async function build(image: string, debian: string, node: string, env: NodeJS.Pr
   }
 }
 
-/** The Node for the engine's processor, from the package that also gives this checkout its own. */
-async function pinnedNode(env: NodeJS.ProcessEnv): Promise<{ path: string; version: string; arch: string }> {
-  const engine = await requireDocker(env);
-  const name = `node-linux-${engine.arch === "amd64" ? "x64" : engine.arch}`;
+/**
+ * The Node for the engine's processor. A checkout has it as a package, which also gives it its own Node; an installed
+ * package fetches it into the cache once it builds an image.
+ */
+async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
+  const { arch } = await requireDocker(env);
+  const name = `node-linux-${arch === "amd64" ? "x64" : arch}`;
+  const pinned = released()?.node;
+  if (pinned !== undefined) return { file: () => fetched(name, pinned, env), version: pinned.version, arch };
   const require = createRequire(import.meta.url);
   try {
     const manifest = require.resolve(`${name}/package.json`);
     const { version } = require(manifest) as { version: string };
-    return { path: join(dirname(manifest), "bin", "node"), version, arch: engine.arch };
+    return { file: async () => join(dirname(manifest), "bin", "node"), version, arch };
   } catch {
-    throw new BuildFailure(
-      "base_node_missing",
-      `the image needs a Node for linux/${engine.arch}, and the package ${name} is not installed`,
-      `Install it without saving it: npm install --no-save --force ${name}`,
-    );
+    throw missingNode(name, "it is not installed", `npm install --no-save --force ${name}`);
   }
+}
+
+/** The Node that goes into an image. */
+interface PinnedNode {
+  version: string;
+  /** Processor as Docker names it. */
+  arch: string;
+  /** Returns the executable. */
+  file(): Promise<string>;
+}
+
+/** Output of `npm pack --json`: https://docs.npmjs.com/cli/commands/npm-pack#json */
+const packedSchema = z.tuple([z.object({ filename: z.string(), integrity: z.string() })]);
+
+/** Returns the file of a package's Node in the cache. The package is the one whose digest this package names. */
+async function fetched(
+  name: string,
+  { version, integrity }: Released["node"],
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const folder = join(cacheRoot(env), "node", `${name}-${version}`);
+  const file = join(folder, "bin", "node");
+  if (existsSync(file)) return file;
+  const fetch = ["pack", `${name}@${version}`];
+  await exclusively(`${folder}.lock`, async () => {
+    if (existsSync(file)) return;
+    await publish(folder, async (draft) => {
+      const answer = await run("npm", [...fetch, "--json"], { cwd: draft, env });
+      const [found] = packedSchema.safeParse(parseJson(answer.stdout)).data ?? [];
+      if (found === undefined) throw missingNode(name, tail(answer, 3), `npm ${fetch.join(" ")}`);
+      if (found.integrity !== integrity[name]) {
+        throw missingNode(
+          name,
+          `npm gives another ${name}@${version} than this package names`,
+          "npm config get registry",
+        );
+      }
+      const unpacked = await run("tar", ["-xzf", found.filename, "--strip-components=1"], {
+        cwd: draft,
+        env,
+      });
+      if (unpacked.code !== 0) throw missingNode(name, tail(unpacked, 3), "tar --version");
+      await rm(join(draft, found.filename));
+    });
+  });
+  return file;
+}
+
+function missingNode(name: string, why: string, command: string): BuildFailure {
+  return new BuildFailure(
+    "base_node_missing",
+    `the image needs the Node of ${name}: ${why}`,
+    `Make this work, then try again: \`${command}\``,
+  );
 }

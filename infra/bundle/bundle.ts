@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { configJsonSchema } from "../../runtime/contract/config/json-schema.ts";
-import { IS_RELEASE, ROOT } from "../shell/package.ts";
+import { ROOT } from "../shell/package.ts";
 import { kept } from "./build-cache.ts";
 import { type Built, builtSchema, foldersOf, HASH_LENGTH } from "./built.ts";
+import { released } from "./released.ts";
 
 /**
  * The workerd behaviour that the Worker is built and tested for:
@@ -44,17 +44,12 @@ const SOURCES = [
   "node_modules/.package-lock.json",
 ];
 
-/** The bundle inside a release, beside the folders of its parts. */
-export const RELEASED = path.join("dist", "released.json");
-
 /**
  * Bundles Worker and container from source into `<outdir>/<content hash>`; does nothing twice, and nothing at all
  * where everything that the former bundle was made of is still the same. A release has its bundle.
  */
 export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Promise<Bundle> {
-  const built = IS_RELEASE
-    ? builtSchema.parse(JSON.parse(await readFile(path.join(ROOT, RELEASED), "utf8")))
-    : await buildFromSource(outdir);
+  const built = released() ?? (await buildFromSource(outdir));
   const { worker, container, image } = foldersOf(outdir, built);
   const files = built.modules.map((name) => ({
     name,

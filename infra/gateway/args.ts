@@ -86,8 +86,16 @@ export interface GatewayArgs {
    * word of a person leaves it. Default: 0.
    */
   replayEvents?: number | undefined;
-  /** Name of a built image. Default: the image of this package's bundle. */
+  /**
+   * Name of an image, or `build` to build this package's own. Default: the image that was published with this package,
+   * by digest and only if it is signed as the release signs; built if none was published.
+   */
   image?: pulumi.Input<string> | undefined;
+  /**
+   * Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as
+   * it is.
+   */
+  imagePublicKey?: pulumi.Input<string> | undefined;
   endpoints?: EndpointsArgs | undefined;
   /**
    * Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no

@@ -27,6 +27,7 @@ import { type Completed, completed, type HostGatewayArgs } from "./args.ts";
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
 import { explained, gateOf, type Gate } from "./gate.ts";
+import { BUILD, namedImage } from "./image.ts";
 import { judgeConfigText } from "./running-config.ts";
 
 type Settings = Completed<"host">;
@@ -70,8 +71,9 @@ export class HostGateway extends pulumi.ComponentResource {
     const hooks = nameHooks(names, dockerHost);
     const environment = environmentOf("host", settings);
     const engine = resolveEngine(dockerHost);
+    const named = namedImage(settings, checked);
     const gate = gateOf(
-      Promise.all([checked, hooks.registered, engine]).then(([, , found]) =>
+      Promise.all([engine, checked, hooks.registered, named?.checked]).then(([found]) =>
         checkHost(settings, names, environment, found),
       ),
     );
@@ -83,8 +85,7 @@ export class HostGateway extends pulumi.ComponentResource {
     warnOfPublicDiscordApp(runtime.secrets["DISCORD_BOT_TOKEN"], settings.endpoints?.discord);
     const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets, connection }, parent);
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
-    const source =
-      settings.image === undefined ? imageBuild(built, engine, gate) : { name: gate(settings.image) };
+    const source = named === undefined ? imageBuild(built, engine, gate) : { name: gate(named.name) };
     const placement = new Placement(
       `${name}-placement`,
       {
@@ -129,7 +130,7 @@ export class HostGateway extends pulumi.ComponentResource {
         probe: probeEnvironment({
           url: `http://${addressOnHost(settings)}:${settings.port}`,
           // A custom image is not checked.
-          bundle: settings.image === undefined ? bundle.container.hash : undefined,
+          bundle: named === undefined || named.isOwn ? bundle.container.hash : undefined,
           attestation: attestation.expected(runtime),
           channels: offeredChannels(runtime.secrets),
           alerts: runtime.secrets["ALERTS"] !== undefined,
@@ -188,6 +189,7 @@ async function checkHost(
 ): Promise<void> {
   const { memoryMiB, cpus, diskMiB, dataDirectory: directory, port, address } = settings;
   const [image, known] = await Promise.all([whenKnown(settings.image), whenKnown(variables)]);
+  const isCustom = image !== UNKNOWN && image !== BUILD;
   const commands = commandsFor(operatorStack());
   await preflight({
     names,
@@ -197,7 +199,7 @@ async function checkHost(
     memoryMiB,
     cpus,
     diskMiB,
-    image: image === UNKNOWN ? undefined : image,
+    image: isCustom ? image : undefined,
     commands,
     ...(known !== UNKNOWN && {
       judgeConfig: (text: string) => judgeConfigText(text, { variables: known, secrets }, commands),

@@ -155,7 +155,11 @@ const COMMON = {
   logLevel: oneOf(["debug", "info", "warning", "error"]),
   configRecovery: oneOf(CONFIG_RECOVERIES),
   replayEvents: integer(0, MOST_REPLAYED),
-  image: matching(/^\S+$/, "an image's name without spaces"),
+  image: matching(/^\S{1,512}$/, "an image's name without spaces, or build"),
+  imagePublicKey: matching(
+    /^-----BEGIN PUBLIC KEY-----\s[\w+/=\s]{40,4000}-----END PUBLIC KEY-----\s*$/,
+    "a public key as PEM, as in cosign.pub",
+  ),
   endpoints: z.strictObject(
     {
       slack: serverUrl(),

@@ -45,6 +45,7 @@ const COMMON: readonly Rule[] = [
   together("Discord", DISCORD),
   loopbackTeamDomain,
   ownTwice,
+  keyOfNoImage,
   placeholders,
 ];
 
@@ -131,6 +132,14 @@ function awakeAnyway({ sleepAfter, expectedAwakeHours: hours }: Values, words: W
       fix: either(words, words.remove("expectedAwakeHours"), words.set("sleepAfter", SHORT_SLEEP)),
     },
   ];
+}
+
+/** Reports a key without an image of somebody's: of this package's own image it is known who signs it. */
+function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): Problem[] {
+  if (imagePublicKey === undefined || (image !== undefined && image !== "build")) return [];
+  const reason = `given without an image's name in ${words.name("image")}`;
+  const fix = either(words, words.set("image", "<name at a registry>"), words.remove("imagePublicKey"));
+  return [{ path: "imagePublicKey", reason, fix }];
 }
 
 /** A destroy cannot both keep the bucket and empty it. */

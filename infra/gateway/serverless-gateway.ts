@@ -28,6 +28,7 @@ import { type Completed, completed, type ServerlessGatewayArgs } from "./args.ts
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
 import { explained, type Gate, gateOf } from "./gate.ts";
+import { type NamedImage, namedImage } from "./image.ts";
 import { workersHost } from "./rules.ts";
 import { askAboutRunningConfig } from "./running-config.ts";
 
@@ -73,7 +74,8 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     super("steward:index:ServerlessGateway", name, {}, opts);
 
     const credentials = credentialsOf(settings, this.getProvider("cloudflare:index/worker:Worker"));
-    const gate = gateOf(checked.then(() => checkToken(settings, credentials)));
+    const named = namedImage(settings, checked);
+    const gate = gateOf(Promise.all([checked.then(() => checkToken(settings, credentials)), named?.checked]));
     const { runtime, url, accountId } = gated(settings, gate);
     const parent = { parent: this };
     const stored = storedCredentials(settings, credentials);
@@ -85,13 +87,14 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     warnOfPublicDiscordApp(runtime.secrets.DISCORD_BOT_TOKEN, settings.endpoints?.discord);
     if (settings.discord?.botToken !== undefined) tellOfDiscordCommands();
     const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets, connection }, parent);
-    const pushed = isPushed(settings)
+    const pushed = isPushed(settings, named)
       ? new PushedImage(
           `${name}-image`,
           {
             accountId,
             registry: settings.registry ?? CLOUDFLARE_REGISTRY,
             instanceType: settings.instanceType,
+            ...(named && { source: gate(named.name) }),
             hash: container.hash,
             baseMonth: baseMonth(),
             api: stored,
@@ -99,7 +102,8 @@ export class ServerlessGateway extends pulumi.ComponentResource {
           { ...parent, dependsOn: secrets },
         )
       : undefined;
-    const image = pushed?.reference ?? gate(settings.image ?? pulumi.interpolate`${AGENT}:${container.hash}`);
+    const local = pulumi.interpolate`${AGENT}:${container.hash}`;
+    const image = pushed?.reference ?? gate(named === undefined || named.isOwn ? local : named.name);
     const commands = commandsFor(operatorStack());
     const problem = askAboutRunningConfig(attestation.key, { url, environment: runtime, commands });
     const configCheck = new ConfigCheck(`${name}-config-check`, { problem }, parent);
@@ -220,8 +224,8 @@ function gated(settings: Settings, gate: Gate) {
 }
 
 /** By default a rehearsal pushes no image, since its containers run on this machine's engine; nor is a given one pushed. */
-function isPushed({ image, registry, origin }: Settings): boolean {
-  return image === undefined && (registry !== undefined || origin === undefined);
+function isPushed({ registry, origin }: Settings, named: NamedImage | undefined): boolean {
+  return (named === undefined || named.isOwn) && (registry !== undefined || origin === undefined);
 }
 
 function hostOf({ hostname, subdomain = "", workerName }: Settings): pulumi.Input<string> {

@@ -31,6 +31,16 @@ const PLATFORM = "linux/amd64";
 const REFUSAL = /unauthorized|authentication required|access to the resource is denied|no basic auth/i;
 
 /**
+ * Pulls an image for the containers' processor, unless the engine has it, and returns its name.
+ *
+ * @throws BuildFailure `docker_unavailable`, `docker_failed`
+ */
+export async function pullImage(image: string): Promise<string> {
+  await docker(["pull", "--quiet", `--platform=${PLATFORM}`, image]);
+  return image;
+}
+
+/**
  * Pushes an image to the account's registry, and leaves no other name for it behind on the engine.
  *
  * @returns its name by digest, which no later push can move.

@@ -3,24 +3,27 @@ import { buildBundle } from "../bundle/bundle.ts";
 import { BuildFailure } from "../shell/failure.ts";
 import { stewardImage } from "../bundle/image.ts";
 import type { InstanceType } from "./container-api.ts";
-import { pushImage } from "./push-image.ts";
+import { pullImage, pushImage } from "./push-image.ts";
 import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
- * Builds this checkout's image and pushes it for PUSH_ACCOUNT to PUSH_REGISTRY, if the disk of PUSH_INSTANCE_TYPE
- * holds it. The last line of its output is the image's name by digest; progress goes to standard error.
+ * Pushes the image for PUSH_ACCOUNT to PUSH_REGISTRY, if the disk of PUSH_INSTANCE_TYPE holds it: the one that
+ * PUSH_SOURCE names by digest, otherwise one that it builds. The last line of its output is the image's name by digest; progress goes to standard error.
  */
 const {
   PUSH_ACCOUNT = "",
   PUSH_REGISTRY = "",
   PUSH_INSTANCE_TYPE,
+  PUSH_SOURCE,
   CLOUDFLARE_API_TOKEN = "",
   CLOUDFLARE_BASE_URL,
 } = process.env;
 
 try {
   const bundle = await buildBundle();
-  const { image } = await stewardImage(bundle, (line) => printError(`${line}\n`));
+  const log = (line: string): void => printError(`${line}\n`);
+  const image =
+    PUSH_SOURCE === undefined ? (await stewardImage(bundle, log)).image : await pullImage(PUSH_SOURCE);
   const access = { accountId: PUSH_ACCOUNT, apiToken: CLOUDFLARE_API_TOKEN, baseURL: CLOUDFLARE_BASE_URL };
   const reference = await pushImage(access, {
     image,

@@ -10,6 +10,8 @@ export interface PushedImageArgs {
   /** Host of the account's registry, with a port where it has one. */
   registry: string;
   instanceType: InstanceType;
+  /** A published image by digest, to be copied. Default: the image is built. */
+  source?: pulumi.Input<string> | undefined;
   /** Hash of what the image is built from: another one is another image. */
   hash: pulumi.Input<string>;
   /** Month of the base image, such as `2026-11`; in another one the image is built and pushed again. */
@@ -20,7 +22,7 @@ export interface PushedImageArgs {
 
 const PUSH = programText("infra/serverless/push");
 
-/** This checkout's image in the account's registry. Nothing is built or pushed in a preview. */
+/** The gateway's image in the account's registry. Nothing is built or pushed in a preview. */
 export class PushedImage extends pulumi.ComponentResource {
   /** The image by digest. */
   readonly reference: pulumi.Output<string>;
@@ -49,12 +51,14 @@ function pushEnvironment({
   accountId,
   registry,
   instanceType,
+  source,
   api: { apiToken, baseUrl },
 }: PushedImageArgs): Record<string, pulumi.Input<string>> {
   const environment = {
     PUSH_ACCOUNT: accountId,
     PUSH_REGISTRY: registry,
     PUSH_INSTANCE_TYPE: instanceType,
+    ...(source !== undefined && { PUSH_SOURCE: source }),
     ...(apiToken !== undefined && { CLOUDFLARE_API_TOKEN: apiToken }),
     ...(baseUrl !== undefined && { CLOUDFLARE_BASE_URL: baseUrl }),
   };

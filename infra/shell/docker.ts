@@ -1,6 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import * as z from "zod";
+import { parseJson } from "../../runtime/shared/json.ts";
 import { BuildFailure } from "./failure.ts";
 import { type Finished, run, type RunOptions, tail } from "./process.ts";
 
@@ -203,4 +205,48 @@ export async function withRegistryLogin<T>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** https://docs.docker.com/reference/cli/docker/login/#credential-stores */
+const configSchema = z.object({
+  auths: z.record(z.string(), z.object({ auth: z.string().optional() })).default({}),
+  credHelpers: z.record(z.string(), z.string()).default({}),
+  credsStore: z.string().optional(),
+});
+/** https://github.com/docker/docker-credential-helpers#development */
+const helperSchema = z.object({ Username: z.string(), Secret: z.string() });
+
+const HELPER_MS = 10_000;
+
+/**
+ * Returns the login that the docker command has for a registry; `undefined` without one. A credential helper that fails
+ * counts as no login: the registry may need none.
+ *
+ * @param host key in Docker's configuration
+ */
+export async function dockerLogin(host: string, env: NodeJS.ProcessEnv): Promise<RegistryLogin | undefined> {
+  const folder = env["DOCKER_CONFIG"] || join(env["HOME"] || homedir(), ".docker");
+  const text = await readFile(join(folder, "config.json"), "utf8").catch(() => "{}");
+  const config = configSchema.safeParse(parseJson(text)).data;
+  const helper = config?.credHelpers[host] ?? config?.credsStore;
+  const told = helper === undefined ? undefined : await askHelper(helper, host, env);
+  return told ?? loginOf(config?.auths[host]?.auth);
+}
+
+async function askHelper(
+  helper: string,
+  host: string,
+  env: NodeJS.ProcessEnv,
+): Promise<RegistryLogin | undefined> {
+  const options = { env, input: host, timeoutMs: HELPER_MS };
+  const { code, stdout } = await run(`docker-credential-${helper}`, ["get"], options);
+  const told = code === 0 ? helperSchema.safeParse(parseJson(stdout)).data : undefined;
+  return told && { username: told.Username, password: told.Secret };
+}
+
+function loginOf(auth = ""): RegistryLogin | undefined {
+  const text = Buffer.from(auth, "base64").toString();
+  const colon = text.indexOf(":");
+  if (colon < 1) return undefined;
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }

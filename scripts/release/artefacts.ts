@@ -5,6 +5,7 @@ import path from "node:path";
 import * as z from "zod";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { stewardImage } from "../../infra/bundle/image.ts";
+import type { Released } from "../../infra/bundle/released.ts";
 import { docker, requireDocker } from "../../infra/shell/docker.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { PACKAGE, ROOT } from "../../infra/shell/package.ts";
@@ -37,14 +38,18 @@ export type ReleaseRecord = z.infer<typeof recordSchema>;
  * is removed.
  *
  * @param commit of the sources
+ * @param image where the image will be, and who signs it
  * @throws BuildFailure `release_folder_taken` if the folder has other files
  */
-export async function buildPackage(folder: string, version: string, commit: string): Promise<ReleaseRecord> {
+export async function buildPackage(
+  folder: string,
+  { version, commit, image }: { version: string; commit: string; image: NonNullable<Released["image"]> },
+): Promise<ReleaseRecord> {
   await emptyFolder(folder);
   await mkdir(folder, { recursive: true });
-  const node = (script: string): Promise<string> =>
-    execute(process.execPath, [path.join(ROOT, script), "--out", folder], { cwd: ROOT });
-  await node("scripts/package.ts");
+  const node = (script: string, ...words: string[]): Promise<string> =>
+    execute(process.execPath, [path.join(ROOT, script), "--out", folder, ...words], { cwd: ROOT });
+  await node("scripts/package.ts", "--image", JSON.stringify(image));
   await node("infra/bundle/sbom.ts");
   const file = `${PACKAGE}-${version}.tgz`;
   const built = await execute("tar", ["-xOzf", path.join(folder, file), "package/dist/released.json"]);

@@ -20,7 +20,7 @@ import { publishRelease } from "./github.ts";
 import { prepareRelease } from "./prepare.ts";
 import { publishPackage } from "./publish-package.ts";
 import { pushImages } from "./push-image.ts";
-import { signRelease } from "./sign.ts";
+import { publicKeyOf, signRelease, workflowSigner } from "./sign.ts";
 
 const SCRIPT = "npm run release --";
 const { version } = packageJson;
@@ -151,9 +151,14 @@ async function check({ say, log, env, options, now }: Release): Promise<void> {
 
 const problemText = ({ code, cause, fix }: Problem): string => `${cause} (${code})\n  fix: ${fix}\n`;
 
-async function build({ folder, say }: Release): Promise<void> {
+async function build({ folder, say, env, options }: Release): Promise<void> {
   const commit = (await execute("git", ["rev-parse", "HEAD"], { cwd: ROOT })).trim();
-  const record = await artefacts.buildPackage(folder, version, commit);
+  const signer =
+    options.key === undefined
+      ? workflowSigner(REPOSITORY, sourceTag(version))
+      : { publicKey: await publicKeyOf({ run, env, key: options.key }) };
+  const image = { name: `${options.image}:${version}`, signer };
+  const record = await artefacts.buildPackage(folder, { version, commit, image });
   say(`${path.join(folder, record.package)}\n`);
 }
 

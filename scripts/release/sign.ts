@@ -1,6 +1,7 @@
 import path from "node:path";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { type run as runProcess, tail } from "../../infra/shell/process.ts";
+import { BUNDLE_ANNOTATION } from "../../infra/registry/signature.ts";
 import { billOfImage, type ReleaseRecord, signatureOf, SUMS } from "./artefacts.ts";
 
 /** Way to sign: with the workflow's identity by default. */
@@ -23,7 +24,7 @@ export interface Signer {
 export async function signRelease(
   signer: Signer,
   folder: string,
-  { package: file, image }: ReleaseRecord,
+  { package: file, image, imageHash }: ReleaseRecord,
   processors: readonly string[],
 ): Promise<void> {
   for (const name of [file, SUMS]) {
@@ -31,7 +32,8 @@ export async function signRelease(
     await cosign(signer, "sign-blob", ["--bundle", signatureOf(subject), subject]);
   }
   if (image === undefined) return;
-  await cosign(signer, "sign", ["--recursive", image]);
+  // A stack takes only an image that is signed with the hash of its own package's bundle.
+  await cosign(signer, "sign", ["--recursive", "--annotations", `${BUNDLE_ANNOTATION}=${imageHash}`, image]);
   for (const arch of processors) {
     const predicate = path.join(folder, billOfImage(arch));
     await cosign(signer, "attest", ["--type", "cyclonedx", "--predicate", predicate, image]);
@@ -41,8 +43,25 @@ export async function signRelease(
 async function cosign({ run, env, key }: Signer, command: string, words: string[]): Promise<void> {
   // With a key, cosign works offline: it asks no Sigstore service and writes no entry in the public log.
   const way = key === undefined ? [] : ["--key", key, "--use-signing-config=false", "--tlog-upload=false"];
-  const finished = await run("cosign", [command, "--yes", ...way, ...words], { env });
-  if (finished.code === 0) return;
+  await succeed({ run, env }, command, ["--yes", ...way, ...words]);
+}
+
+/** Returns the public key, as PEM, of a key that signs. */
+export async function publicKeyOf({ run, env, key = "" }: Signer): Promise<string> {
+  return succeed({ run, env }, "public-key", ["--key", key]);
+}
+
+/** Returns the identity under which the workflow of a repository signs the release of a tag. */
+export function workflowSigner(repository: string, tag: string): { identity: string; issuer: string } {
+  return {
+    identity: `${repository}/.github/workflows/release.yml@refs/tags/${tag}`,
+    issuer: "https://token.actions.githubusercontent.com",
+  };
+}
+
+async function succeed({ run, env }: Signer, command: string, words: string[]): Promise<string> {
+  const finished = await run("cosign", [command, ...words], { env });
+  if (finished.code === 0) return finished.stdout;
   if (finished.missing) {
     throw new BuildFailure(
       "cosign_missing",

@@ -12,6 +12,7 @@ import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { environmentOf } from "../../infra/gateway/environment.ts";
 import { shape } from "../../infra/gateway/host-gateway.ts";
+import { namedImage } from "../../infra/gateway/image.ts";
 import { composeEnvironment, composeFile } from "../../infra/host/compose.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { AGENT, HOST_NAMES } from "../../runtime/contract/names.ts";
@@ -49,7 +50,9 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   const { secrets, variables: given } = environmentOf("host", { ...config, environmentName });
   // Plain, since the settings are.
   const variables = given as Record<string, string>;
-  const image = config.image ?? `${AGENT}:${(await buildBundle()).container.hash}`;
+  // Plain too.
+  const named = (await namedImage(config, Promise.resolve())?.checked) as string | undefined;
+  const image = named ?? `${AGENT}:${(await buildBundle()).container.hash}`;
   const directory = config.dataDirectory;
   const names = Object.keys(secrets).sort();
   const file = composeFile({
@@ -65,7 +68,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   say(`Wrote ${path.join(out, "compose.yaml")} and .env.example with ${names.length} secrets to fill in.\n`);
   if (!names.includes("ADMIN_TOKEN") && variables["EDGE_ACCESS_AUD"] === undefined)
     say("Set ADMIN_TOKEN in .env too, else the admin pages stay closed.\n");
-  if (config.image === undefined)
+  if (named === undefined)
     say(`${commandsFor().tool("image")} builds ${image} on the engine that is to run it.\n`);
   return 0;
 }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { verifiedImage } from "../../infra/registry/verified.ts";
 import { docker, withRegistryLogin } from "../../infra/shell/docker.ts";
 import { run } from "../../infra/shell/process.ts";
 import { execute } from "../../scripts/execute.ts";
@@ -122,6 +123,16 @@ describe.skipIf(missing.length > 0)(`the released image at a registry${reason}`,
     );
     expect(bills.map((bill) => /"\$comment": ?"(\w+)"/.exec(bill)?.[1]).sort()).toEqual(ARCHITECTURES);
     await expect(verify("verify", "other.pub")).rejects.toThrow("signature");
+    // As a stack of the released package does it, without cosign.
+    const stack = async (key: string, bundle: string) =>
+      loggedIn(async (env) => {
+        const signer = { publicKey: await readFile(path.join(folder, key), "utf8") };
+        const outside = { fetch, env: { ...env, XDG_CACHE_HOME: folder } };
+        return verifiedImage({ image: `${repository}:${VERSION}`, signer, bundle }, outside);
+      });
+    await expect(stack("other.pub", "hash")).rejects.toMatchObject({ code: "image_unsigned" });
+    await expect(stack("cosign.pub", "another")).rejects.toMatchObject({ code: "image_unsigned" });
+    expect(await stack("cosign.pub", "hash")).toBe(image);
     await expect(verify("verify-attestation --type cyclonedx", "other.pub")).rejects.toThrow("signature");
   });
 

@@ -47,7 +47,12 @@ test.skipIf(!engine.ok)(
     await project.begin("host");
     const port = await freePort();
     await project.configure(
-      { "steward:hostPort": String(port), "steward:endpoints": JSON.stringify(platforms.endpoints) },
+      {
+        "steward:hostPort": String(port),
+        "steward:endpoints": JSON.stringify(platforms.endpoints),
+        // A release runs this before it publishes its image.
+        "steward:image": "build",
+      },
       {
         "steward:adminToken": ADMIN_TOKEN,
         "steward:anthropicApiKey": settings.secrets.anthropicApiKey,

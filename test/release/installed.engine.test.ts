@@ -60,7 +60,6 @@ test(
     expect((await fetch(`${world.front.url}/healthz`)).status).toBe(200);
     expect((await works("pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
     expect((await works("npx steward-deploy drift dev")).said).toContain("No drift.");
-    // Under another Node, whose programs lie elsewhere: the state names no place of this machine.
     const rollout = await works("npm run --silent rollout -- dev");
     expect(rollout.said).toContain("Nothing is going to change.");
     expect((await works("npx steward-deploy slack-manifest dev")).said).toContain(

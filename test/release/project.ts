@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect } from "vitest";
+import type { Released } from "../../infra/bundle/released.ts";
 import { openShell, succeed, type Shell, type Typed } from "../journeys/typed.ts";
 
 /** An empty folder in which a person installs the package and makes a stack of it. */
@@ -25,8 +26,16 @@ export interface Project {
   remove(): Promise<void>;
 }
 
-/** @param docker whether the engine needs the Docker provider */
-export async function emptyProject(name: string, { docker = false } = {}): Promise<Project> {
+/** Options of {@link emptyProject}. */
+interface ProjectOptions {
+  /** The engine needs the Docker provider. Default: false. */
+  docker?: boolean;
+  /** The published image that the packed package names. Default: none. */
+  image?: Released["image"];
+}
+
+export async function emptyProject(name: string, options: ProjectOptions = {}): Promise<Project> {
+  const { docker = false, image } = options;
   const folder = await mkdtemp(join(tmpdir(), `steward-${name}-`));
   const [bot, state] = [join(folder, "bot"), join(folder, "state")];
   await mkdir(bot);
@@ -35,12 +44,17 @@ export async function emptyProject(name: string, { docker = false } = {}): Promi
 
   async function packed(): Promise<string> {
     const checkout = { ...shell, folder: resolve(".") };
-    const { said } = await works(`npm run --silent package -- --out ${folder}/package`, checkout);
+    const published = image === undefined ? "" : `--image '${JSON.stringify(image)}'`;
+    const { said } = await works(
+      `npm run --silent package -- --out ${folder}/package ${published}`,
+      checkout,
+    );
     return said.trim().split("\n").at(-1) ?? "";
   }
 
   async function install(): Promise<void> {
-    const { STEWARD_PACKAGE: file = await packed() } = process.env;
+    const { STEWARD_PACKAGE: given } = process.env;
+    const file = given === undefined || image !== undefined ? await packed() : given;
     await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
   }
 

@@ -1,3 +1,10 @@
+/** A key as cosign writes it, of which nobody has the private half. */
+const PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEyNZc4BsMiVDjYQ7DKxpDvG2Lh8dh
+x2DBhVVQ4oy8JtKqCVC4pLwLLTfyCVj5hgfGmdWb52mD3JPk1CIRjVqV5w==
+-----END PUBLIC KEY-----
+`;
+
 /** Changes of a complete serverless stack that its configuration refuses, each with its problem. */
 export const REFUSED: readonly (readonly [
   what: string,
@@ -100,6 +107,16 @@ export const REFUSED: readonly (readonly [
     "more events than are replayed",
     { "steward:replayEvents": "501" },
     "steward:replayEvents: must be a whole number from 0 to 500",
+  ],
+  [
+    "a key for the image that is built",
+    { "steward:image": "build", "steward:imagePublicKey": PUBLIC_KEY },
+    "steward:imagePublicKey: given without an image's name in steward:image",
+  ],
+  [
+    "a key of an image that is none",
+    { "steward:image": "registry.acme.dev/steward:1", "steward:imagePublicKey": "no key" },
+    "steward:imagePublicKey: must be a public key as PEM, as in cosign.pub",
   ],
   [
     "a flag that is none",

@@ -20,8 +20,12 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** Debian's `docker-registry`, with basic auth and a directory of its own. */
-export async function startRegistry(): Promise<Registry> {
+/**
+ * Debian's `docker-registry`, with a directory of its own.
+ *
+ * @param isPublic true to let anyone in. Default: {@link REGISTRY_LOGIN} is required.
+ */
+export async function startRegistry({ isPublic = false } = {}): Promise<Registry> {
   const dir = await mkdtemp(join(tmpdir(), "steward-registry-"));
   const host = `127.0.0.1:${await freePort()}`;
   const config = {
@@ -29,7 +33,7 @@ export async function startRegistry(): Promise<Registry> {
     log: { level: "error" },
     storage: { filesystem: { rootdirectory: join(dir, "data") } },
     http: { addr: host },
-    auth: { htpasswd: { realm: "steward", path: join(dir, "htpasswd") } },
+    ...(!isPublic && { auth: { htpasswd: { realm: "steward", path: join(dir, "htpasswd") } } }),
   };
   await writeFile(join(dir, "htpasswd"), HTPASSWD);
   // JSON is YAML.

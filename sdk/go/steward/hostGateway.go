@@ -86,8 +86,10 @@ type hostGatewayArgs struct {
 	Endpoints  *Endpoints `pulumi:"endpoints"`
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string `pulumi:"environmentName"`
-	// Name of a built image. Default: the image of this package's bundle.
+	// Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
 	Image *string `pulumi:"image"`
+	// Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+	ImagePublicKey *string `pulumi:"imagePublicKey"`
 	// Number of log files that the engine keeps. Default: 3.
 	LogFiles *int `pulumi:"logFiles"`
 	// Default: `info`.
@@ -145,8 +147,10 @@ type HostGatewayArgs struct {
 	Endpoints  EndpointsPtrInput
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string
-	// Name of a built image. Default: the image of this package's bundle.
+	// Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
 	Image pulumi.StringPtrInput
+	// Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+	ImagePublicKey pulumi.StringPtrInput
 	// Number of log files that the engine keeps. Default: 3.
 	LogFiles *int
 	// Default: `info`.

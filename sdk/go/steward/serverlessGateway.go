@@ -92,8 +92,10 @@ type serverlessGatewayArgs struct {
 	ExpectedAwakeHours *float64 `pulumi:"expectedAwakeHours"`
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname *string `pulumi:"hostname"`
-	// Name of a built image. Default: the image of this package's bundle.
+	// Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
 	Image *string `pulumi:"image"`
+	// Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+	ImagePublicKey *string `pulumi:"imagePublicKey"`
 	// Size of the container. Default: `lite`.
 	InstanceType *InstanceType `pulumi:"instanceType"`
 	// Default: `info`.
@@ -155,8 +157,10 @@ type ServerlessGatewayArgs struct {
 	ExpectedAwakeHours *float64
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname pulumi.StringPtrInput
-	// Name of a built image. Default: the image of this package's bundle.
+	// Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
 	Image pulumi.StringPtrInput
+	// Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+	ImagePublicKey pulumi.StringPtrInput
 	// Size of the container. Default: `lite`.
 	InstanceType *InstanceType
 	// Default: `info`.

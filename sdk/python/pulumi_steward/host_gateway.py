@@ -36,6 +36,7 @@ class HostGatewayArgs:
                  endpoints: pulumi.Input[Optional['EndpointsArgs']] = None,
                  environment_name: Optional[_builtins.str] = None,
                  image: pulumi.Input[Optional[_builtins.str]] = None,
+                 image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  log_files: Optional[_builtins.int] = None,
                  log_level: Optional['LogLevel'] = None,
                  log_max_mi_b: Optional[_builtins.int] = None,
@@ -64,7 +65,8 @@ class HostGatewayArgs:
         :param _builtins.int disk_mi_b: Free space in MiB that the engine's disk and the data's disk must have. Default: 1024.
         :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`: the one of the `docker` provider in the component's options. Default: the engine that the `docker` command uses.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param pulumi.Input[_builtins.str] image: Name of a built image. Default: the image of this package's bundle.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+        :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
         :param _builtins.int log_files: Number of log files that the engine keeps. Default: 3.
         :param 'LogLevel' log_level: Default: `info`.
         :param _builtins.int log_max_mi_b: Size in MiB of each log file that the engine keeps. Default: 10.
@@ -109,6 +111,8 @@ class HostGatewayArgs:
             pulumi.set(__self__, "environment_name", environment_name)
         if image is not None:
             pulumi.set(__self__, "image", image)
+        if image_public_key is not None:
+            pulumi.set(__self__, "image_public_key", image_public_key)
         if log_files is not None:
             pulumi.set(__self__, "log_files", log_files)
         if log_level is not None:
@@ -301,13 +305,25 @@ class HostGatewayArgs:
     @pulumi.getter
     def image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Name of a built image. Default: the image of this package's bundle.
+        Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
         """
         return pulumi.get(self, "image")
 
     @image.setter
     def image(self, value: pulumi.Input[Optional[_builtins.str]]):
         pulumi.set(self, "image", value)
+
+    @_builtins.property
+    @pulumi.getter(name="imagePublicKey")
+    def image_public_key(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+        """
+        return pulumi.get(self, "image_public_key")
+
+    @image_public_key.setter
+    def image_public_key(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "image_public_key", value)
 
     @_builtins.property
     @pulumi.getter(name="logFiles")
@@ -498,6 +514,7 @@ class HostGateway(pulumi.ComponentResource):
                  endpoints: pulumi.Input[Optional[Union['EndpointsArgs', 'EndpointsArgsDict']]] = None,
                  environment_name: Optional[_builtins.str] = None,
                  image: pulumi.Input[Optional[_builtins.str]] = None,
+                 image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  log_files: Optional[_builtins.int] = None,
                  log_level: Optional['LogLevel'] = None,
                  log_max_mi_b: Optional[_builtins.int] = None,
@@ -530,7 +547,8 @@ class HostGateway(pulumi.ComponentResource):
         :param _builtins.int disk_mi_b: Free space in MiB that the engine's disk and the data's disk must have. Default: 1024.
         :param _builtins.str docker_host: Address of the Docker engine, `unix:///…` or `ssh://…`: the one of the `docker` provider in the component's options. Default: the engine that the `docker` command uses.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param pulumi.Input[_builtins.str] image: Name of a built image. Default: the image of this package's bundle.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+        :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
         :param _builtins.int log_files: Number of log files that the engine keeps. Default: 3.
         :param 'LogLevel' log_level: Default: `info`.
         :param _builtins.int log_max_mi_b: Size in MiB of each log file that the engine keeps. Default: 10.
@@ -584,6 +602,7 @@ class HostGateway(pulumi.ComponentResource):
                  endpoints: pulumi.Input[Optional[Union['EndpointsArgs', 'EndpointsArgsDict']]] = None,
                  environment_name: Optional[_builtins.str] = None,
                  image: pulumi.Input[Optional[_builtins.str]] = None,
+                 image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  log_files: Optional[_builtins.int] = None,
                  log_level: Optional['LogLevel'] = None,
                  log_max_mi_b: Optional[_builtins.int] = None,
@@ -624,6 +643,7 @@ class HostGateway(pulumi.ComponentResource):
             __props__.__dict__["endpoints"] = endpoints
             __props__.__dict__["environment_name"] = environment_name
             __props__.__dict__["image"] = image
+            __props__.__dict__["image_public_key"] = image_public_key
             __props__.__dict__["log_files"] = log_files
             __props__.__dict__["log_level"] = log_level
             __props__.__dict__["log_max_mi_b"] = log_max_mi_b

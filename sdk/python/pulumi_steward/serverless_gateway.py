@@ -36,6 +36,7 @@ class ServerlessGatewayArgs:
                  expected_awake_hours: Optional[_builtins.float] = None,
                  hostname: pulumi.Input[Optional[_builtins.str]] = None,
                  image: pulumi.Input[Optional[_builtins.str]] = None,
+                 image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_type: Optional['InstanceType'] = None,
                  log_level: Optional['LogLevel'] = None,
                  migrations: Optional[Sequence[pulumi.Input['MigrationArgs']]] = None,
@@ -66,7 +67,8 @@ class ServerlessGatewayArgs:
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
         :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
-        :param pulumi.Input[_builtins.str] image: Name of a built image. Default: the image of this package's bundle.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+        :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
         :param 'InstanceType' instance_type: Size of the container. Default: `lite`.
         :param 'LogLevel' log_level: Default: `info`.
         :param Sequence[pulumi.Input['MigrationArgs']] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class.
@@ -112,6 +114,8 @@ class ServerlessGatewayArgs:
             pulumi.set(__self__, "hostname", hostname)
         if image is not None:
             pulumi.set(__self__, "image", image)
+        if image_public_key is not None:
+            pulumi.set(__self__, "image_public_key", image_public_key)
         if instance_type is not None:
             pulumi.set(__self__, "instance_type", instance_type)
         if log_level is not None:
@@ -308,13 +312,25 @@ class ServerlessGatewayArgs:
     @pulumi.getter
     def image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Name of a built image. Default: the image of this package's bundle.
+        Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
         """
         return pulumi.get(self, "image")
 
     @image.setter
     def image(self, value: pulumi.Input[Optional[_builtins.str]]):
         pulumi.set(self, "image", value)
+
+    @_builtins.property
+    @pulumi.getter(name="imagePublicKey")
+    def image_public_key(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
+        """
+        return pulumi.get(self, "image_public_key")
+
+    @image_public_key.setter
+    def image_public_key(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "image_public_key", value)
 
     @_builtins.property
     @pulumi.getter(name="instanceType")
@@ -529,6 +545,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  expected_awake_hours: Optional[_builtins.float] = None,
                  hostname: pulumi.Input[Optional[_builtins.str]] = None,
                  image: pulumi.Input[Optional[_builtins.str]] = None,
+                 image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_type: Optional['InstanceType'] = None,
                  log_level: Optional['LogLevel'] = None,
                  migrations: Optional[Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]]] = None,
@@ -563,7 +580,8 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
         :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
-        :param pulumi.Input[_builtins.str] image: Name of a built image. Default: the image of this package's bundle.
+        :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
+        :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
         :param 'InstanceType' instance_type: Size of the container. Default: `lite`.
         :param 'LogLevel' log_level: Default: `info`.
         :param Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class.
@@ -619,6 +637,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  expected_awake_hours: Optional[_builtins.float] = None,
                  hostname: pulumi.Input[Optional[_builtins.str]] = None,
                  image: pulumi.Input[Optional[_builtins.str]] = None,
+                 image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_type: Optional['InstanceType'] = None,
                  log_level: Optional['LogLevel'] = None,
                  migrations: Optional[Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]]] = None,
@@ -663,6 +682,7 @@ class ServerlessGateway(pulumi.ComponentResource):
             __props__.__dict__["expected_awake_hours"] = expected_awake_hours
             __props__.__dict__["hostname"] = hostname
             __props__.__dict__["image"] = image
+            __props__.__dict__["image_public_key"] = image_public_key
             __props__.__dict__["instance_type"] = instance_type
             __props__.__dict__["log_level"] = log_level
             __props__.__dict__["migrations"] = migrations

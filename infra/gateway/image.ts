@@ -1,0 +1,48 @@
+import * as pulumi from "@pulumi/pulumi";
+import { released } from "../bundle/released.ts";
+import { verifiedImage } from "../registry/verified.ts";
+import type { GatewayArgs } from "./args.ts";
+import { UNKNOWN, whenKnown } from "./check.ts";
+import { explained } from "./gate.ts";
+
+/** Value of `image` that builds this package's own. */
+export const BUILD = "build";
+
+/** An image that a gateway runs and that is not to be built. */
+export interface NamedImage {
+  /** Its name; by digest if its signature was checked. */
+  name: pulumi.Output<string>;
+  /** The name once the signature was checked; `UNKNOWN` in a preview that cannot know it yet. */
+  checked: Promise<string | typeof UNKNOWN>;
+  /** True for the image that was published with this package. */
+  isOwn: boolean;
+}
+
+/**
+ * Returns the image that a gateway's arguments name, which may be the published one; `undefined` if it is to be built.
+ *
+ * @param valid check of the arguments, after which the signature is checked
+ */
+export function namedImage(
+  { image, imagePublicKey }: Pick<GatewayArgs, "image" | "imagePublicKey">,
+  valid: Promise<void>,
+): NamedImage | undefined {
+  const { image: published, container: bundle } = released() ?? {};
+  if (image === BUILD || (image === undefined && published === undefined)) return undefined;
+  const find = (): Promise<string | typeof UNKNOWN> =>
+    image === undefined && published !== undefined
+      ? verifiedImage({ image: published.name, signer: published.signer, bundle })
+      : signed(image, imagePublicKey);
+  const checked = valid.then(find).catch(explained);
+  const name = pulumi.output<string>(checked.then((found) => (found === UNKNOWN ? image : found) as string));
+  return { name, checked, isOwn: image === undefined };
+}
+
+async function signed(
+  image: GatewayArgs["image"],
+  key: GatewayArgs["imagePublicKey"],
+): Promise<string | typeof UNKNOWN> {
+  const [name, publicKey] = await Promise.all([whenKnown(image ?? ""), key && whenKnown(key)]);
+  if (name === UNKNOWN || publicKey === UNKNOWN) return UNKNOWN;
+  return publicKey === undefined ? name : verifiedImage({ image: name, signer: { publicKey } });
+}

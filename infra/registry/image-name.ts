@@ -1,0 +1,45 @@
+/** An image's name, in the parts by which a registry knows it. */
+export interface ImageName {
+  /** The registry's address, with its scheme. */
+  origin: string;
+  /** Host by which Docker's configuration keeps a login for the registry. */
+  login: string;
+  /** Path within the registry. */
+  repository: string;
+  /** Tag or digest. */
+  reference: string;
+  /** The name without tag and digest, as it was given. */
+  name: string;
+}
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+/** Docker asks these without TLS: https://docs.docker.com/reference/cli/dockerd/#insecure-registries */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
+
+/** True for a digest, which no push can move to another image. */
+export function isDigest(reference: string): boolean {
+  return DIGEST.test(reference);
+}
+
+/**
+ * Parses an image's name by Docker's rules: a first part with a dot or a port is a host, otherwise the registry is
+ * Docker Hub (https://pkg.go.dev/github.com/distribution/reference).
+ */
+export function parseImageName(image: string): ImageName {
+  const [beforeDigest = "", digest] = image.split("@");
+  const slash = beforeDigest.lastIndexOf("/");
+  const colon = beforeDigest.indexOf(":", slash + 1);
+  const name = colon === -1 ? beforeDigest : beforeDigest.slice(0, colon);
+  const reference = digest ?? (colon === -1 ? "latest" : beforeDigest.slice(colon + 1));
+  const first = name.slice(0, name.indexOf("/"));
+  if (/[.:]/.test(first) || first === "localhost") {
+    const scheme = LOOPBACK.test(first) ? "http" : "https";
+    const repository = name.slice(first.length + 1);
+    return { origin: `${scheme}://${first}`, login: first, repository, reference, name };
+  }
+  const repository = name.includes("/") ? name : `library/${name}`;
+  return { origin: "https://registry-1.docker.io", login: DOCKER_HUB, repository, reference, name };
+}
+
+/** Key of Docker Hub in Docker's configuration. */
+const DOCKER_HUB = "https://index.docker.io/v1/";

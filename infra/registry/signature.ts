@@ -1,0 +1,104 @@
+import { createPublicKey } from "node:crypto";
+import { type Bundle, bundleFromJSON } from "@sigstore/bundle";
+import { toSignedEntity, toTrustMaterial, Verifier } from "@sigstore/verify";
+import * as z from "zod";
+import { parseJson } from "../../runtime/shared/json.ts";
+
+/** Sigstore's certificate authorities and logs. */
+export type TrustedRoot = Parameters<typeof toTrustMaterial>[0];
+
+/** Media type of a signature as cosign 3 stores it: https://docs.sigstore.dev/about/bundle/ */
+export const SIGNATURE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
+
+/** Annotation of a signature that names the code in the image. */
+export const BUNDLE_ANNOTATION = "steward.bundle";
+
+/** Signer of an image: a key, or an identity for which Sigstore's public authority has issued a certificate. */
+export const signerSchema = z.union([
+  z.strictObject({ publicKey: z.string() }),
+  z.strictObject({
+    /** Address of the workflow, with the tag that started it. */
+    identity: z.string(),
+    /** Authority that vouches for the identity. */
+    issuer: z.string(),
+  }),
+]);
+/** See {@link signerSchema}. */
+export type Signer = z.infer<typeof signerSchema>;
+
+/** https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md */
+const statementSchema = z.object({
+  predicateType: z.literal("https://sigstore.dev/cosign/sign/v1"),
+  subject: z.array(
+    z.object({
+      digest: z.object({ sha256: z.string() }),
+      annotations: z.record(z.string(), z.string()).default({}),
+    }),
+  ),
+});
+
+/** Statement that a signature has to make. */
+interface Claim {
+  /** Digest of the image, as `sha256:…`. */
+  digest: string;
+  /** Hash of the code in the image. Default: any. */
+  bundle?: string | undefined;
+}
+
+/** Returns why a signature does not count; `undefined` if it does. */
+export type Verify = (signature: Uint8Array, claim: Claim) => string | undefined;
+
+/**
+ * Prepares the check of signatures of one signer.
+ *
+ * @param authorities returns Sigstore's root of trust; not called for a key
+ */
+export async function verifierOf(signer: Signer, authorities: () => Promise<TrustedRoot>): Promise<Verify> {
+  const isGenuine = "publicKey" in signer ? byKey(signer) : byIdentity(signer, await authorities());
+  return (signature, claim) => {
+    try {
+      const bundle = bundleFromJSON(JSON.parse(Buffer.from(signature).toString()));
+      isGenuine(bundle);
+      return whyNotOf(bundle, claim);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  };
+}
+
+/** A key signs without Sigstore's services: no log and no authority vouches for it. */
+const ALONE = { ctlogThreshold: 0, tlogThreshold: 0, timestampThreshold: 0 };
+
+function byKey({ publicKey }: { publicKey: string }): (bundle: Bundle) => void {
+  const key = { publicKey: createPublicKey(publicKey), validFor: () => true };
+  const none = { certificateAuthorities: [], timestampAuthorities: [], tlogs: [], ctlogs: [] };
+  const verifier = new Verifier({ ...none, publicKey: () => key }, ALONE);
+  return (bundle) => {
+    if (bundle.verificationMaterial.content.$case !== "publicKey")
+      throw new Error("it is made without a key");
+    // Nobody here knows its log or its time.
+    const { signature, key: used } = toSignedEntity(bundle);
+    verifier.verify({ signature, key: used, tlogEntries: [], timestamps: [] });
+  };
+}
+
+function byIdentity(
+  { identity, issuer }: { identity: string; issuer: string },
+  root: TrustedRoot,
+): (bundle: Bundle) => void {
+  const verifier = new Verifier(toTrustMaterial(root));
+  // The library takes a pattern.
+  const exactly = `^${identity.replaceAll(/[^\w/:-]/g, String.raw`\$&`)}$`;
+  const policy = { subjectAlternativeName: exactly, extensions: { issuer } };
+  return (bundle) => void verifier.verify(toSignedEntity(bundle), policy);
+}
+
+/** Returns why a genuine signature is not of this image; `undefined` if it is. */
+function whyNotOf({ content }: Bundle, { digest, bundle }: Claim): string | undefined {
+  const payload = content.$case === "dsseEnvelope" ? content.dsseEnvelope.payload.toString() : "";
+  const statement = statementSchema.safeParse(parseJson(payload)).data;
+  const subject = statement?.subject.find(({ digest: { sha256 } }) => `sha256:${sha256}` === digest);
+  if (subject === undefined) return "it is of something else";
+  if (bundle === undefined || subject.annotations[BUNDLE_ANNOTATION] === bundle) return undefined;
+  return `it is of an image with the code ${subject.annotations[BUNDLE_ANNOTATION]}, not ${bundle}`;
+}

@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { BuildFailure, failureOf } from "../shell/failure.ts";
+import { cacheRoot } from "../shell/cache.ts";
+import { dockerLogin } from "../shell/docker.ts";
+import { isDigest, parseImageName } from "./image-name.ts";
+import { Repository } from "./registry.ts";
+import { SIGNATURE_TYPE, type Signer, type TrustedRoot, verifierOf } from "./signature.ts";
+
+/** An image that is used only if it is signed. */
+export interface SignedImage {
+  /** Name with a tag or digest. */
+  image: string;
+  signer: Signer;
+  /** Hash of the code that has to be in the image. Default: any. */
+  bundle?: string | undefined;
+}
+
+/** The outside that a check of an image's signature needs. */
+export interface Outside {
+  fetch: typeof fetch;
+  env: NodeJS.ProcessEnv;
+  /** Returns Sigstore's root of trust. Default: that of its public service. */
+  authorities?: () => Promise<TrustedRoot>;
+}
+
+const OUTSIDE: Outside = { fetch: (...request) => fetch(...request), env: process.env };
+
+/**
+ * Checks at its registry that an image is signed as it has to be. Pulls nothing.
+ *
+ * @returns the image's name by digest, which no later push can move
+ * @throws BuildFailure `image_unsigned`; `image_not_found`, `image_registry_unreachable`, `image_registry_refused`
+ */
+export async function verifiedImage(signed: SignedImage, outside: Outside = OUTSIDE): Promise<string> {
+  const { image, signer, bundle } = signed;
+  // What a signature says of a bundle stays true: it is asked for once.
+  const kept = bundle === undefined ? undefined : keptFile(signed, outside.env);
+  const known = kept && (await readFile(kept, "utf8").catch(() => undefined));
+  if (known !== undefined) return known;
+  const name = parseImageName(image);
+  const login = (host: string) => dockerLogin(host, outside.env);
+  const repository = new Repository({ fetch: outside.fetch, login }, name);
+  const digest = isDigest(name.reference) ? name.reference : await repository.digest();
+  const signatures = await repository.artifacts(digest, SIGNATURE_TYPE);
+  const verify = await verifierOf(signer, outside.authorities ?? (() => publicAuthorities(outside.env)));
+  const refused: string[] = [];
+  for (const signature of signatures) {
+    const why = verify(signature, { digest, bundle });
+    if (why === undefined) return await keep(kept, `${name.name}@${digest}`);
+    refused.push(why);
+  }
+  throw unsigned(`${name.name}@${digest}`, signer, refused);
+}
+
+function unsigned(image: string, signer: Signer, refused: readonly string[]): BuildFailure {
+  const whose = "publicKey" in signer ? "the given key" : signer.identity;
+  const found =
+    refused.length === 0
+      ? "it has no signature that cosign 3 has made"
+      : `of its signatures none counts: ${[...new Set(refused)].join("; ")}`;
+  return new BuildFailure(
+    "image_unsigned",
+    `the image ${image} is not signed by ${whose}: ${found}`,
+    ({ configSet }) =>
+      `Do not use it. An image of this package's own code is built by: \`${configSet("steward:image", "build")}\``,
+  );
+}
+
+/** Returns Sigstore's public authorities, which its own signed repository lists and the library keeps in a cache. */
+async function publicAuthorities(env: NodeJS.ProcessEnv): Promise<TrustedRoot> {
+  // Loaded when it is needed: a key needs none of it.
+  const { getTrustedRoot } = await import("@sigstore/tuf");
+  try {
+    return await getTrustedRoot({ cachePath: path.join(cacheRoot(env), "sigstore") });
+  } catch (error) {
+    throw new BuildFailure(
+      "sigstore_unreachable",
+      `the authorities that vouch for the image's signer cannot be read: ${failureOf(error)}`,
+      ({ configSet }) => `Try again, or build the image here: \`${configSet("steward:image", "build")}\``,
+    );
+  }
+}
+
+function keptFile(signed: SignedImage, env: NodeJS.ProcessEnv): string {
+  const key = createHash("sha256").update(JSON.stringify(signed)).digest("hex").slice(0, 16);
+  return path.join(cacheRoot(env), "images", key);
+}
+
+async function keep(file: string | undefined, name: string): Promise<string> {
+  if (file === undefined) return name;
+  await mkdir(path.dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}.partial`;
+  await writeFile(draft, name);
+  await rename(draft, file);
+  return name;
+}
