@@ -25,8 +25,11 @@ import { secretsStaySecret } from "./rules/secrets-stay-secret.ts";
 import { stateProtected } from "./rules/state-protected.ts";
 import { teamDomainIsForeign } from "./rules/team-domain-is-foreign.ts";
 
-/** Every rule of the pack: what is not listed here never runs. */
-export const RULES: readonly Rule[] = [
+/**
+ * Every rule of the pack, for a pack of yours: `new PolicyPack("mine", {policies: [...stewardPolicies, …]})`. A rule that
+ * is not listed here never runs.
+ */
+export const stewardPolicies: readonly Rule[] = [
   migrationTagsInOrder,
   sandboxClassListed,
   sandboxRunsContainers,

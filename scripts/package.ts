@@ -20,6 +20,8 @@ const SCRIPT = "npm run package --";
 const ENTRIES = [
   "stacks/program.ts",
   "stacks/commands/*.ts",
+  "policies/rules.ts",
+  "runtime/contract/index.ts",
   "infra/bundle/main.ts",
   "infra/gateway/index.ts",
   "infra/dynamic/providers.ts",
@@ -195,6 +197,9 @@ async function manifest(content: string): Promise<{ version: string; [member: st
     exports: {
       ".": { types: "./stacks/program.d.ts", default: "./stacks/program.js" },
       "./gateway": { types: "./infra/gateway/index.d.ts", default: "./infra/gateway/index.js" },
+      "./commands": { types: "./stacks/commands/index.d.ts", default: "./stacks/commands/index.js" },
+      "./policies": { types: "./policies/rules.d.ts", default: "./policies/rules.js" },
+      "./contract": { types: "./runtime/contract/index.d.ts", default: "./runtime/contract/index.js" },
       // Imported by the `command` resources: see infra/shell/package.ts.
       "./infra/*": "./infra/*",
       "./package.json": "./package.json",

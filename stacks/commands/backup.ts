@@ -6,10 +6,10 @@ import "./late-modules.ts";
 import { explain, explanationText } from "../../infra/shell/explain.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
-import { stackBackups, type StackBackups } from "./deployed/signed.ts";
+import { backups } from "./backup/backups.ts";
+import type { StackBackups } from "./deployed/signed.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { openDeployed } from "./deployed/stack.ts";
 
 const SCRIPT = commandLine("backup");
 const NOT_FINE = 2;
@@ -29,25 +29,23 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
   const [name] = command.processedArgs as [string];
   const { create, verify } = command.opts<{ create: boolean; verify: boolean }>();
 
-  const { state } = await openDeployed(name, { runsProgram: false, log });
-  const backups = stackBackups(await state());
-  if (backups === undefined) throw new StewardError("stack_not_deployed");
-  if (create) say(`Made ${(await backups.create()).id}.\n`);
-  const { backups: list, problem } = await backups.list();
+  const service = await backups(name, { log });
+  if (create) say(`Made ${(await service.create()).id}.\n`);
+  const { backups: list, problem } = await service.list();
   for (const { id, createdAt } of list) say(`${id}  ${createdAt}\n`);
   const problems = [
     ...(list.length === 0 ? ["There is no backup."] : []),
     ...(problem === undefined ? [] : [`${problem.detail} (${problem.code})`]),
-    ...(verify && list.length > 0 ? await drill(name, backups, say) : []),
+    ...(verify && list.length > 0 ? await drill(name, service, say) : []),
   ];
   say(problems.map((problem) => `${problem}\n`).join(""));
   report({ ok: problems.length === 0, backups: list, problems });
   return problems.length === 0 ? 0 : NOT_FINE;
 }
 
-async function drill(stack: string, backups: StackBackups, say: CommandOutput["say"]): Promise<string[]> {
+async function drill(stack: string, service: StackBackups, say: CommandOutput["say"]): Promise<string[]> {
   try {
-    const { backup, report } = await backups.verify();
+    const { backup, report } = await service.verify();
     say(`${backup.id} is complete.\n`);
     return report.configProblems.map(({ path, message }) => `Its config: ${path} ${message}`);
   } catch (error) {

@@ -4,12 +4,9 @@
  */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
-import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
-import { StewardError } from "../../runtime/contract/errors.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { messageOf, openDeployed } from "./deployed/stack.ts";
-import { driftOf, type Drift } from "./drift/find.ts";
+import { type Drift, drift } from "./drift/find.ts";
 
 const SCRIPT = commandLine("drift");
 const SOME_FOUND = 2;
@@ -28,30 +25,11 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
-  const { stack, state } = await openDeployed(name, { runsProgram: true, log });
-  // An empty state has no differences, so a stack that was never deployed would seem free of drift.
-  if ((await state()).resources.length === 0) throw new StewardError("stack_not_deployed");
-  const { drift, remarks } = await findDrift(stack);
+  const { drift: found, remarks } = await drift(name, { log });
   for (const remark of remarks) say(`${remark}\n`);
-  say(drift.length === 0 ? "No drift.\n" : `${drift.map(describe).join("\n")}\n${remedy(name)}\n`);
-  report({ ok: true, drift, remarks });
-  return drift.length === 0 ? 0 : SOME_FOUND;
-}
-
-/**
- * Asks every provider what is there now, and leaves the stack's state as it is. Other messages are returned as remarks,
- * such as that a provider could not look.
- */
-async function findDrift(stack: Stack): Promise<{ drift: Drift[]; remarks: string[] }> {
-  const drift: Drift[] = [];
-  const remarks = new Set<string>();
-  const onEvent = (event: EngineEvent): void => {
-    drift.push(...driftOf(event));
-    const text = messageOf(event)?.trim();
-    if (text) remarks.add(text);
-  };
-  await stack.previewRefresh({ color: "never", onEvent });
-  return { drift, remarks: [...remarks] };
+  say(found.length === 0 ? "No drift.\n" : `${found.map(describe).join("\n")}\n${remedy(name)}\n`);
+  report({ ok: true, drift: found, remarks });
+  return found.length === 0 ? 0 : SOME_FOUND;
 }
 
 function describe({ type, name, what, properties }: Drift): string {

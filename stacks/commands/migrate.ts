@@ -4,49 +4,29 @@
  */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
-import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
-import { isSeq, parseDocument } from "yaml";
-import { readLiveWorker } from "../../infra/serverless/live-worker.ts";
-import {
-  applyingLine,
-  entriesUpTo,
-  type Migration,
-  renamingLines,
-} from "../../infra/serverless/migration-list.ts";
-import { BuildFailure } from "../../infra/shell/failure.ts";
 import { type CommandOutput, commandParser, runCommand } from "../../infra/shell/command.ts";
-import { StewardError } from "../../runtime/contract/errors.ts";
-import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
-import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
-import { publicHost } from "../../infra/gateway/rules.ts";
-import type { ServerlessConfig } from "../config.ts";
-import { serverlessSettings } from "./deployed/config.ts";
-import { type DeployedStack, openDeployed, type PlannedStep, stepsOf, workerOf } from "./deployed/stack.ts";
-import { settingsFileOf } from "./settings.ts";
+import { migrate, type MigrateOptions } from "./migrate/migrate.ts";
 
 const SCRIPT = commandLine("migrate");
 const NOT_ACCEPTED = 2;
 
-/** Options of `npm run migrate`. */
-interface MigrateOptions {
-  stack: string;
-  /** The Worker's new name. */
-  workerName: string;
-  /** The tag of the migration that is accepted; without it nothing is written. */
-  accept: string | undefined;
+async function main(argv: string[], { say, log, report }: CommandOutput): Promise<number> {
+  const { stack, ...options } = readOptions(argv);
+  const commands = commandsFor(stack);
+  const { file, ...result } = await migrate(stack, { ...options, say, log });
+  const { plan, workerName, tag, accepted } = result;
+  say(`\n${plan.join("\n")}\n\n`);
+  if (accepted) say(`Written to ${file}. To deploy: ${commands.pulumi("up")}\n`);
+  else {
+    const words = ["--worker-name", workerName, "--accept-migration", `${tag}`];
+    say(`Nothing was changed. To accept: ${commands.script("migrate", ...words)}\n`);
+  }
+  report({ ok: true, ...result });
+  return accepted ? 0 : NOT_ACCEPTED;
 }
 
-async function main(argv: string[], output: CommandOutput): Promise<number> {
-  const options = readOptions(argv);
-  const stack = await openDeployed(options.stack, { runsProgram: true, log: output.log });
-  return migrate(stack, options, output);
-}
-
-function readOptions(argv: readonly string[]): MigrateOptions {
+function readOptions(argv: readonly string[]): MigrateOptions & { stack: string } {
   const command = commandParser(
     SCRIPT,
     "Gives a stack's Worker another name, with the migration that this takes.",
@@ -65,157 +45,4 @@ function readOptions(argv: readonly string[]): MigrateOptions {
   return { stack, workerName, accept: acceptMigration };
 }
 
-async function migrate(
-  { stack, config, state }: DeployedStack,
-  options: MigrateOptions,
-  { say, report }: CommandOutput,
-): Promise<number> {
-  const { workerName, accept } = options;
-  const commands = commandsFor(options.stack);
-  const stored = await config();
-  const { config: present, cloudflare } = serverlessSettings(stored);
-  // The settings may have the new name already: what is deployed decides.
-  const formerName = workerOf(await state()) ?? present.workerName;
-  if (workerName === formerName) throw sameName(workerName, present);
-  const live = await readLiveWorker({ accountId: present.accountId, ...cloudflare }, formerName);
-  const applied = (live && entriesUpTo(live.tag)) ?? present.migrations.length;
-  const migrations = withNewTag(present.migrations, applied);
-  const tag = migrations.at(-1)?.tag;
-  if (accept !== undefined && accept !== tag) {
-    throw new StewardError("migration_not_accepted", `${accept} is accepted, and the change adds ${tag}.`);
-  }
-  const { config: former } = serverlessSettings(stored, { "steward:workerName": formerName });
-  const { config: planned } = serverlessSettings(stored, {
-    "steward:workerName": workerName,
-    "steward:migrations": JSON.stringify(migrations),
-  });
-
-  const settings = await readSettingsFile(stack);
-  const changed = withMigrations(settings.text, workerName, present.migrations, migrations);
-  const steps = await previewSettings(stack, changed, say);
-  const added = migrations.slice(applied);
-  const plan = [
-    applyingLine(added),
-    ...renamingLines(formerName, workerName),
-    ...addressLines(commands, former, planned),
-  ];
-  say(`\n${plan.join("\n")}\n\n`);
-  const result = { ok: true, workerName, tag, plan, steps };
-
-  if (accept === undefined) {
-    const words = ["--worker-name", workerName, "--accept-migration", `${tag}`];
-    say(`Nothing was changed. To accept: ${commands.script("migrate", ...words)}\n`);
-    report({ ...result, accepted: false });
-    return NOT_ACCEPTED;
-  }
-  await replaceSettings(settings, changed);
-  say(`Written to ${settings.file}. To deploy: ${commands.pulumi("up")}\n`);
-  report({ ...result, accepted: true });
-  return 0;
-}
-
-/**
- * Returns the migrations for the Worker's new name: unchanged if some are not yet applied under the former name, else
- * with one more. Tags that only the account has become entries without a class.
- */
-function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
-  const missing = Math.max(applied + 1 - migrations.length, 0);
-  const added = Array.from({ length: missing }, (_, index): Migration => {
-    const isLast = index === missing - 1;
-    return { tag: `v${migrations.length + index + 1}`, newSqliteClasses: isLast ? [SANDBOX_CLASS] : [] };
-  });
-  return [...migrations, ...added];
-}
-
-function sameName(workerName: string, present: ServerlessConfig): BuildFailure {
-  if (present.workerName === workerName) {
-    return new BuildFailure(
-      "worker_name_same",
-      `the Worker is named ${workerName}`,
-      "Give another --worker-name.",
-    );
-  }
-  return new BuildFailure(
-    "worker_name_same",
-    `the Worker is named ${workerName}, and the settings have another name`,
-    ({ configSet }) => configSet("steward:workerName", workerName),
-  );
-}
-
-/** Returns the lines that explain how the new name changes the public address, and which callers need the new one. */
-function addressLines(
-  { script }: OperatorCommands,
-  present: ServerlessConfig,
-  planned: ServerlessConfig,
-): string[] {
-  const [before, after] = [publicHost({ ...present }), publicHost({ ...planned })];
-  if (before === after) return [`The address stays https://${before}`];
-  return [
-    `The address becomes https://${after}, no longer https://${before}`,
-    `The update registers it with Telegram and Discord. To change by hand: Slack's Request URL (${script("slack-manifest")})`,
-  ];
-}
-
 await runCommand(SCRIPT, main);
-
-/** Previews the stack as if these were its settings, and lists what an update would do. The stack's own stay as they are. */
-async function previewSettings(
-  stack: Stack,
-  settings: string,
-  onOutput: (text: string) => void,
-): Promise<PlannedStep[]> {
-  const steps: PlannedStep[] = [];
-  const onEvent = (event: EngineEvent): void => void steps.push(...stepsOf(event));
-  const dir = await mkdtemp(path.join(tmpdir(), "steward-migrate-"));
-  try {
-    const configFile = path.join(dir, "settings.yaml");
-    await writeFile(configFile, settings, { mode: 0o600 });
-    await stack.preview({ configFile, color: "never", onOutput, onEvent });
-    return steps;
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
-}
-
-/** A stack's settings, `Pulumi.<stack>.yaml`. */
-interface SettingsFile {
-  file: string;
-  text: string;
-}
-
-/** Reads the settings of a stack from where the project keeps them. */
-async function readSettingsFile({ name, workspace }: Stack): Promise<SettingsFile> {
-  const { stackConfigDir = "." } = (await workspace.projectSettings()) as { stackConfigDir?: string };
-  const file = settingsFileOf(name, path.join(workspace.workDir, stackConfigDir));
-  return { file, text: await readFile(file, "utf8") };
-}
-
-/** Returns the settings with the Worker's new name and further migrations; comments and everything else stay. */
-function withMigrations(
-  text: string,
-  workerName: string,
-  present: readonly Migration[],
-  migrations: readonly Migration[],
-): string {
-  const settings = parseDocument(text);
-  settings.setIn(["config", "steward:workerName"], workerName);
-  const key = ["config", "steward:migrations"];
-  const added = migrations.slice(present.length);
-  // `pulumi config set` stores a list as a text, and a stack without the key has the default one.
-  if (isSeq(settings.getIn(key))) {
-    for (const entry of added) settings.addIn(key, settings.createNode(entry));
-  } else settings.setIn(key, settings.createNode(migrations));
-  return settings.toString({ lineWidth: 0 });
-}
-
-/** Replaces the settings, unless somebody has edited them meanwhile. */
-async function replaceSettings({ file, text: former }: SettingsFile, text: string): Promise<void> {
-  if ((await readFile(file, "utf8")) !== former) {
-    const fix = "Look at the change, and run the command again.";
-    throw new BuildFailure("settings_edited", `${file} was edited meanwhile`, fix);
-  }
-  const temporary = `${file}.${process.pid}.tmp`;
-  await writeFile(temporary, text, { flush: true });
-  await chmod(temporary, (await stat(file)).mode);
-  await rename(temporary, file);
-}

@@ -5,10 +5,8 @@
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
-import { findOrphans, type Orphan, removeOrphan } from "../../infra/serverless/container-api.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { serverlessSettings } from "./deployed/config.ts";
-import { openDeployed } from "./deployed/stack.ts";
+import { type Orphan, orphans, removeOrphan } from "./orphans/orphans.ts";
 
 const SCRIPT = commandLine("orphans");
 const SOME_FOUND = 2;
@@ -29,22 +27,16 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
   const [name] = command.processedArgs as [string];
   const { remove } = command.opts<{ remove?: string }>();
 
-  const { config: stored } = await openDeployed(name, {
-    runsProgram: false,
-    log,
-  });
-  const { config, cloudflare } = serverlessSettings(await stored());
-  const access = { accountId: config.accountId, ...cloudflare };
   if (remove !== undefined) {
-    const removed = await removeOrphan(access, remove);
+    const removed = await removeOrphan(name, remove, { log });
     say(`Removed ${removed.name} (${removed.id}).\n`);
     report({ ok: true, removed });
     return 0;
   }
-  const orphans = await findOrphans(access);
-  say(orphans.length === 0 ? "No orphans.\n" : orphans.map((one) => describe(name, one)).join(""));
-  report({ ok: true, orphans });
-  return orphans.length === 0 ? 0 : SOME_FOUND;
+  const found = await orphans(name, { log });
+  say(found.length === 0 ? "No orphans.\n" : found.map((one) => describe(name, one)).join(""));
+  report({ ok: true, orphans: found });
+  return found.length === 0 ? 0 : SOME_FOUND;
 }
 
 /** Describes an orphan for people, with the command that removes it. */

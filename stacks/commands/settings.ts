@@ -39,10 +39,15 @@ export interface StoredSettings extends ConfigSource {
 /**
  * Reads the configuration of a stack as its settings file has it, without a backend and without a passphrase.
  *
- * @param folder where `Pulumi.<stack>.yaml` is. Default: where the project in the working folder has it
+ * @param folder where `Pulumi.<stack>.yaml` is. Default: where the project has it
+ * @param workDir the project's folder
  */
-export async function readSettings(folder: string | undefined, stack: string): Promise<StoredSettings> {
-  const file = settingsFileOf(stack, folder ?? (await settingsFolder()));
+export async function readSettings(
+  folder: string | undefined,
+  stack: string,
+  workDir = ".",
+): Promise<StoredSettings> {
+  const file = settingsFileOf(stack, folder ?? (await settingsFolder(workDir)));
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new BuildFailure(
       "settings_missing",
@@ -65,9 +70,9 @@ export async function readSettings(folder: string | undefined, stack: string): P
   };
 }
 
-async function settingsFolder(): Promise<string> {
-  const text = await readFile("Pulumi.yaml", "utf8").catch(() => "");
-  return projectFile.parse(parse(text) ?? {}).stackConfigDir;
+async function settingsFolder(workDir: string): Promise<string> {
+  const text = await readFile(path.join(workDir, "Pulumi.yaml"), "utf8").catch(() => "");
+  return path.join(workDir, projectFile.parse(parse(text) ?? {}).stackConfigDir);
 }
 
 /** A secret, or a map with one in it, as `pulumi config set --path --secret` writes it. */

@@ -1,16 +1,16 @@
 import { readFile, readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { RULES } from "../../policies/rules.ts";
+import { stewardPolicies } from "../../policies/rules.ts";
 import { CASES } from "./cases/index.ts";
 import { passing, violations } from "./resources.ts";
 
 describe("the rules", () => {
-  test.each(RULES)("$name passes a stack as it should be", async (rule) => {
+  test.each(stewardPolicies)("$name passes a stack as it should be", async (rule) => {
     expect(await violations(rule, passing())).toEqual([]);
   });
 
   test.each(CASES)("$rule: $what", async ({ rule: name, change, stack, config, messages }) => {
-    const rule = RULES.find((one) => one.name === name);
+    const rule = stewardPolicies.find((one) => one.name === name);
     const samples = passing();
     change(samples);
 
@@ -20,17 +20,19 @@ describe("the rules", () => {
   test("have a case each that they refuse", () => {
     const refused = CASES.filter(({ messages }) => messages.length > 0).map(({ rule }) => rule);
 
-    expect(RULES.map(({ name }) => name).filter((name) => !refused.includes(name))).toEqual([]);
+    expect(stewardPolicies.map(({ name }) => name).filter((name) => !refused.includes(name))).toEqual([]);
   });
 
   test("are all in the list: one file each", async () => {
     const files = await readdir("policies/rules");
 
-    expect(files.map((file) => file.replace(".ts", "")).sort()).toEqual(RULES.map(({ name }) => name).sort());
+    expect(files.map((file) => file.replace(".ts", "")).sort()).toEqual(
+      stewardPolicies.map(({ name }) => name).sort(),
+    );
   });
 
   test("say what holds, how grave it is, and what they are about", () => {
-    const bare = RULES.filter(({ description, severity, tags = [] }) => {
+    const bare = stewardPolicies.filter(({ description, severity, tags = [] }) => {
       return !description.endsWith(".") || severity === undefined || tags.length === 0;
     });
 
@@ -39,7 +41,7 @@ describe("the rules", () => {
 
   test("are in the README's table with their level, severity and topics", async () => {
     const readme = await readFile("policies/README.md", "utf8");
-    const missing = RULES.filter(({ name, enforcementLevel, severity, tags = [] }) => {
+    const missing = stewardPolicies.filter(({ name, enforcementLevel, severity, tags = [] }) => {
       const row = readme.split("\n").find((line) => line.startsWith(`| \`${name}\` |`));
       return !row?.endsWith(`| ${enforcementLevel} | ${severity} | ${tags.join(", ")} |`);
     });

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { stewardPolicies } from "../../policies/rules.ts";
 import { type } from "../journeys/typed.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
@@ -23,6 +24,13 @@ afterAll(async () => {
   await stage?.close();
   await project?.remove();
 }, UPDATE_MS);
+
+/** Runs this checkout's compiler on a file of the project. */
+async function checkTypes(file: string): Promise<void> {
+  const compiler = path.resolve("node_modules/typescript/bin/tsc");
+  const flags = "--noEmit --strict --skipLibCheck --target es2024 --module nodenext --types node";
+  await project.works(`node ${compiler} ${flags} --typeRoots ${path.resolve("node_modules/@types")} ${file}`);
+}
 
 test(
   "an empty folder with the packed package goes up, has nothing to change, and is removed again",
@@ -99,15 +107,74 @@ test(
       await works(`pulumi config set -s dev --secret ${key} xoxb-test-0123456789`);
     }
 
-    const compiler = path.resolve("node_modules/typescript/bin/tsc");
-    const flags = "--noEmit --strict --skipLibCheck --target es2024 --module nodenext --types node";
-    await works(`node ${compiler} ${flags} --typeRoots ${path.resolve("node_modules/@types")} gateways.ts`);
+    await checkTypes("gateways.ts");
     const { said } = await works("pulumi preview -s dev");
     expect(said).toContain("steward:index:ServerlessGateway support create");
     expect(said).toContain('[0]: "https://bot-dev-support-steward.acme.workers.dev"');
     expect(said).toMatch(/Resources:\n +\+ \d+ to create\n/);
   },
   UPDATE_MS,
+);
+
+/** A program of the user's, in the package's types alone. */
+const OPERATES = `
+import type { PolicyPackConfig } from "@pulumi/policy";
+import { drift, type DriftResult, rollout, type RolloutResult, StewardError } from "steward-gateway/commands";
+import { type Config, ERRORS, type ErrorCode, type InboundMessage, ROUTES } from "steward-gateway/contract";
+import type { ServerlessGateway } from "steward-gateway/gateway";
+import { stewardPolicies } from "steward-gateway/policies";
+
+export type Known = [Config, InboundMessage, ErrorCode, PolicyPackConfig, ServerlessGateway];
+const none = await drift("dev").catch((error: unknown) => error);
+const lines: string[] = [];
+const deployed: RolloutResult = await rollout("dev", { yes: true, log: (line) => lines.push(line) });
+const after: DriftResult = await drift("dev");
+const waits = await rollout("dev", { promoteFrom: "dev" }).catch((error: unknown) => error);
+const own = { name: "mine", policies: [...stewardPolicies] };
+console.log(JSON.stringify({
+  none: none instanceof StewardError && none.code,
+  lines: lines.length,
+  deployed,
+  after,
+  waits: waits instanceof Error && "code" in waits && waits.code,
+  rules: own.policies.length,
+  ready: ROUTES.ready.path,
+  known: ERRORS.stack_not_deployed.status,
+}));
+`;
+
+test(
+  "a program in TypeScript uses the commands as functions, the rules and the contract, and nothing else",
+  async () => {
+    const { shell, works } = project;
+    await writeFile(path.join(shell.folder, "operate.ts"), OPERATES);
+    await checkTypes("operate.ts");
+    const { said } = await works("node operate.ts");
+    // The program's own line alone: no function writes to standard output.
+    expect(JSON.parse(said)).toMatchObject({
+      none: "stack_not_deployed",
+      lines: expect.any(Number),
+      deployed: { exit: 0, plan: { broken: [], gates: [] }, deployed: { bundle: expect.any(String) } },
+      after: { drift: [] },
+      waits: "promotion_to_itself",
+      rules: stewardPolicies.length,
+      ready: "/readyz",
+    });
+    await works("pulumi destroy -s dev");
+
+    const inside = [
+      "stacks/program.js",
+      "policies/build.js",
+      "runtime/contract/names.js",
+      "rehearsal/start.js",
+    ];
+    for (const file of inside) {
+      const { code, said: why } = await type(shell, `node -e 'import("steward-gateway/${file}")'`);
+      expect(code).not.toBe(0);
+      expect(why).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED");
+    }
+  },
+  UPDATE_MS * 3,
 );
 
 test("the package's command lists what there is, and refuses what there is not", async () => {

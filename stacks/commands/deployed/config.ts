@@ -32,9 +32,10 @@ export function serverlessSettings(
 /**
  * Reads a stack's configuration as its program gets it: from the settings file and from ESC environments.
  *
+ * @param environment the variables that the program gets
  * @throws BuildFailure `stack_locked`
  */
-export async function readStored(stack: Stack): Promise<ConfigSource> {
+export async function readStored(stack: Stack, environment: NodeJS.ProcessEnv): Promise<ConfigSource> {
   const stored = await stack.getAllConfig().catch((error: unknown) => {
     const text = error instanceof Error ? error.message : String(error);
     if (!/passphrase/.test(text)) throw error;
@@ -48,7 +49,7 @@ export async function readStored(stack: Stack): Promise<ConfigSource> {
   return {
     values,
     isSecret: (key) => stored[key]?.secret === true,
-    environment: process.env,
+    environment,
     commands: commandsFor(stack.name),
   };
 }

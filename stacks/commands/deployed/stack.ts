@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { EngineEvent, LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { missingPlugin } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { type Finished, run, tail } from "../../../infra/shell/process.ts";
@@ -31,28 +32,54 @@ export interface DeployedStack {
   state(): Promise<DeployedState>;
 }
 
+/** Options of every command's function. */
+export interface CommandOptions {
+  /** Folder of the Pulumi project, with `Pulumi.yaml`. Default: the working folder of this process. */
+  workDir?: string | undefined;
+  /**
+   * Variables that the Pulumi CLI gets over those of this process, such as `PULUMI_BACKEND_URL` and
+   * `PULUMI_CONFIG_PASSPHRASE`. The stack's program runs in this process and reads this process's variables.
+   */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Gets the command's text for people, in pieces that end with a line break. Default: dropped. */
+  say?: ((text: string) => void) | undefined;
+  /** Gets lines of progress, the engine's among them. Default: dropped. */
+  log?: ((line: string) => void) | undefined;
+  /** Shows one line in place of the one before. If it is given, the engine's progress goes here and not to `log`. */
+  status?: ((line: string) => void) | undefined;
+}
+
 /** Options of {@link openDeployed}. */
-interface DeployedOptions {
+interface DeployedOptions extends CommandOptions {
   /** True if the command runs the stack's program: its plugins are checked first. */
   runsProgram: boolean;
   /** Values that the program takes as if they were stored, by their whole keys. */
   changes?: Readonly<Record<string, string>>;
-  log: (line: string) => void;
 }
 
+/** Output of a command whose caller may have given none. */
+export type Sink = Pick<CommandOutput, "say" | "log" | "status">;
+
+/** Returns the output that a command's options name; texts without a taker are dropped. */
+export function sinkOf({ say = drop, log = drop, status }: CommandOptions): Sink {
+  return { say, log, ...(status && { status }) };
+}
+
+function drop(): void {}
+
 /**
- * Opens a stack of the project in the working folder, with the Pulumi CLI on PATH and the backend that it is logged in
- * to. Missing plugins are installed by the CLI.
+ * Opens a stack of a project, with the Pulumi CLI on PATH and the backend that it is logged in to. Missing plugins are
+ * installed by the CLI.
  *
  * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
  * `stack_locked`, `pulumi_plugin_missing`
  */
 export async function openDeployed(stackName: string, options: DeployedOptions): Promise<DeployedStack> {
-  const given = cliEnvironment();
-  const env = { ...process.env, ...given };
-  const stack = withoutOutputs(await selectStack(stackName, options.changes ?? {}, given, env));
-  const deployed = { stack, config: once(() => readStored(stack)), state: once(() => readState(stack)) };
-  if (options.runsProgram) await requirePlugins(await targetOf(deployed), env, options.log);
+  const envVars = { ...cliEnvironment(), ...options.env };
+  const env = { ...process.env, ...envVars };
+  const stack = withoutOutputs(await selectStack(stackName, options, envVars, env));
+  const deployed = { stack, config: once(() => readStored(stack, env)), state: once(() => readState(stack)) };
+  if (options.runsProgram) await requirePlugins(await targetOf(deployed), env, sinkOf(options).log);
   return deployed;
 }
 
@@ -72,7 +99,7 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
 
 async function selectStack(
   stackName: string,
-  changes: Readonly<Record<string, string>>,
+  { changes = {}, workDir = process.cwd() }: DeployedOptions,
   envVars: Record<string, string>,
   env: NodeJS.ProcessEnv,
 ): Promise<Stack> {
@@ -86,7 +113,7 @@ async function selectStack(
     ]);
   await waitForEngine();
   const program = programWith(changes);
-  const options: LocalWorkspaceOptions = { workDir: process.cwd(), envVars, pulumiCommand };
+  const options: LocalWorkspaceOptions = { workDir, envVars, pulumiCommand };
   try {
     return await LocalWorkspace.selectStack({ stackName, projectName: PROJECT, program }, options);
   } catch (error) {

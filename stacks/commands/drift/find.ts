@@ -1,5 +1,6 @@
 import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
-import { nameOf } from "../deployed/stack.ts";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { type CommandOptions, messageOf, nameOf, openDeployed } from "../deployed/stack.ts";
 
 /** A resource that is no longer as it was deployed. */
 export interface Drift {
@@ -9,6 +10,35 @@ export interface Drift {
   what: "gone" | "changed";
   /** Paths of the properties that differ, such as `versions[0].percentage`. Never their values, which may be secrets. */
   properties: string[];
+}
+
+/** Differences between a deployed stack and its record. */
+export interface DriftResult {
+  /** Empty without drift. */
+  drift: Drift[];
+  /** Messages of providers, such as that one could not look. */
+  remarks: string[];
+}
+
+/**
+ * Asks every provider what is there now. Changes nothing, not even the stack's state. Secrets cannot be read back: of
+ * Telegram's webhook secret and the Worker's secrets no drift is found.
+ *
+ * @throws StewardError `stack_not_deployed`; BuildFailure if the CLI, the backend or the stack is missing
+ */
+export async function drift(stackName: string, options: CommandOptions = {}): Promise<DriftResult> {
+  const { stack, state } = await openDeployed(stackName, { ...options, runsProgram: true });
+  // An empty state has no differences, so a stack that was never deployed would seem free of drift.
+  if ((await state()).resources.length === 0) throw new StewardError("stack_not_deployed");
+  const found: Drift[] = [];
+  const remarks = new Set<string>();
+  const onEvent = (event: EngineEvent): void => {
+    found.push(...driftOf(event));
+    const text = messageOf(event)?.trim();
+    if (text) remarks.add(text);
+  };
+  await stack.previewRefresh({ color: "never", onEvent });
+  return { drift: found, remarks: [...remarks] };
 }
 
 /** Types of this package's own resources; the second one until the first update by a version from 0.1.0 on. */

@@ -1,14 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { usageError } from "../../../infra/shell/command.ts";
-import type { PolicyConfig } from "./preview.ts";
-
-/** Policy options of a command. */
-export interface PolicyOptions {
-  /** Levels and values of the rules. */
-  config: PolicyConfig;
-  /** Time at which the last backup was taken, as ISO 8601. */
-  backup: string | undefined;
-}
+import type { PolicyConfig, PolicyOptions } from "./preview.ts";
 
 /**
  * Reads the policy configuration that a command's words name.
@@ -18,7 +10,7 @@ export interface PolicyOptions {
 export async function readPolicyConfig(words: {
   config?: string | undefined;
   backup?: string | undefined;
-}): Promise<PolicyOptions> {
+}): Promise<Required<PolicyOptions>> {
   const { config, backup } = words;
   if (backup !== undefined && Number.isNaN(Date.parse(backup))) {
     throw usageError("--backup is not a time; write it like 2026-01-31T09:30:00Z");

@@ -8,11 +8,16 @@ import type { DeployedStack } from "../deployed/stack.ts";
 /** Pulumi's policy configuration: a level, or values, by the rule's name. */
 export type PolicyConfig = Readonly<Record<string, unknown>>;
 
+/** Options of a preview under the policies. */
+export interface PolicyOptions {
+  /** Levels and values of the rules. Default: each rule's own. */
+  config?: PolicyConfig | undefined;
+  /** Time at which the last backup was taken, as ISO 8601. Default: the time that the service reports. */
+  backup?: string | undefined;
+}
+
 /** Dependencies of {@link previewWithPolicies}. */
-export interface PolicyPreview {
-  config: PolicyConfig;
-  /** Time at which the last backup was taken, as ISO 8601. */
-  backup: string | undefined;
+interface PolicyPreview extends PolicyOptions {
   onOutput: (text: string) => void;
   onEvent?: (event: EngineEvent) => void;
 }
@@ -38,7 +43,7 @@ export async function previewWithPolicies(deployed: DeployedStack, options: Poli
 /** A rule sees what is to come: what the stack has now, and when it was backed up, is handed to it. */
 async function withDeployed(
   { state }: DeployedStack,
-  { config, backup }: PolicyPreview,
+  { config = {}, backup }: PolicyPreview,
 ): Promise<PolicyConfig> {
   const { output } = await state();
   const deployed = STATE_OUTPUTS.map(output).filter(Boolean);

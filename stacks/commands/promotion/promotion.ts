@@ -3,7 +3,7 @@ import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { run } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { serverlessSettings } from "../deployed/config.ts";
-import { type DeployedStack, openDeployed } from "../deployed/stack.ts";
+import { type CommandOptions, type DeployedStack, openDeployed, sinkOf } from "../deployed/stack.ts";
 import type { Entry } from "../rollout/report.ts";
 import { EXIT } from "../rollout/options.ts";
 import { newestRecord } from "../rollout/record.ts";
@@ -11,6 +11,11 @@ import { newestRecord } from "../rollout/record.ts";
 /** The version to promote, and the stack that has proven it. */
 export interface Promotion extends DeployedBuild {
   from: string;
+}
+
+/** Returns the folder where a stack's rollouts are recorded. */
+export function rolloutsOf(stack: string, { workDir = "." }: Pick<CommandOptions, "workDir">): string {
+  return path.join(workDir, ".steward", "rollouts", stack);
 }
 
 /** Matches an image in an account's own registry, in the form in which an update pushes it. */
@@ -23,11 +28,12 @@ const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
  */
 export async function promotionOf(
   from: string | undefined,
-  log: (line: string) => void,
+  options: CommandOptions,
 ): Promise<Promotion | undefined> {
   if (from === undefined) return undefined;
-  const stack = await openDeployed(from, { runsProgram: false, log });
-  const proven = provenIn(path.join(".steward", "rollouts", from), from);
+  const { log } = sinkOf(options);
+  const stack = await openDeployed(from, { ...options, runsProgram: false });
+  const proven = provenIn(rolloutsOf(from, options), from);
   await requireUnchanged(stack, proven);
   const { hash } = await buildBundle();
   if (hash !== proven.bundle) {
@@ -120,7 +126,7 @@ function unproven(source: string, detail: string): StewardError {
 }
 
 /** Build that a stack has deployed, and its source. Plain data, because it is written to a record. */
-interface DeployedBuild {
+export interface DeployedBuild {
   /** Hash over the code of Worker and container. */
   bundle: string;
   /** The container's image, by digest if it was pushed. */

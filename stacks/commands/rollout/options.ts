@@ -1,29 +1,30 @@
-import { commandLine, commandsFor } from "../../../infra/shell/package.ts";
-import type { PlannedStep } from "../deployed/stack.ts";
+import { commandLine } from "../../../infra/shell/package.ts";
+import type { CommandOptions } from "../deployed/stack.ts";
 import { Argument } from "commander";
 import { commandParser, usageError } from "../../../infra/shell/command.ts";
 import { readPolicyConfig } from "../policies/options.ts";
-import type { PolicyConfig } from "../policies/preview.ts";
+import type { PolicyOptions } from "../policies/preview.ts";
+import type { UpdatePlan } from "./plan.ts";
 
-/** Request of `npm run rollout`. */
-export interface RolloutOptions {
-  stack: string;
-  /** Previews and says what would stop it, and changes nothing. */
-  planOnly: boolean;
-  /** Nobody is asked. */
-  yes: boolean;
-  /** The tag of the migration that may be applied. */
-  accept: string | undefined;
-  /** The update may read past events otherwise than the running version. */
-  acceptReplay: boolean;
+/** Options of a rollout. */
+export interface RolloutOptions extends CommandOptions, PolicyOptions {
+  /** Previews and says what would stop it, and changes nothing. Default: false. */
+  planOnly?: boolean | undefined;
+  /** Begins without asking `confirm`. Default: false. */
+  yes?: boolean | undefined;
+  /**
+   * Asked before the first change, unless `yes` is set. Returns `true` to begin, else why not. Without it the rollout
+   * waits.
+   */
+  confirm?: ((plan: UpdatePlan) => Promise<true | string>) | undefined;
+  /** Tag of the migration that may be applied, such as `v2`. */
+  accept?: string | undefined;
+  /** The update may read past events otherwise than the running version. Default: false. */
+  acceptReplay?: boolean | undefined;
   /** The stack whose proven deployment is promoted. */
-  promoteFrom: string | undefined;
-  /** Levels and values of the policies. */
-  config: PolicyConfig;
-  /** Continues even if no backup can be made. */
-  withoutBackup: boolean;
-  /** Time at which the last backup was taken, as ISO 8601. Default: what the service says. */
-  backup: string | undefined;
+  promoteFrom?: string | undefined;
+  /** Makes no backup before the update. Default: false. */
+  withoutBackup?: boolean | undefined;
 }
 
 /** Exit codes of a rollout, for a pipeline to branch on. */
@@ -46,7 +47,7 @@ export const EXIT = {
 export const SCRIPT = commandLine("rollout");
 
 /** Parses the command line. Throws a CommanderError if the arguments are invalid. */
-export async function readOptions(argv: readonly string[]): Promise<RolloutOptions> {
+export async function readOptions(argv: readonly string[]): Promise<RolloutOptions & { stack: string }> {
   const command = commandParser(
     SCRIPT,
     "Previews a stack under the policies, deploys it, and rolls back if the new version does not answer.",
@@ -92,38 +93,4 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     withoutBackup,
     ...(await readPolicyConfig(policies)),
   };
-}
-
-const WORKER = "cloudflare:index/worker:Worker";
-/** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
-const STATE = [WORKER, "steward:serverless:StateBucket", "docker:index/volume:Volume"];
-
-/** Changes that may need approval. */
-interface Plan {
-  steps: readonly PlannedStep[];
-  /** Tags of the migrations that the update applies to an existing Worker. */
-  migrations: readonly string[];
-}
-
-/** Approvals given on the command line. */
-interface Approvals {
-  stack: string;
-  /** The tag of the migration that may be applied. */
-  accept: string | undefined;
-}
-
-/** Returns one line for each thing that an operator has to accept before the update, with how to proceed. */
-export function openGates({ steps, migrations }: Plan, { stack, accept }: Approvals): string[] {
-  const open = migrations
-    .filter((tag) => tag !== accept)
-    .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);
-  const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
-  const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
-  return [
-    ...open,
-    ...unasked.map(
-      ({ op, name, type }) =>
-        `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then ${commandsFor(stack).pulumi("up")}`,
-    ),
-  ];
 }

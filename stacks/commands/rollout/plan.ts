@@ -1,12 +1,18 @@
 import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
-import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { causeOf } from "../../../infra/shell/failure.ts";
+import { commandsFor } from "../../../infra/shell/package.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { type DeployedStack, messageOf, nameOf, type PlannedStep, stepsOf } from "../deployed/stack.ts";
+import {
+  type DeployedStack,
+  messageOf,
+  nameOf,
+  type PlannedStep,
+  type Sink,
+  stepsOf,
+} from "../deployed/stack.ts";
 import { engineOutput } from "../deployed/engine-output.ts";
-import { previewWithPolicies } from "../policies/preview.ts";
 import type { Baseline } from "./baseline.ts";
-import { openGates, type RolloutOptions } from "./options.ts";
+import { type PolicyOptions, previewWithPolicies } from "../policies/preview.ts";
 import type { ReplayResult } from "./replay.ts";
 
 const WIDTH = 24;
@@ -33,8 +39,8 @@ export interface UpdatePlan {
 export async function planUpdate(
   stack: DeployedStack,
   before: Baseline,
-  options: Pick<RolloutOptions, "stack" | "config" | "accept" | "backup">,
-  output: CommandOutput,
+  options: PolicyOptions & { stack: string; accept?: string | undefined },
+  output: Sink,
 ): Promise<UpdatePlan> {
   const { migrations } = before;
   const backup = options.backup ?? (await newestBackup(before));
@@ -61,6 +67,40 @@ export async function planUpdate(
   }
   const gates = openGates({ steps, migrations }, options);
   return { steps, migrations, broken, gates, summary: summaryOf(steps) };
+}
+
+const WORKER = "cloudflare:index/worker:Worker";
+/** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
+const STATE = [WORKER, "steward:serverless:StateBucket", "docker:index/volume:Volume"];
+
+/** Changes that may need approval. */
+interface Changes {
+  steps: readonly PlannedStep[];
+  /** Tags of the migrations that the update applies to an existing Worker. */
+  migrations: readonly string[];
+}
+
+/** Approvals given on the command line. */
+interface Approvals {
+  stack: string;
+  /** The tag of the migration that may be applied. */
+  accept?: string | undefined;
+}
+
+/** Returns one line for each thing that an operator has to accept before the update, with how to proceed. */
+export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
+  const open = migrations
+    .filter((tag) => tag !== accept)
+    .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);
+  const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
+  const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
+  return [
+    ...open,
+    ...unasked.map(
+      ({ op, name, type }) =>
+        `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then ${commandsFor(stack).pulumi("up")}`,
+    ),
+  ];
 }
 
 function summaryOf(steps: readonly PlannedStep[]): string {
@@ -123,7 +163,7 @@ interface Progress {
 }
 
 /** @param total the resources that are going to change, where that is known; without it they are counted. */
-export function showProgress({ say, log, status }: CommandOutput, what: string, total?: number): Progress {
+export function showProgress({ say, log, status }: Sink, what: string, total?: number): Progress {
   if (status === undefined) return { ...engineOutput(log), onEvent: () => undefined };
   const begun = new Set<string>();
   const done = new Set<string>();

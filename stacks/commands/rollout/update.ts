@@ -1,29 +1,43 @@
 import { ConcurrentUpdateError, type Stack, type UpResult } from "@pulumi/pulumi/automation/index.js";
-import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { explain, explanationText } from "../../../infra/shell/explain.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
-import { readState } from "../deployed/stack.ts";
-import { deployedBuild } from "../promotion/promotion.ts";
+import { readState, type Sink } from "../deployed/stack.ts";
+import { type DeployedBuild, deployedBuild } from "../promotion/promotion.ts";
 import type { Baseline, Former } from "./baseline.ts";
-import { EXIT, type RolloutOptions } from "./options.ts";
+import { EXIT } from "./options.ts";
 import { showProgress, type UpdatePlan } from "./plan.ts";
 import type { RolloutRecord } from "./record.ts";
 
 /** Dependencies of an update. */
 export interface UpdateRun {
-  options: RolloutOptions;
+  options: { stack: string };
   plan: UpdatePlan;
   before: Baseline;
   /** Version to go back to. */
   former: Former | undefined;
   record: RolloutRecord;
-  output: CommandOutput;
+  output: Sink;
 }
 
-/** Outcome of the update, and its details for the report. */
+/** Details of a rollout's end. */
+export interface UpdateFacts {
+  /** Changes that the engine made, by kind, as `{create: 2}`. */
+  changes?: Readonly<Record<string, number>>;
+  /** Build that runs now, if it is the stack's own. */
+  deployed?: DeployedBuild;
+  /** Lines about the return to the former version. */
+  back?: string[];
+  /** Stable code of the failure, if it has one. */
+  code?: string | undefined;
+  /** Reason why the rollout waits or has failed. */
+  cause?: string;
+  fix?: string | undefined;
+}
+
+/** Outcome of the update. */
 interface Outcome {
-  exit: number;
-  facts: Record<string, unknown>;
+  exit: (typeof EXIT)["done" | "wentBack" | "failed"];
+  facts: UpdateFacts;
 }
 
 /**

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPolicyPack } from "../../../policies/build.ts";
-import { RULES } from "../../../policies/rules.ts";
+import { stewardPolicies } from "../../../policies/rules.ts";
 import { startStage, TOKEN, type Stage } from "../../rehearsal/support.ts";
 import { startAnyProvider, type AnyProvider } from "../../support/any-provider.ts";
 import {
@@ -110,6 +110,6 @@ describe("the policy pack under the real engine", () => {
   test("was seen to stop a preview by each of its rules", () => {
     const seen = [BEFORE_UPDATE, ...AFTER_UPDATE].flatMap(({ stops }) => Object.keys(stops));
 
-    expect(seen.sort()).toEqual(RULES.map(({ name }) => name).sort());
+    expect(seen.sort()).toEqual(stewardPolicies.map(({ name }) => name).sort());
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openGates } from "../../../stacks/commands/rollout/options.ts";
+import { openGates } from "../../../stacks/commands/rollout/plan.ts";
 
 const WORKER = { op: "replace", type: "cloudflare:index/worker:Worker", name: "worker" };
 const BUCKET = { op: "delete", type: "steward:serverless:StateBucket", name: "state" };

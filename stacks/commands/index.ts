@@ -1,0 +1,20 @@
+/**
+ * `steward-gateway/commands`: the operator's commands as functions. They write nothing to standard output and do not end
+ * the process: texts go to the takers in the options, results are returned, and errors are thrown with a stable `code`.
+ */
+export { BuildFailure } from "../../infra/shell/failure.ts";
+export { StewardError } from "../../runtime/contract/errors.ts";
+export { backups } from "./backup/backups.ts";
+export { compose, type ComposeOptions, type ComposeResult } from "./compose/compose.ts";
+export type { StackBackups } from "./deployed/signed.ts";
+export type { CommandOptions, PlannedStep } from "./deployed/stack.ts";
+export { drift, type Drift, type DriftResult } from "./drift/find.ts";
+export { migrate, type MigrateOptions, type MigrateResult } from "./migrate/migrate.ts";
+export { type Orphan, orphans, removeOrphan } from "./orphans/orphans.ts";
+export { makePolicyPack, policies, type PoliciesResult, type PolicyViolation } from "./policies/check.ts";
+export type { PolicyConfig, PolicyOptions } from "./policies/preview.ts";
+export { preview, type PreviewResult } from "./preview/preview.ts";
+export type { DeployedBuild } from "./promotion/promotion.ts";
+export { EXIT, type RolloutOptions } from "./rollout/options.ts";
+export type { UpdatePlan } from "./rollout/plan.ts";
+export { rollout, type RolloutExit, type RolloutResult } from "./rollout/rollout.ts";

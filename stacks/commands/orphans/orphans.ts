@@ -1,0 +1,39 @@
+import type { AccountAccess } from "../../../infra/serverless/account-api.ts";
+import {
+  findOrphans,
+  type Orphan,
+  removeOrphan as removeApplication,
+} from "../../../infra/serverless/container-api.ts";
+import { serverlessSettings } from "../deployed/config.ts";
+import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
+
+export type { Orphan };
+
+/**
+ * Returns the container applications that deleted Workers have left in a serverless stack's account.
+ *
+ * @throws StewardError `stack_not_serverless`, `stack_config_invalid`; BuildFailure if the stack cannot be read
+ */
+export async function orphans(stackName: string, options: CommandOptions = {}): Promise<Orphan[]> {
+  return findOrphans(await accountOf(stackName, options));
+}
+
+/**
+ * Removes one of them.
+ *
+ * @param id as {@link orphans} returns it
+ * @throws as {@link orphans}; StewardError `application_in_use` if it is none
+ */
+export async function removeOrphan(
+  stackName: string,
+  id: string,
+  options: CommandOptions = {},
+): Promise<Orphan> {
+  return removeApplication(await accountOf(stackName, options), id);
+}
+
+async function accountOf(stackName: string, options: CommandOptions): Promise<AccountAccess> {
+  const stack = await openDeployed(stackName, { ...options, runsProgram: false });
+  const { config, cloudflare } = serverlessSettings(await stack.config());
+  return { accountId: config.accountId, ...cloudflare };
+}

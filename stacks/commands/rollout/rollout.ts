@@ -1,0 +1,194 @@
+import path from "node:path";
+import { ConcurrentUpdateError } from "@pulumi/pulumi/automation/index.js";
+import { exclusively } from "../../../infra/shell/cache.ts";
+import { explain, explanationText } from "../../../infra/shell/explain.ts";
+import { BuildFailure, causeOf } from "../../../infra/shell/failure.ts";
+import { commandsFor } from "../../../infra/shell/package.ts";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { requireUnlocked } from "../deployed/lock.ts";
+import { type DeployedStack, openDeployed, type PlannedStep, type Sink, sinkOf } from "../deployed/stack.ts";
+import {
+  deployedBuild,
+  type Promotion,
+  promotionOf,
+  requireReachable,
+  rolloutsOf,
+} from "../promotion/promotion.ts";
+import type { Former } from "./baseline.ts";
+import { lookBefore } from "./inspect.ts";
+import { EXIT, type RolloutOptions } from "./options.ts";
+import { backUp, planUpdate, type UpdatePlan } from "./plan.ts";
+import { interrupted, RolloutRecord } from "./record.ts";
+import { replayGates, replayLines, replayPast } from "./replay.ts";
+import { update, type UpdateFacts } from "./update.ts";
+
+/**
+ * Shorter than the probe's default: if the new version does not answer, users have no service until the previous
+ * version is back.
+ */
+const PROBE_MS = "40000";
+
+/** Setting by which the operator consents to a replay. */
+const REPLAY_KEY = "steward:replayEvents";
+
+/** Outcome of a rollout. */
+export interface RolloutResult extends UpdateFacts {
+  /** Exit code of the command line, one of {@link EXIT}. */
+  exit: RolloutExit;
+  plan: UpdatePlan;
+  /** File of the record, JSON lines. */
+  record: string;
+  /** File of the record for people, Markdown. */
+  report: string;
+}
+
+/** One of the values of {@link EXIT}. */
+export type RolloutExit = (typeof EXIT)[keyof typeof EXIT];
+
+/**
+ * Updates a stack as a pipeline may: previews it under the policies, stops if it shows something that nobody has
+ * accepted, backs up, updates, probes, and goes back if the new version does not answer. Whatever happens after the
+ * rollout has begun is in the result and in its record, `.steward/rollouts/<stack>/` of the project's folder.
+ *
+ * @throws StewardError `rollout_under_way`, the `promotion_` codes, `stack_config_invalid`; BuildFailure if the CLI, the
+ * backend or the stack is missing. Nothing has changed then.
+ */
+export async function rollout(stack: string, options: RolloutOptions = {}): Promise<RolloutResult> {
+  const folder = rolloutsOf(stack, options);
+  const busy = (): never => {
+    throw new StewardError("rollout_under_way", `Another rollout of ${stack} runs on this machine.`, {
+      fix: "Wait until it ends.",
+    });
+  };
+  if (options.promoteFrom === stack) {
+    throw new BuildFailure(
+      "promotion_to_itself",
+      `${stack} cannot be promoted to itself`,
+      "Name another stack.",
+    );
+  }
+  return exclusively(path.join(folder, "lock"), () => opened(stack, options, folder), busy);
+}
+
+async function opened(name: string, options: RolloutOptions, folder: string): Promise<RolloutResult> {
+  const promoted = await promotionOf(options.promoteFrom, options);
+  const changes = promoted === undefined ? {} : { "steward:image": promoted.image };
+  const timeout = process.env["PROBE_TIMEOUT_MS"] ?? PROBE_MS;
+  const env = { PROBE_TIMEOUT_MS: timeout, ...options.env };
+  const deployed = await openDeployed(name, { ...options, env, runsProgram: true, changes });
+  try {
+    const left = interrupted(folder);
+    // If a rollout was killed on this machine, this one continues it and may release its lock.
+    if (options.planOnly !== true)
+      await requireUnlocked(deployed.stack, { releaseStale: left !== undefined });
+    await requireReachable(deployed, promoted);
+    return await rollOut(deployed, { ...options, stack: name, promoted }, folder);
+  } catch (error) {
+    throw error instanceof ConcurrentUpdateError ? new StewardError("rollout_under_way") : error;
+  }
+}
+
+async function rollOut(
+  deployed: DeployedStack,
+  options: StackRollout & { promoted: Promotion | undefined },
+  folder: string,
+): Promise<RolloutResult> {
+  const output = sinkOf(options);
+  const { say } = output;
+  const left = interrupted(folder);
+  const record = new RolloutRecord(folder, () => new Date());
+  const { planOnly = false } = options;
+  record.note("begun", { stack: options.stack, planOnly, promoted: options.promoted });
+  if (left !== undefined) {
+    say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
+  }
+
+  const { before, plan } = await planned(deployed, options, output).catch((error: unknown) => {
+    record.note("ended", { exit: EXIT.notBegun, cause: causeOf(error) });
+    throw error;
+  });
+  const end = (exit: RolloutExit, facts: UpdateFacts = {}): RolloutResult => {
+    record.note("ended", { exit, ...facts });
+    say(`Recorded in ${record.report}\n`);
+    return { exit, plan, record: record.file, report: record.report, ...facts };
+  };
+  const { strayed } = before;
+  record.note("planned", { ...plan, strayed });
+  if (output.status !== undefined) say(plan.steps.map(stepLine).join(""));
+  say(
+    `\n${strayed === undefined ? "" : `${strayed}\n`}${plan.summary}\n${plan.broken.map((text) => `${text}\n`).join("")}`,
+  );
+  if (plan.replay !== undefined) say(`${replayLines(plan.replay).join("\n")}\n`);
+  if (plan.broken.length > 0) return end(EXIT.refused);
+  if (plan.gates.length > 0) {
+    say(`${plan.gates.join("\n")}\n`);
+    return end(EXIT.waits);
+  }
+  if (plan.steps.length === 0) {
+    const { output: deployedOutput } = await deployed.state();
+    return end(EXIT.done, { deployed: await deployedBuild(deployedOutput) });
+  }
+  if (planOnly) return end(EXIT.done);
+  const confirmed = options.yes === true || (await (options.confirm?.(plan) ?? "no confirmation was given"));
+  if (confirmed !== true) {
+    const explanation = explain(unconfirmed(confirmed), commandsFor(options.stack));
+    output.log(explanationText(explanation));
+    return end(EXIT.waits, explanation);
+  }
+
+  const backup = await backUp(before, { without: options.withoutBackup ?? false, earlier: backupOf(left) });
+  record.note("backup", { ...backup });
+  if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
+  if (backup.skipped !== undefined) say(`No backup: ${backup.skipped}.\n`);
+  if (backup.refused !== undefined) {
+    say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
+    return end(EXIT.waits, { cause: backup.refused });
+  }
+  const former = formerOf(left) ?? before.former;
+  record.note("former", { former });
+  const outcome = await update(deployed.stack, { options, plan, before, former, record, output });
+  return end(outcome.exit, outcome.facts);
+}
+
+/** Options of a rollout with the name of its stack. */
+type StackRollout = RolloutOptions & { stack: string };
+
+async function planned(stack: DeployedStack, options: StackRollout, output: Sink) {
+  const before = await lookBefore(stack);
+  const plan = await planUpdate(stack, before, options, output);
+  const isAllowed = Number((await stack.config()).values[REPLAY_KEY] ?? 0) > 0;
+  if (before.replay === undefined || !isAllowed || plan.steps.length === 0) return { before, plan };
+  const replay = await replayPast(before.replay);
+  const gates = [...plan.gates, ...replayGates(replay, options.acceptReplay ?? false)];
+  return { before, plan: { ...plan, replay, gates } };
+}
+
+function stepLine({ op, name, type }: PlannedStep): string {
+  return `${op} ${name} (${type})\n`;
+}
+
+/** Returns the id of the backup that an interrupted rollout made, or took over from an earlier one. */
+function backupOf(left: ReturnType<typeof interrupted>): string | undefined {
+  const noted = left?.findLast(({ step }) => step === "backup");
+  const id = noted?.["made"] ?? noted?.["earlier"];
+  return typeof id === "string" ? id : undefined;
+}
+
+/**
+ * Returns the version that ran before an interrupted rollout. A rollback returns to it, not to what that rollout left
+ * behind.
+ */
+function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
+  const noted = left?.findLast(({ step }) => step === "former");
+  const former = noted?.["former"] as Former | undefined;
+  // The record of an older checkout has another form; the caller then uses the live version.
+  return former?.version.versions.every(({ versionId }) => versionId) === true ? former : undefined;
+}
+
+function unconfirmed(cause: string): BuildFailure {
+  return new BuildFailure(
+    "rollout_unconfirmed",
+    cause,
+    ({ script }) => `Run it again and answer yes, or let it ask nobody: \`${script("rollout", "--yes")}\`.`,
+  );
+}
