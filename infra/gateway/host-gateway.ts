@@ -27,7 +27,7 @@ import { type Completed, completed, type HostGatewayArgs } from "./args.ts";
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
 import { explained, gateOf, type Gate } from "./gate.ts";
-import { BUILD, namedImage } from "./image.ts";
+import { gatewayImage } from "./image.ts";
 import { judgeConfigText } from "./running-config.ts";
 
 type Settings = Completed<"host">;
@@ -71,10 +71,10 @@ export class HostGateway extends pulumi.ComponentResource {
     const hooks = nameHooks(names, dockerHost);
     const environment = environmentOf("host", settings);
     const engine = resolveEngine(dockerHost);
-    const named = namedImage(settings, checked);
+    const wanted = gatewayImage(settings, checked);
     const gate = gateOf(
-      Promise.all([engine, checked, hooks.registered, named?.checked]).then(([found]) =>
-        checkHost(settings, names, environment, found),
+      Promise.all([engine, wanted.checked, checked, hooks.registered]).then(([found, image]) =>
+        checkHost(settings, names, environment, found, wanted.isOwn || image === UNKNOWN ? undefined : image),
       ),
     );
     const runtime = { ...environment, secrets: gatedSecrets(environment, gate) };
@@ -85,7 +85,7 @@ export class HostGateway extends pulumi.ComponentResource {
     warnOfPublicDiscordApp(runtime.secrets["DISCORD_BOT_TOKEN"], settings.endpoints?.discord);
     const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets, connection }, parent);
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
-    const source = named === undefined ? imageBuild(built, engine, gate) : { name: gate(named.name) };
+    const source = wanted.name === undefined ? imageBuild(built, engine, gate) : { name: gate(wanted.name) };
     const placement = new Placement(
       `${name}-placement`,
       {
@@ -130,7 +130,7 @@ export class HostGateway extends pulumi.ComponentResource {
         probe: probeEnvironment({
           url: `http://${addressOnHost(settings)}:${settings.port}`,
           // A custom image is not checked.
-          bundle: named === undefined || named.isOwn ? bundle.container.hash : undefined,
+          bundle: wanted.isOwn ? bundle.container.hash : undefined,
           attestation: attestation.expected(runtime),
           channels: offeredChannels(runtime.secrets),
           alerts: runtime.secrets["ALERTS"] !== undefined,
@@ -186,10 +186,10 @@ async function checkHost(
   names: HostNames,
   { variables, secrets }: RuntimeEnvironment,
   engine: Engine,
+  image: string | undefined,
 ): Promise<void> {
   const { memoryMiB, cpus, diskMiB, dataDirectory: directory, port, address } = settings;
-  const [image, known] = await Promise.all([whenKnown(settings.image), whenKnown(variables)]);
-  const isCustom = image !== UNKNOWN && image !== BUILD;
+  const known = await whenKnown(variables);
   const commands = commandsFor(operatorStack());
   await preflight({
     names,
@@ -199,7 +199,7 @@ async function checkHost(
     memoryMiB,
     cpus,
     diskMiB,
-    image: isCustom ? image : undefined,
+    image,
     commands,
     ...(known !== UNKNOWN && {
       judgeConfig: (text: string) => judgeConfigText(text, { variables: known, secrets }, commands),

@@ -8,27 +8,29 @@ import { explained } from "./gate.ts";
 /** Value of `image` that builds this package's own. */
 export const BUILD = "build";
 
-/** An image that a gateway runs and that is not to be built. */
-export interface NamedImage {
-  /** Its name; by digest if its signature was checked. */
-  name: pulumi.Output<string>;
+/** The image that a gateway runs. */
+export interface GatewayImage {
+  /** Its name, by digest if its signature was checked; `undefined` if the image is to be built. */
+  name: pulumi.Output<string> | undefined;
   /** The name once the signature was checked; `UNKNOWN` in a preview that cannot know it yet. */
-  checked: Promise<string | typeof UNKNOWN>;
-  /** True for the image that was published with this package. */
+  checked: Promise<string | typeof UNKNOWN | undefined>;
+  /** True for this package's own code: built here, or published with the package. */
   isOwn: boolean;
 }
 
 /**
- * Returns the image that a gateway's arguments name, which may be the published one; `undefined` if it is to be built.
+ * Returns the image that a gateway's arguments ask for.
  *
  * @param valid check of the arguments, after which the signature is checked
  */
-export function namedImage(
+export function gatewayImage(
   { image, imagePublicKey }: Pick<GatewayArgs, "image" | "imagePublicKey">,
   valid: Promise<void>,
-): NamedImage | undefined {
+): GatewayImage {
   const { image: published, container: bundle } = released() ?? {};
-  if (image === BUILD || (image === undefined && published === undefined)) return undefined;
+  if (image === BUILD || (image === undefined && published === undefined)) {
+    return { name: undefined, checked: Promise.resolve(undefined), isOwn: true };
+  }
   const find = (): Promise<string | typeof UNKNOWN> =>
     image === undefined && published !== undefined
       ? verifiedImage({ image: published.name, signer: published.signer, bundle })

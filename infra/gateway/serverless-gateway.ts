@@ -28,7 +28,7 @@ import { type Completed, completed, type ServerlessGatewayArgs } from "./args.ts
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
 import { explained, type Gate, gateOf } from "./gate.ts";
-import { type NamedImage, namedImage } from "./image.ts";
+import { BUILD, gatewayImage } from "./image.ts";
 import { workersHost } from "./rules.ts";
 import { askAboutRunningConfig } from "./running-config.ts";
 
@@ -74,8 +74,8 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     super("steward:index:ServerlessGateway", name, {}, opts);
 
     const credentials = credentialsOf(settings, this.getProvider("cloudflare:index/worker:Worker"));
-    const named = namedImage(settings, checked);
-    const gate = gateOf(Promise.all([checked.then(() => checkToken(settings, credentials)), named?.checked]));
+    const wanted = gatewayImage(hasRegistry(settings) ? settings : localImage(settings), checked);
+    const gate = gateOf(Promise.all([checked.then(() => checkToken(settings, credentials)), wanted.checked]));
     const { runtime, url, accountId } = gated(settings, gate);
     const parent = { parent: this };
     const stored = storedCredentials(settings, credentials);
@@ -87,23 +87,23 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     warnOfPublicDiscordApp(runtime.secrets.DISCORD_BOT_TOKEN, settings.endpoints?.discord);
     if (settings.discord?.botToken !== undefined) tellOfDiscordCommands();
     const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets, connection }, parent);
-    const pushed = isPushed(settings, named)
-      ? new PushedImage(
-          `${name}-image`,
-          {
-            accountId,
-            registry: settings.registry ?? CLOUDFLARE_REGISTRY,
-            instanceType: settings.instanceType,
-            ...(named && { source: gate(named.name) }),
-            hash: container.hash,
-            baseMonth: baseMonth(),
-            api: stored,
-          },
-          { ...parent, dependsOn: secrets },
-        )
-      : undefined;
-    const local = pulumi.interpolate`${AGENT}:${container.hash}`;
-    const image = pushed?.reference ?? gate(named === undefined || named.isOwn ? local : named.name);
+    const pushed =
+      wanted.isOwn && hasRegistry(settings)
+        ? new PushedImage(
+            `${name}-image`,
+            {
+              accountId,
+              registry: settings.registry ?? CLOUDFLARE_REGISTRY,
+              instanceType: settings.instanceType,
+              ...(wanted.name && { source: gate(wanted.name) }),
+              hash: container.hash,
+              baseMonth: baseMonth(),
+              api: stored,
+            },
+            { ...parent, dependsOn: secrets },
+          )
+        : undefined;
+    const image = pushed?.reference ?? gate(wanted.name ?? pulumi.interpolate`${AGENT}:${container.hash}`);
     const commands = commandsFor(operatorStack());
     const problem = askAboutRunningConfig(attestation.key, { url, environment: runtime, commands });
     const configCheck = new ConfigCheck(`${name}-config-check`, { problem }, parent);
@@ -223,9 +223,14 @@ function gated(settings: Settings, gate: Gate) {
   return { runtime, url: gate(urlOf(settings)), accountId: gate(settings.accountId) };
 }
 
-/** By default a rehearsal pushes no image, since its containers run on this machine's engine; nor is a given one pushed. */
-function isPushed({ registry, origin }: Settings, named: NamedImage | undefined): boolean {
-  return (named === undefined || named.isOwn) && (registry !== undefined || origin === undefined);
+/** By default a rehearsal has no registry: its containers run on this machine's engine. */
+function hasRegistry({ registry, origin }: Settings): boolean {
+  return registry !== undefined || origin === undefined;
+}
+
+/** Without a registry nothing is published or copied: the engine has the image that was built. */
+function localImage({ image = BUILD, ...settings }: Settings): Settings {
+  return { ...settings, image };
 }
 
 function hostOf({ hostname, subdomain = "", workerName }: Settings): pulumi.Input<string> {

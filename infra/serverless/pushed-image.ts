@@ -14,7 +14,7 @@ export interface PushedImageArgs {
   source?: pulumi.Input<string> | undefined;
   /** Hash of what the image is built from: another one is another image. */
   hash: pulumi.Input<string>;
-  /** Month of the base image, such as `2026-11`; in another one the image is built and pushed again. */
+  /** Month of the base image, such as `2026-11`; in another one the image is built and pushed again, unless published. */
   baseMonth: string;
   /** Cloudflare's API. The token is a Pulumi secret; what is left out is read from CLOUDFLARE_*. */
   api: ApiCredentials;
@@ -36,7 +36,7 @@ export class PushedImage extends pulumi.ComponentResource {
         interpreter: INTERPRETER,
         create: PUSH,
         environment: pushEnvironment(args),
-        triggers: [args.hash, args.baseMonth],
+        triggers: [args.hash, args.source ?? args.baseMonth],
       },
       { parent: this },
     );

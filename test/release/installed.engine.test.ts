@@ -10,6 +10,12 @@ import { MODEL_KEY, SIGNING_SECRET, type ServerlessStage } from "../support/serv
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { emptyProject, type Project } from "./project.ts";
 
+/** A release tests its package before its image is published: nothing may ask for the image here. */
+const UNPUBLISHED = {
+  name: "127.0.0.1:9/example/steward:0.1.0",
+  signer: { identity: "https://example.com/release.yml", issuer: "https://example.com" },
+};
+
 let stage: AnsweringStage;
 let world: ServerlessStage;
 let project: Project;
@@ -17,7 +23,7 @@ let project: Project;
 beforeAll(async () => {
   stage = await startAnsweringStage();
   ({ world } = stage);
-  project = await emptyProject("installed");
+  project = await emptyProject("installed", { image: UNPUBLISHED });
 }, ENGINE_MS);
 
 afterAll(async () => {
@@ -97,6 +103,7 @@ test(
     const program = example
       .replace('requireSecret("apiToken") }', address)
       .replace(/const engine.*?(?=export)/s, "")
+      .replace("  models,", '  models, image: "build",')
       .replace(", office.url", "");
     await writeFile(path.join(shell.folder, "index.js"), program);
     const settings = { accountId: ACCOUNT, subdomain: "acme" };

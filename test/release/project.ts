@@ -53,8 +53,7 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
   }
 
   async function install(): Promise<void> {
-    const { STEWARD_PACKAGE: given } = process.env;
-    const file = given === undefined || image !== undefined ? await packed() : given;
+    const { STEWARD_PACKAGE: file = await packed() } = process.env;
     await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
   }
 

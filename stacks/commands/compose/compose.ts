@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { environmentOf } from "../../../infra/gateway/environment.ts";
 import { shape } from "../../../infra/gateway/host-gateway.ts";
-import { namedImage } from "../../../infra/gateway/image.ts";
+import { gatewayImage } from "../../../infra/gateway/image.ts";
 import { composeEnvironment, composeFile } from "../../../infra/host/compose.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
@@ -56,10 +56,9 @@ export async function compose(stack: string, options: ComposeOptions = {}): Prom
   if (config.target !== "host") throw new StewardError("stack_not_host");
   const { environmentName = stack } = config;
   const { secrets, variables: given } = environmentOf("host", { ...config, environmentName });
-  // Plain, since the settings are.
+  // Both are plain, since the settings are.
   const variables = given as Record<string, string>;
-  // Plain, since the settings are.
-  const named = (await namedImage(config, Promise.resolve())?.checked) as string | undefined;
+  const named = (await gatewayImage(config, Promise.resolve()).checked) as string | undefined;
   const image = named ?? `${AGENT}:${(await buildBundle()).container.hash}`;
   const directory = config.dataDirectory;
   const names = Object.keys(secrets).sort();
