@@ -9,6 +9,7 @@ import { type CommandOutput, commandParser, runCommand, usageError } from "../..
 import { shellWord } from "../../runtime/contract/operator-commands.ts";
 import { makePolicyPack, policies } from "./policies/check.ts";
 import { readPolicyConfig } from "./policies/options.ts";
+import { mandatoryTexts } from "./policies/preview.ts";
 
 const SCRIPT = commandLine("policies");
 
@@ -31,12 +32,12 @@ async function main(argv: string[], { say, log }: CommandOutput): Promise<number
     return 0;
   }
   const { violations } = await policies(name, { ...(await readPolicyConfig(words)), say, log });
-  const broken = violations.filter(({ level }) => level === "mandatory");
+  const broken = mandatoryTexts(violations);
   if (broken.length === 0) {
     say("No mandatory rule is broken.\n");
     return 0;
   }
-  log(broken.map(({ policy, message }) => `${policy}: ${message}`).join("\n"));
+  log(broken.join("\n"));
   return 1;
 }
 

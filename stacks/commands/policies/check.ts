@@ -1,12 +1,11 @@
 import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
-import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
 import { buildPolicyPack } from "../../../policies/build.ts";
 import { engineOutput } from "../deployed/engine-output.ts";
 import { type CommandOptions, openDeployed, sinkOf } from "../deployed/stack.ts";
-import { type PolicyOptions, previewWithPolicies } from "./preview.ts";
+import { type PolicyOptions, type PolicyViolation, previewWithPolicies } from "./preview.ts";
 
 /** Files that an earlier run may have left in the folder; any other file is somebody's own. */
 const PACK_FILES = new Set([
@@ -17,16 +16,6 @@ const PACK_FILES = new Set([
   "node_modules",
 ]);
 const INSTALL = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
-
-/** A rule that a stack breaks. */
-export interface PolicyViolation {
-  /** Name of the rule, such as `bucket-private`. */
-  policy: string;
-  /** A mandatory rule stops an update. */
-  level: "mandatory" | "advisory";
-  /** The violation, with its fix. */
-  message: string;
-}
 
 /** Result of {@link policies}. */
 export interface PoliciesResult {
@@ -46,22 +35,13 @@ export async function policies(
 ): Promise<PoliciesResult> {
   const { say } = sinkOf(options);
   const stack = await openDeployed(stackName, { ...options, runsProgram: true });
-  const violations: PolicyViolation[] = [];
   const engine = engineOutput((line) => say(`${line}\n`));
-  const onEvent = ({ policyEvent: event }: EngineEvent): void => {
-    if (event === undefined) return;
-    const level = event.enforcementLevel === "mandatory" ? "mandatory" : "advisory";
-    violations.push({ policy: event.policyName, level, message: event.message });
-  };
   const { config, backup } = options;
   try {
-    await previewWithPolicies(stack, { config, backup, onOutput: engine.onOutput, onEvent });
-  } catch (error) {
-    if (!violations.some(({ level }) => level === "mandatory")) throw error;
+    return { violations: await previewWithPolicies(stack, { config, backup, onOutput: engine.onOutput }) };
   } finally {
     engine.end();
   }
-  return { violations };
 }
 
 /**

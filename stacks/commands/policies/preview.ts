@@ -16,6 +16,16 @@ export interface PolicyOptions {
   backup?: string | undefined;
 }
 
+/** A rule that a stack breaks. */
+export interface PolicyViolation {
+  /** Name of the rule, such as `bucket-private`. */
+  policy: string;
+  /** A mandatory rule stops an update. */
+  level: "mandatory" | "advisory";
+  /** The violation, with its fix. */
+  message: string;
+}
+
 /** Dependencies of {@link previewWithPolicies}. */
 interface PolicyPreview extends PolicyOptions {
   onOutput: (text: string) => void;
@@ -25,8 +35,42 @@ interface PolicyPreview extends PolicyOptions {
 /** Outputs that name what holds the stack's state. */
 const STATE_OUTPUTS = ["bucketName", "volumeName"];
 
-/** Previews the stack under the policy pack. Throws where a mandatory rule is broken. */
-export async function previewWithPolicies(deployed: DeployedStack, options: PolicyPreview): Promise<void> {
+/**
+ * Previews the stack under the policy pack, and returns the rules that it breaks.
+ *
+ * @throws where the preview fails for another reason than a policy
+ */
+export async function previewWithPolicies(
+  deployed: DeployedStack,
+  options: PolicyPreview,
+): Promise<PolicyViolation[]> {
+  const violations: PolicyViolation[] = [];
+  const onEvent = (event: EngineEvent): void => {
+    options.onEvent?.(event);
+    const { policyEvent: broken } = event;
+    if (broken === undefined) return;
+    const level = broken.enforcementLevel === "mandatory" ? "mandatory" : "advisory";
+    violations.push({ policy: broken.policyName, level, message: broken.message });
+  };
+  try {
+    await runPreview(deployed, { ...options, onEvent });
+  } catch (error) {
+    if (mandatoryTexts(violations).length === 0) throw error;
+  }
+  return violations;
+}
+
+/** Returns a line for each mandatory rule that is broken. */
+export function mandatoryTexts(violations: readonly PolicyViolation[]): string[] {
+  return violations
+    .filter(({ level }) => level === "mandatory")
+    .map(({ policy, message }) => `${policy}: ${message}`);
+}
+
+async function runPreview(
+  deployed: DeployedStack,
+  options: PolicyPreview & { onEvent: (event: EngineEvent) => void },
+): Promise<void> {
   const pack = await buildPolicyPack();
   const dir = await mkdtemp(path.join(tmpdir(), "steward-policy-config-"));
   try {
@@ -34,7 +78,7 @@ export async function previewWithPolicies(deployed: DeployedStack, options: Poli
     await writeFile(file, JSON.stringify(await withDeployed(deployed, options)));
     const { onOutput, onEvent } = options;
     const policies = { policyPacks: [pack], policyPackConfigs: [file] };
-    await deployed.stack.preview({ ...policies, color: "never", onOutput, ...(onEvent && { onEvent }) });
+    await deployed.stack.preview({ ...policies, color: "never", onOutput, onEvent });
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

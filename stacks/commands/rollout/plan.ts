@@ -12,7 +12,7 @@ import {
 } from "../deployed/stack.ts";
 import { engineOutput } from "../deployed/engine-output.ts";
 import type { Baseline } from "./baseline.ts";
-import { type PolicyOptions, previewWithPolicies } from "../policies/preview.ts";
+import { mandatoryTexts, type PolicyOptions, previewWithPolicies } from "../policies/preview.ts";
 import type { ReplayResult } from "./replay.ts";
 
 const WIDTH = 24;
@@ -45,28 +45,24 @@ export async function planUpdate(
   const { migrations } = before;
   const backup = options.backup ?? (await newestBackup(before));
   const steps: PlannedStep[] = [];
-  const broken: string[] = [];
   const progress = showProgress(output, "Previewing");
   const onEvent = (event: EngineEvent): void => {
     progress.onEvent(event);
     steps.push(...stepsOf(event));
-    const { policyEvent: policy } = event;
-    if (policy?.enforcementLevel === "mandatory") broken.push(`${policy.policyName}: ${policy.message}`);
   };
+  const { config } = options;
   try {
-    await previewWithPolicies(stack, {
-      config: options.config,
+    const violations = await previewWithPolicies(stack, {
+      config,
       backup,
       onOutput: progress.onOutput,
       onEvent,
     });
-  } catch (error) {
-    if (broken.length === 0) throw error;
+    const gates = openGates({ steps, migrations }, options);
+    return { steps, migrations, broken: mandatoryTexts(violations), gates, summary: summaryOf(steps) };
   } finally {
     progress.end();
   }
-  const gates = openGates({ steps, migrations }, options);
-  return { steps, migrations, broken, gates, summary: summaryOf(steps) };
 }
 
 const WORKER = "cloudflare:index/worker:Worker";
