@@ -14,7 +14,7 @@ import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { engine } from "../support/docker.ts";
 import { holdHostNames } from "../support/host-names.ts";
 import { freePort } from "../support/ports.ts";
-import { REGISTRY_LOGIN, startRegistry, type Registry } from "../support/registry.ts";
+import { noRegistry, REGISTRY_LOGIN, startRegistry, type Registry } from "../support/registry.ts";
 import { startServerlessStage } from "../support/serverless-stack.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { cosign } from "./cosign.ts";
@@ -23,11 +23,10 @@ import { emptyProject, type Project } from "./project.ts";
 const { container, volume } = HOST_NAMES;
 const VERSION = "9.1.0";
 
-const hasRegistry = !(await run("docker-registry", ["--version"])).missing;
 const signer = await cosign();
 const missing = [
   ...(engine.ok ? [] : [engine.reason]),
-  ...(hasRegistry ? [] : ["no docker-registry"]),
+  ...noRegistry,
   ...("missing" in signer ? [signer.missing] : []),
 ];
 const reason = missing.length > 0 ? ` (${missing.join(", ")})` : "";

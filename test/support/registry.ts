@@ -3,7 +3,16 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { run } from "../../infra/shell/process.ts";
 import { freePort } from "./ports.ts";
+
+/** Why no registry can be started here; empty if one can. */
+export const noRegistry: string[] = (await run("docker-registry", ["--version"])).missing
+  ? ["no docker-registry"]
+  : [];
+if (noRegistry.length > 0 && process.env["CI"]) {
+  throw new Error("CI skips nothing, and docker-registry is missing");
+}
 
 /** Whoever has these may push and pull; below is the password's hash by bcrypt, the one kind that the registry reads. */
 export const REGISTRY_LOGIN = { username: "pusher", password: "the-password-that-pushes-0123" };
