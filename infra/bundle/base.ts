@@ -142,7 +142,7 @@ async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
     const { version } = require(manifest) as { version: string };
     return { file: async () => join(dirname(manifest), "bin", "node"), version, arch };
   } catch {
-    throw missingNode(name, "it is not installed", `npm install --no-save --force ${name}`);
+    throw missingNode(name, "it is not installed", `Install it: \`npm install --no-save --force ${name}\``);
   }
 }
 
@@ -168,34 +168,31 @@ async function fetched(
   const file = join(folder, "bin", "node");
   if (existsSync(file)) return file;
   const fetch = ["pack", `${name}@${version}`];
+  const again = `Make this work, then try again: \`npm ${fetch.join(" ")}\``;
   await exclusively(`${folder}.lock`, async () => {
     if (existsSync(file)) return;
     await publish(folder, async (draft) => {
       const answer = await run("npm", [...fetch, "--json"], { cwd: draft, env });
       const [found] = packedSchema.safeParse(parseJson(answer.stdout)).data ?? [];
-      if (found === undefined) throw missingNode(name, tail(answer, 3), `npm ${fetch.join(" ")}`);
+      if (found === undefined) throw missingNode(name, tail(answer, 3), again);
       if (found.integrity !== integrity[name]) {
         throw missingNode(
           name,
           `npm gives another ${name}@${version} than this package names`,
-          "npm config get registry",
+          "Let npm ask a registry that has the original: `npm config get registry` prints the present one.",
         );
       }
       const unpacked = await run("tar", ["-xzf", found.filename, "--strip-components=1"], {
         cwd: draft,
         env,
       });
-      if (unpacked.code !== 0) throw missingNode(name, tail(unpacked, 3), "tar --version");
+      if (unpacked.code !== 0) throw missingNode(name, tail(unpacked, 3), again);
       await rm(join(draft, found.filename));
     });
   });
   return file;
 }
 
-function missingNode(name: string, why: string, command: string): BuildFailure {
-  return new BuildFailure(
-    "base_node_missing",
-    `the image needs the Node of ${name}: ${why}`,
-    `Make this work, then try again: \`${command}\``,
-  );
+function missingNode(name: string, why: string, fix: string): BuildFailure {
+  return new BuildFailure("base_node_missing", `the image needs the Node of ${name}: ${why}`, fix);
 }

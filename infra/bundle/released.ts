@@ -20,7 +20,7 @@ export type Released = z.infer<typeof releasedSchema>;
 
 let known: Released | undefined;
 
-/** Returns what was built into this package; `undefined` in a checkout. */
+/** Returns the build record of this package; `undefined` in a checkout, which builds from source. */
 export function released(): Released | undefined {
   if (!IS_RELEASE) return undefined;
   known ??= releasedSchema.parse(JSON.parse(readFileSync(path.join(ROOT, RELEASED), "utf8")));

@@ -35,7 +35,7 @@ const OUTSIDE: Outside = { fetch: (...request) => fetch(...request), env: proces
  */
 export async function verifiedImage(signed: SignedImage, outside: Outside = OUTSIDE): Promise<string> {
   const { image, signer, bundle } = signed;
-  // What a signature says of a bundle stays true: it is asked for once.
+  // An image that was signed for a bundle stays valid for it, so the answer is cached.
   const kept = bundle === undefined ? undefined : keptFile(signed, outside.env);
   const known = kept && (await readFile(kept, "utf8").catch(() => undefined));
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** A key as cosign writes it, of which nobody has the private half. */
+/** A public key in the form that cosign writes. Only the form matters here. */
 const PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEyNZc4BsMiVDjYQ7DKxpDvG2Lh8dh
 x2DBhVVQ4oy8JtKqCVC4pLwLLTfyCVj5hgfGmdWb52mD3JPk1CIRjVqV5w==

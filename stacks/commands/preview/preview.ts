@@ -28,7 +28,7 @@ export async function preview(
   return { ...plan, markdown: previewText(stackName, plan) };
 }
 
-/** Returns what an update would do, and what stops it. Names and types alone: a value may be a secret. */
+/** Returns the plan as Markdown. It has names and types only, because values may be secret. */
 function previewText(stack: string, { summary, steps, broken, gates }: UpdatePlan): string {
   const shown = steps
     .slice(0, MOST_STEPS)

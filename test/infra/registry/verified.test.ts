@@ -186,7 +186,7 @@ describe("an image that has to be signed", () => {
         throw new TypeError("fetch failed");
       },
     ],
-  ])("%s is told for what it is", async (code, fault) => {
+  ])("a registry's failure is reported as %s", async (code, fault) => {
     state.fault = fault;
     await expect(verify()).rejects.toMatchObject({ code });
   });
