@@ -15,6 +15,8 @@ interface ConfigForm {
   secret?: boolean;
   /** The key is a path into a list or an object. */
   path?: boolean;
+  /** The value is the name of the file that holds it. */
+  file?: boolean;
 }
 
 /**
@@ -56,8 +58,12 @@ export function operatorCommands(place: OperatorPlace): OperatorCommands {
     stack,
     pulumi: (name, ...words) => onStack(name.split(" "), words),
     cli: (...words) => line(pulumi, words),
-    configSet: (key, value, { secret, path } = {}) =>
-      config("set", [...(path ? ["--path"] : []), ...(secret ? ["--secret"] : [])], [key, value]),
+    configSet: (key, value, { secret, path, file } = {}) => {
+      const flags = [...(path ? ["--path"] : []), ...(secret ? ["--secret"] : [])];
+      return file
+        ? `${config("set", flags, [key])} < ${shellWord(value)}`
+        : config("set", flags, [key, value]);
+    },
     configRemove: (key, { path } = {}) => config("rm", path ? ["--path"] : [], [key]),
     script: (name, ...words) => line(script(name), [stack, ...words]),
     tool: (name, ...words) => line(script(name), words),

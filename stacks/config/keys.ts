@@ -62,7 +62,11 @@ export function keyWording({ configSet, configRemove }: OperatorCommands): Wordi
   const name = (path: string): string => NAMESPACE + keyOf(path);
   return {
     name,
-    set: (path, value = "<value>") => configSet(name(path), value, { secret: isSecretKey(keyOf(path)) }),
+    set: (path, value) => {
+      // The lines of a PEM file are no word that somebody would type.
+      if (path === "imagePublicKey") return configSet(name(path), "cosign.pub", { file: true });
+      return configSet(name(path), value ?? "<value>", { secret: isSecretKey(keyOf(path)) });
+    },
     remove: (path, member) =>
       member === undefined
         ? configRemove(name(path))

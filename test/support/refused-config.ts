@@ -1,5 +1,5 @@
 /** A public key in the form that cosign writes. Only the form matters here. */
-const PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
+export const PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEyNZc4BsMiVDjYQ7DKxpDvG2Lh8dh
 x2DBhVVQ4oy8JtKqCVC4pLwLLTfyCVj5hgfGmdWb52mD3JPk1CIRjVqV5w==
 -----END PUBLIC KEY-----

@@ -27,14 +27,7 @@ describe("a bundle that was built before", () => {
 
   beforeEach(async () => {
     checkout = await temporaryDirectory();
-    for (const name of [
-      "runtime",
-      "infra/bundle",
-      "infra/shell",
-      "package.json",
-      "package-lock.json",
-      "tsconfig.json",
-    ]) {
+    for (const name of ["runtime", "infra", "package.json", "package-lock.json", "tsconfig.json"]) {
       await cp(join(ROOT, name), join(checkout, name), { recursive: true });
     }
     await symlink(join(ROOT, "node_modules"), join(checkout, "node_modules"));

@@ -40,6 +40,12 @@ describe("a configuration value", () => {
     expect(checkout.configSet("steward:key", "-5")).toBe("pulumi config set -s dev -- steward:key -5");
   });
 
+  test("is read from a file that is named", () => {
+    expect(checkout.configSet("steward:key", "my key.pub", { file: true })).toBe(
+      "pulumi config set -s dev steward:key < 'my key.pub'",
+    );
+  });
+
   test("is set where the stack's settings are", () => {
     const elsewhere = operatorCommands({
       stack: "dev",
