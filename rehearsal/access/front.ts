@@ -32,6 +32,8 @@ export interface FrontOptions {
   account: AccountStore;
   runner: WorkerRunner;
   access: IdentityGateway;
+  /** Host name of the Worker that answers here. Default: the one that a request's Host header names. */
+  hostname?: string | undefined;
 }
 
 /** The public address of the deployed Worker. */
@@ -117,9 +119,9 @@ class EdgeFront {
     url: URL,
     attempts = ATTEMPTS,
   ): Promise<Exclude<Admitted, { kind: "pass" }> | { kind: "pass"; target: ForwardTarget } | undefined> {
-    const { account, runner, access } = this.#options;
-    const served = servedWorker(account.state, request.headers.host ?? "", Math.random());
-    if (served === undefined) return undefined;
+    const { account, runner, access, hostname } = this.#options;
+    const served = servedWorker(account.state, hostname ?? request.headers.host ?? "", Math.random());
+    if (served === undefined || served.hostname !== (hostname ?? served.hostname)) return undefined;
     const admitted = await admitRequest(account.state, access, {
       hostname: served.hostname,
       path: url.pathname,

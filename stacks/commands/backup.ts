@@ -19,6 +19,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
     .option("--create", "make one now; starts a stopped container", false)
     .option("--verify", "unpack the newest one aside and check it; starts a stopped container", false)
+    .option("--gateway <name>", "the gateway's component, in a program of your own with several")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
@@ -27,9 +28,9 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
-  const { create, verify } = command.opts<{ create: boolean; verify: boolean }>();
+  const { create, verify, gateway } = command.opts<{ create: boolean; verify: boolean; gateway?: string }>();
 
-  const service = await backups(name, { log });
+  const service = await backups(name, { log, gateway });
   if (create) say(`Made ${(await service.create()).id}.\n`);
   const { backups: list, problem } = await service.list();
   for (const { id, createdAt } of list) say(`${id}  ${createdAt}\n`);

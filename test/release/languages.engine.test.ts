@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { succeed, type, type Shell } from "../journeys/typed.ts";
+import { fixFor, succeed, type, type Shell, waysOf } from "../journeys/typed.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
@@ -12,7 +12,7 @@ import { emptyProject, type Project } from "./project.ts";
 
 const { version: VERSION } = packageJson;
 
-/** The same gateway in four languages: see `programs`. */
+/** The same two gateways in four languages: see `programs`. */
 const LANGUAGES: readonly (Language | "nodejs")[] = ["nodejs", "yaml", "python", "go"];
 /** Commands that prepare a program's folder, in addition to `npm install`. */
 const INSTALL: Partial<Record<Language | "nodejs", string>> = {
@@ -21,7 +21,7 @@ const INSTALL: Partial<Record<Language | "nodejs", string>> = {
   go: "go mod tidy && go build -o bot .",
 };
 
-describe("a gateway in another language, from the package alone", () => {
+describe("two gateways in a program of one's own, from the package alone", () => {
   let stage: AnsweringStage;
   let world: ServerlessStage;
   let project: Project;
@@ -52,13 +52,15 @@ describe("a gateway in another language, from the package alone", () => {
     const install = INSTALL[language];
     if (install !== undefined) await succeed(own, install);
     await succeed(own, `pulumi stack init ${language}`);
-    const { "steward:origin": origin } = world.config();
+    const addressOf = async (name: string) =>
+      (await world.frontOf(`bot-${language}-${name}-steward.example.workers.dev`)).url;
     const { anthropic = "", slack = "" } = JSON.parse(stage.endpoints) as Record<string, string>;
     const plain = {
       accountId: ACCOUNT,
       baseUrl: world.stage.cloudflare.url,
       "cloudflare:baseUrl": world.stage.cloudflare.url,
-      origin: origin?.value ?? "",
+      origin: await addressOf("support"),
+      salesOrigin: await addressOf("sales"),
       teamDomain: world.identity.url,
       anthropic,
       slack,
@@ -76,18 +78,33 @@ describe("a gateway in another language, from the package alone", () => {
   }
 
   test.each(LANGUAGES)(
-    "goes up from %s, answers, has nothing to change, and is removed",
+    "go up from %s, answer, have nothing to change, and are removed after a backup",
     async (language) => {
       const shell = await begin(language);
       const works = async (line: string) => (await succeed(shell, `pulumi ${line} -s ${language}`)).said;
       previews.set(language, created(await works("preview")));
-      expect(await works("up --yes")).toMatch(/url +: "http:\/\/127\.0\.0\.1:\d+"[^]*\+ 23 created\n/);
-      expect(await stage.converse()).not.toBe("");
-      expect(await works("preview")).toMatch(/Resources:\n +23 unchanged\n/);
+      // Each gateway's readiness is signed with its own key, so each address has been found to be its own.
+      expect(await works("up --yes")).toMatch(/\+ 39 created\n/);
+      const { url, salesUrl } = JSON.parse(await works("stack output --json")) as Record<string, string>;
+      expect((await fetch(`${salesUrl}/healthz`)).status).toBe(200);
+      expect(await stage.converse(url)).not.toBe("");
+      expect(await works("preview")).toMatch(/Resources:\n +39 unchanged\n/);
       const state = await works("stack export");
       expect(state).not.toContain(MODEL_KEY);
       expect(state).not.toContain(SIGNING_SECRET);
-      expect(await works("destroy --yes")).toContain("- 23 deleted");
+
+      const command = `../node_modules/.bin/steward-deploy`;
+      const unnamed = await type(shell, `${command} backup ${language} --create`);
+      expect(unnamed.said).toContain("Name one with --gateway. There are: sales, support.");
+      const backup = await succeed(shell, `${command} backup ${language} --create --gateway support`);
+      expect(backup.said).toMatch(/^Made 0000/m);
+      const rollout = await type(shell, `${command} rollout ${language} --yes`);
+      expect(rollout.said).toContain("(stack_of_components)");
+      await succeed(shell, waysOf(fixFor("stack_of_components", rollout.said))[0]?.[0] ?? "");
+
+      const destroyed = await works("destroy --yes");
+      expect(destroyed).toContain("- 39 deleted");
+      expect(destroyed).toMatch(/The bucket bot-\w+-support-steward stays, with \d+ objects/);
 
       await works("config set sleepAfter soon");
       await works("config set teamDomain no_host");
@@ -100,7 +117,7 @@ describe("a gateway in another language, from the package alone", () => {
   );
 
   test("every language has the same preview and the same report", () => {
-    expect(previews.get("nodejs")).toHaveLength(22);
+    expect(previews.get("nodejs")).toHaveLength(38);
     expect(reports.get("nodejs")).toContain("sleepAfter: must be never or a duration");
     for (const language of LANGUAGES) {
       expect(previews.get(language), language).toEqual(previews.get("nodejs"));

@@ -12,8 +12,8 @@ export interface AnsweringStage {
   world: ServerlessStage;
   /** `steward:endpoints` of a stack that is to answer. */
   endpoints: string;
-  /** Sends a signed message to the deployed stack and waits for the reply. */
-  converse(): Promise<string>;
+  /** Sends a signed message to the deployed stack, or to another address, and waits for the reply. */
+  converse(url?: string): Promise<string>;
   /** Returns the keys in a bucket. */
   keysOf(bucket: string): Promise<string[]>;
   close(): Promise<void>;
@@ -35,10 +35,10 @@ export async function startAnsweringStage(): Promise<AnsweringStage> {
   return {
     world,
     endpoints: JSON.stringify({ anthropic: model.url, slack: slack.apiUrl }),
-    async converse() {
+    async converse(url = world.front.url) {
       const known = new Set(slack.messages());
       const signed = slack.sign(mention(`Are you there, ${crypto.randomUUID()}?`));
-      await fetch(`${world.front.url}/slack/events`, { method: "POST", ...signed });
+      await fetch(`${url}/slack/events`, { method: "POST", ...signed });
       return (await slack.waitFor((message) => !known.has(message), REPLY_MS)).text;
     },
     keysOf: (bucket) =>

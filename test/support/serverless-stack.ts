@@ -24,6 +24,8 @@ export interface ServerlessStage {
   stage: Stage;
   identity: IdentityGateway;
   front: Front;
+  /** Starts an address of its own for the Worker with a host name, in an account with several. */
+  frontOf(hostname: string): Promise<Front>;
   /** The configuration of a stack that is complete. */
   config(): ConfigMap;
   /** A stack of this configuration, with changes. Default: the stacks' own program. */
@@ -63,7 +65,13 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
     clock: Date.now,
     admit: accountAdmission(account),
   });
-  const front = await startFront({ port: 0, account, runner: stage.runner, access: identity });
+  const fronts: Front[] = [];
+  const frontOf = async (hostname?: string): Promise<Front> => {
+    const made = await startFront({ port: 0, account, runner: stage.runner, access: identity, hostname });
+    fronts.push(made);
+    return made;
+  };
+  const front = await frontOf();
   const platforms = await listen(TAKES_EVERY_SECRET, { hostname: "127.0.0.1", port: 0 });
   const endpoints = JSON.stringify({ anthropic: platforms.url, slack: `${platforms.url}/api/` });
   const provider = ownProvider ? undefined : await sharedProvider();
@@ -97,6 +105,7 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
     stage,
     identity,
     front,
+    frontOf,
     config,
     stack: ({ name = "test", config: changes = {}, program = stackProgram, environment = {} } = {}) =>
       open({ name, program, config: { ...config(), ...changes }, environment }),
@@ -105,7 +114,7 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
       for (const stack of opened) await stack.close();
       provider?.close();
       await platforms.close();
-      await front.close();
+      for (const one of fronts) await one.close();
       await identity.close();
       await stage.close();
     },

@@ -9,7 +9,7 @@ import { isErrorCode, StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { type ReplayRecord, replayRecordSchema } from "../../../runtime/contract/replay.ts";
 import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-stack.ts";
-import { type DeployedState, findResource } from "./stack.ts";
+import { type DeployedState, findResource, gatewayOf } from "./stack.ts";
 
 /** Longer than the service's own time limits. */
 const ANSWER_MS = 200_000;
@@ -42,11 +42,15 @@ export interface StackBackups {
 type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
- * Returns the backups of a deployed stack; `undefined` if the state has no address or no key to sign with. Each method
- * rejects with a StewardError: the service's own refusal, or `service_unreachable` if what answers is not the service.
+ * Returns the backups of a gateway in a deployed stack; `undefined` if the state has no address or no key to sign with.
+ * Each method rejects with a StewardError: the service's own refusal, or `service_unreachable` if what answers is not the
+ * service.
+ *
+ * @param gateway name of the gateway's component. Default: the only one
+ * @throws BuildFailure `gateway_unknown`
  */
-export function stackBackups(state: DeployedState): StackBackups | undefined {
-  const ask = askerOf(state);
+export function stackBackups(state: DeployedState, gateway?: string): StackBackups | undefined {
+  const ask = askerOf(state, gateway);
   return (
     ask && {
       list: () =>
@@ -82,9 +86,9 @@ async function untilReady<Answer>(request: () => Promise<Answer>): Promise<Answe
 type Ask = <Answer>(route: Route, schema: Schema<Answer>) => Promise<Answer>;
 type Schema<Answer> = { safeParse(value: unknown): z.core.util.SafeParseResult<Answer> };
 
-function askerOf(state: DeployedState): Ask | undefined {
-  const url = state.output("url");
-  const found = findResource(state, "AttestationKey", "attestation-key")?.outputs?.["key"];
+function askerOf(state: DeployedState, gateway?: string): Ask | undefined {
+  const { name, url } = gatewayOf(state, gateway);
+  const found = findResource(state, "AttestationKey", "attestation-key", name)?.outputs?.["key"];
   const key = z.union([z.string(), secret.transform(({ plaintext }) => String(plaintext))]).safeParse(found);
   if (url === "" || !key.success) return undefined;
   return (route, schema) => signedAnswer({ url, key: key.data, route, timeoutMs: ANSWER_MS }, schema);

@@ -12,6 +12,7 @@ import { cliEnvironment, pluginVersion, requireCommand, requireLogin } from "./c
 import { readStored } from "./config.ts";
 
 const STACK = "pulumi:pulumi:Stack";
+const COMPONENT = /^steward:index:(?:Serverless|Host)Gateway$/;
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
@@ -72,15 +73,31 @@ function drop(): void {}
  * installed by the CLI.
  *
  * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
- * `stack_locked`, `pulumi_plugin_missing`
+ * `stack_locked`, `stack_of_components`, `pulumi_plugin_missing`
  */
 export async function openDeployed(stackName: string, options: DeployedOptions): Promise<DeployedStack> {
   const envVars = { ...cliEnvironment(), ...options.env };
   const env = { ...process.env, ...envVars };
   const stack = withoutOutputs(await selectStack(stackName, options, envVars, env));
   const deployed = { stack, config: once(() => readStored(stack, env)), state: once(() => readState(stack)) };
-  if (options.runsProgram) await requirePlugins(await targetOf(deployed), env, sinkOf(options).log);
+  if (options.runsProgram) {
+    await requireOwnProgram(stackName, deployed);
+    await requirePlugins(await targetOf(deployed), env, sinkOf(options).log);
+  }
   return deployed;
+}
+
+/** A command that runs the package's program would remove the gateways of another program. */
+async function requireOwnProgram(stackName: string, { state }: DeployedStack): Promise<void> {
+  const names = gatewaysIn(await state())
+    .map(({ name }) => name)
+    .toSorted();
+  if (names.length === 0 || names.includes(GATEWAY)) return;
+  throw new BuildFailure(
+    "stack_of_components",
+    `${stackName} has gateways of a program of your own (${names.join(", ")}); this command runs the package's program`,
+    ({ pulumi }) => `Use Pulumi itself: \`${pulumi("preview", "--refresh")}\`.`,
+  );
 }
 
 /**
@@ -205,16 +222,54 @@ export async function readState(stack: Stack): Promise<DeployedState> {
   };
 }
 
+/** A gateway in a stack's state. */
+interface DeployedGateway {
+  /** Name of its component. */
+  name: string;
+  /** The service's address; empty before its first update has ended. */
+  url: string;
+}
+
+function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
+  return resources
+    .filter(({ type }) => COMPONENT.test(type))
+    .map(({ urn, outputs }) => ({ name: nameOf(urn), url: String(outputs?.["url"] ?? "") }));
+}
+
+/**
+ * Returns the gateway of a stack that has a name. Without a name, it is the only one. In a stack that was deployed before
+ * there were components, the stack's own address is used.
+ *
+ * @throws BuildFailure `gateway_unknown` if there is none of this name, or several and no name
+ */
+export function gatewayOf(state: DeployedState, wanted?: string): DeployedGateway {
+  const gateways = gatewaysIn(state);
+  const [only = { name: GATEWAY, url: state.output("url") }] = gateways;
+  if (wanted === undefined && gateways.length < 2) return only;
+  const found = gateways.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  const names = gateways
+    .map(({ name }) => name)
+    .toSorted()
+    .join(", ");
+  const cause =
+    wanted === undefined ? "the stack has several gateways" : `the stack has no gateway ${wanted}`;
+  throw new BuildFailure("gateway_unknown", cause, `Name one with --gateway. There are: ${names || "none"}.`);
+}
+
 /**
  * Returns the resource of a type and a name; the last part of the type is enough. The name is without the gateway's,
  * since a stack that was deployed before there was a gateway has it so.
+ *
+ * @param gateway name of the gateway's component. Default: that of the package's program
  */
 export function findResource(
   { resources }: DeployedState,
   type: string,
   name: string,
+  gateway = GATEWAY,
 ): DeployedResource | undefined {
-  const ends = [`${type}::${name}`, `${type}::${GATEWAY}-${name}`];
+  const ends = [`${type}::${name}`, `${type}::${gateway}-${name}`];
   return resources.find(({ urn }) => ends.some((end) => urn.endsWith(end)));
 }
 

@@ -11,16 +11,20 @@ func main() {
 		conf := config.New(ctx, "")
 		sleepAfter, origin := conf.Require("sleepAfter"), conf.Require("origin")
 		anthropic, slack := conf.Require("anthropic"), conf.Require("slack")
+		salesOrigin := conf.Require("salesOrigin")
+		accountId := pulumi.String(conf.Require("accountId"))
+		account := steward.CloudflareArgs{
+			ApiToken: conf.RequireSecret("apiToken"),
+			BaseUrl:  pulumi.String(conf.Require("baseUrl")),
+		}
+		models := steward.ModelsArgs{AnthropicApiKey: conf.RequireSecret("anthropicApiKey")}
 		support, err := steward.NewServerlessGateway(ctx, "support", &steward.ServerlessGatewayArgs{
-			AccountId: pulumi.String(conf.Require("accountId")),
-			Cloudflare: steward.CloudflareArgs{
-				ApiToken: conf.RequireSecret("apiToken"),
-				BaseUrl:  pulumi.String(conf.Require("baseUrl")),
-			},
-			Subdomain:  pulumi.String("acme"),
+			AccountId:  accountId,
+			Cloudflare: account,
+			Subdomain:  pulumi.String("example"),
 			Origin:     &origin,
 			SleepAfter: &sleepAfter,
-			Models:     steward.ModelsArgs{AnthropicApiKey: conf.RequireSecret("anthropicApiKey")},
+			Models:     models,
 			Slack: steward.SlackAppArgs{
 				BotToken:      conf.RequireSecret("slackBotToken"),
 				SigningSecret: conf.RequireSecret("slackSigningSecret"),
@@ -34,8 +38,20 @@ func main() {
 		if err != nil {
 			return err
 		}
+		sales, err := steward.NewServerlessGateway(ctx, "sales", &steward.ServerlessGatewayArgs{
+			AccountId:  accountId,
+			Cloudflare: account,
+			Subdomain:  pulumi.String("example"),
+			Origin:     &salesOrigin,
+			Models:     models,
+			Endpoints:  steward.EndpointsArgs{Anthropic: &anthropic},
+		})
+		if err != nil {
+			return err
+		}
 		ctx.Export("url", support.Url)
 		ctx.Export("readiness", support.Readiness)
+		ctx.Export("salesUrl", sales.Url)
 		return nil
 	})
 }
