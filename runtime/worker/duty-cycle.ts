@@ -1,19 +1,14 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
-import {
-  dayName,
-  type Duty,
-  DUTY_KEY,
-  dutyOf,
-  type DutyRecord,
-  firstDay,
-  withAwake,
-} from "../contract/duty.ts";
+import { type Duty, DUTY_KEY, dutyOf, type DutyRecord } from "../contract/duty.ts";
 import type { Log } from "../shared/log.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { RunListener } from "./container-life.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
-const NOTE = "duty";
+/** `duty` holds the form of an earlier version, which a rollback still finds there. */
+const NOTE = "duty-totals";
+/** In a longer measurement, its first part counts half, so that the averages follow the use. */
+const LONGEST_MS = 30 * 86_400_000;
 /** Longest age of the bucket's record of a container that stays awake. */
 const PUBLISH_MS = 3_600_000;
 
@@ -29,7 +24,7 @@ export interface DutyCycleOptions {
   log: Log;
 }
 
-interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "days"> {
+interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "awakeMs" | "starts"> {
   /** Milliseconds since the epoch. */
   since: number;
   /** Up to here the run under way is counted; absent while the container sleeps. */
@@ -52,16 +47,13 @@ export class DutyCycle implements RunListener {
     const kept = JSON.parse(notes.read(NOTE) ?? "{}") as Partial<Facts>;
     // With another wait before the sleep it is awake for other times.
     const holds = kept.sleepAfterMs === sleepAfterMs;
-    this.#facts = holds ? (kept as Facts) : { since: clock(), sleepAfterMs, days: {} };
+    this.#facts = holds ? (kept as Facts) : { since: clock(), sleepAfterMs, awakeMs: 0, starts: 0 };
     if (!holds) this.#note({});
   }
 
   /** Starts a run. If the end of the previous one was not seen, it ended when it was last seen. */
   started(): void {
-    const now = this.#options.clock();
-    const { awakeMs, starts } = this.#facts.days[dayName(now)] ?? { awakeMs: 0, starts: 0 };
-    const days = { ...this.#facts.days, [dayName(now)]: { awakeMs, starts: starts + 1 } };
-    this.#note({ days, countedTo: now });
+    this.#note({ starts: this.#facts.starts + 1, countedTo: this.#options.clock() });
   }
 
   /** A run has ended. */
@@ -84,21 +76,23 @@ export class DutyCycle implements RunListener {
 
   #count(): void {
     const now = this.#options.clock();
-    const { days, countedTo = now } = this.#facts;
-    const counted = Object.entries(withAwake(days, countedTo, now));
-    const kept = counted.filter(([name]) => name >= dayName(firstDay(now)));
-    this.#note({ days: Object.fromEntries(kept), countedTo: now });
+    const { countedTo = now, since } = this.#facts;
+    const awakeMs = this.#facts.awakeMs + Math.max(now - countedTo, 0);
+    this.#note({ awakeMs, countedTo: now });
+    if (now - since <= LONGEST_MS) return;
+    this.#note({ since: (since + now) / 2, awakeMs: awakeMs / 2, starts: this.#facts.starts / 2 });
   }
 
   get #record(): DutyRecord {
-    const { since, sleepAfterMs, days, countedTo } = this.#facts;
+    const { since, sleepAfterMs, awakeMs, starts, countedTo } = this.#facts;
     return {
-      version: 1,
+      version: 2,
       since: new Date(since).toISOString(),
       at: new Date(countedTo ?? this.#options.clock()).toISOString(),
       asleep: countedTo === undefined,
       sleepAfterMs,
-      days,
+      awakeMs,
+      starts,
     };
   }
 
@@ -123,9 +117,9 @@ export class DutyCycle implements RunListener {
   }
 
   get #isDue(): boolean {
-    const { days, countedTo, published } = this.#facts;
+    const { starts, countedTo, published } = this.#facts;
     // A container that has never run has no record.
-    if (published === undefined) return Object.keys(days).length > 0;
+    if (published === undefined) return starts > 0;
     const asleep = countedTo === undefined;
     return published.asleep !== asleep || (!asleep && this.#options.clock() - published.at >= PUBLISH_MS);
   }

@@ -4,7 +4,7 @@
  */
 export { BuildFailure } from "../../infra/shell/failure.ts";
 export { StewardError } from "../../runtime/contract/errors.ts";
-export { backups } from "./backup/backups.ts";
+export { backups, type BackupsOptions } from "./backup/backups.ts";
 export { compose, type ComposeOptions, type ComposeResult } from "./compose/compose.ts";
 export type { StackBackups } from "./deployed/signed.ts";
 export type { CommandOptions, PlannedStep } from "./deployed/stack.ts";

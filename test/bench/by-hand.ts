@@ -1,15 +1,16 @@
 import { execFile } from "node:child_process";
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { figure, median, type Figure } from "../support/measure.ts";
+import { packPackage, QUIET } from "./package.ts";
 import { rehearse, startRehearsal } from "../support/rehearse.ts";
 
 const run = promisify(execFile);
 
 /**
- * Measures `pulumi preview` typed by hand against a program without resources typed the same way, and `npm start` that
- * finds nothing to change against the preview and the update typed by hand.
+ * Measures `pulumi preview` typed by hand against a program without resources, and against the same stack in a project
+ * that has installed the package; and `npm start` that finds nothing to change against the preview and the update.
  */
 export async function benchByHand(
   runs: number,
@@ -20,24 +21,43 @@ export async function benchByHand(
   const empty = await emptyProject(join(folder, "empty"));
   const words = ["--sandbox", "process", "--dir", dir];
   const running = startRehearsal(...words);
-  const times = { preview: [] as number[], up: [] as number[], bare: [] as number[], warm: [] as number[] };
+  const times: Record<"preview" | "packaged" | "up" | "bare" | "warm", number[]> = {
+    preview: [],
+    packaged: [],
+    up: [],
+    bare: [],
+    warm: [],
+  };
   try {
     await running.says("Ctrl-C ends the rehearsal");
     const typed = (line: string, cwd = resolve(".")) =>
       timed(() => run("sh", ["-c", `. ${dir}/env && ${line}`], { cwd, maxBuffer: 1 << 24 }));
     const bare = `unset PULUMI_OPTION_CONFIG_FILE && pulumi preview -s empty --non-interactive`;
     await typed("unset PULUMI_OPTION_CONFIG_FILE && pulumi stack init empty", empty);
+    const packaged = await packagedProject(folder);
+    const settings = "Pulumi.packaged.yaml";
+    await typed(
+      `pulumi stack init packaged && cp $PULUMI_OPTION_CONFIG_FILE ${settings} && ` +
+        `PULUMI_OPTION_CONFIG_FILE=${settings} pulumi up -s packaged --yes --non-interactive`,
+      packaged,
+    );
     log("measuring pulumi typed by hand");
     // The first of each fills what all keep.
     for (let at = -1; at < runs; at += 1) {
       const preview = await typed("pulumi preview -s rehearsal --non-interactive");
+      const installed = await typed(
+        `PULUMI_OPTION_CONFIG_FILE=${settings} pulumi preview -s packaged --non-interactive`,
+        packaged,
+      );
       const up = await typed("pulumi up -s rehearsal --yes --non-interactive");
       const without = await typed(bare, empty);
       if (at < 0) continue;
       times.preview.push(preview);
+      times.packaged.push(installed);
       times.up.push(up);
       times.bare.push(without);
     }
+    await typed(`PULUMI_OPTION_CONFIG_FILE=${settings} pulumi destroy -s packaged --yes`, packaged);
   } finally {
     running.child.kill("SIGINT");
     await running.ended;
@@ -55,6 +75,12 @@ export async function benchByHand(
       "ratio",
       times.preview.map((ms) => ms / median(times.bare)),
     ),
+    figure(
+      `that from the installed package against that in this checkout (${Math.round(median(times.preview))} ms)`,
+      "ratio",
+      times.packaged.map((ms) => ms / median(times.preview)),
+      1.1,
+    ),
     figure("npm start -- --once that finds nothing to change", "ms", times.warm),
     figure(
       `that against pulumi preview and up typed by hand (${Math.round(both)} ms)`,
@@ -70,6 +96,20 @@ export async function benchTests(log: (line: string) => void): Promise<Figure[]>
   log("measuring npm test");
   const ms = await timed(() => run("npm", ["test"], { maxBuffer: 1 << 26 }));
   return [figure("npm test, on this machine's processors", "s", [ms / 1000], 120)];
+}
+
+/** A project of the same name that has installed the package, with the template's program. */
+async function packagedProject(folder: string): Promise<string> {
+  const project = join(folder, "packaged");
+  await mkdir(project);
+  await run("npm", ["install", ...QUIET, await packPackage(folder)], { cwd: project });
+  const template = join(project, "node_modules/steward-gateway/templates/serverless");
+  await cp(join(template, "index.js"), join(project, "index.js"));
+  await writeFile(
+    join(project, "Pulumi.yaml"),
+    "name: steward\nruntime: nodejs\nplugins: {providers: [{name: steward, path: node_modules/steward-gateway}]}\n",
+  );
+  return project;
 }
 
 async function emptyProject(folder: string): Promise<string> {

@@ -6,12 +6,18 @@ import { figure, type Figure } from "../support/measure.ts";
 import { folderBytes } from "./size.ts";
 
 const MB = 1_000_000;
-const QUIET = ["--prefer-offline", "--no-audit", "--no-fund"];
+/** Options of `npm install`. */
+export const QUIET = ["--prefer-offline", "--no-audit", "--no-fund"];
+
+/** Packs the package into a folder and returns its file. */
+export async function packPackage(folder: string): Promise<string> {
+  const said = await execute(process.execPath, ["scripts/package.ts", "--out", folder], { cwd: ROOT });
+  return said.trim().split("\n").at(-1) ?? "";
+}
 
 /** Size of the package, and of a project that has it; its installation beside that of Pulumi's SDK alone. */
 export async function benchPackage(runs: number, folder: string): Promise<Figure[]> {
-  const said = await execute(process.execPath, ["scripts/package.ts", "--out", folder], { cwd: ROOT });
-  const file = said.trim().split("\n").at(-1) ?? "";
+  const file = await packPackage(folder);
   const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };

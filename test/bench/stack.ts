@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as cloudflare from "@pulumi/cloudflare";
 import * as command from "@pulumi/command";
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
+import { AttestationKey } from "../../infra/secrets/attestation-key.ts";
 import type { AccountState, AccountStore } from "../../rehearsal/cloudflare/index.ts";
 import { ACCOUNT } from "../rehearsal/support.ts";
 import { figure, median, type Figure } from "../support/measure.ts";
@@ -88,17 +89,14 @@ async function compare(
   ];
 }
 
-/** A resource of each provider that the stack uses: the cloud's, a command, and a dynamic one. */
+/** A resource of each provider that the stack uses: the cloud's, a command, and one of the package's own. */
 function oneOfEach(): pulumi.Output<string>[] {
   const bucket = new cloudflare.R2Bucket("bucket", { accountId: ACCOUNT, name: "bench" });
-  return [bucket.id, new command.local.Command("command", { create: "true" }).id, new Trivial("dynamic").id];
-}
-
-class Trivial extends pulumi.dynamic.Resource {
-  constructor(name: string) {
-    const create = () => Promise.resolve({ id: name });
-    super({ create, diff: () => Promise.resolve({ changes: false }) }, name, {});
-  }
+  return [
+    bucket.id,
+    new command.local.Command("command", { create: "true" }).id,
+    new AttestationKey("own").id,
+  ];
 }
 
 /** Fills the account with copies of the first stack's entries under other names, up to this many stacks. None runs. */
