@@ -16,6 +16,8 @@ export interface Project {
    */
   begin(template: "serverless" | "host"): Promise<void>;
   install(): Promise<void>;
+  /** Returns the package's file. */
+  pack(): Promise<string>;
   /** Gives the stack `dev` its settings; those of `secrets` as secrets. */
   configure(
     plain: Record<string, string>,
@@ -52,8 +54,10 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
     return said.trim().split("\n").at(-1) ?? "";
   }
 
+  const pack = async (): Promise<string> => process.env["STEWARD_PACKAGE"] ?? packed();
+
   async function install(): Promise<void> {
-    const { STEWARD_PACKAGE: file = await packed() } = process.env;
+    const file = await pack();
     await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
   }
 
@@ -61,6 +65,7 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
     shell,
     works: (line) => works(line),
     install,
+    pack,
     async begin(template) {
       await install();
       const place = `./node_modules/steward-gateway/templates/${template}`;
