@@ -46,7 +46,10 @@ const root = path.resolve(checkout);
 const target = path.join(import.meta.dirname, name);
 process.chdir(root);
 const loaded = await Promise.all(
-  Object.entries(FILES).map(async ([key, file]) => [key, await import(pathToFileURL(path.join(root, file)).href)]),
+  Object.entries(FILES).map(async ([key, file]) => [
+    key,
+    await import(pathToFileURL(path.join(root, file)).href),
+  ]),
 );
 const modules = Object.fromEntries(loaded) as Modules;
 const work = await mkdtemp(path.join(tmpdir(), "steward-archive-"));
@@ -62,11 +65,26 @@ await writeFile(path.join(target, "manifest.json"), `${JSON.stringify(manifest, 
 await rm(work, { recursive: true });
 process.exit(0);
 
+function say(text: string): void {
+  process.stderr.write(text);
+}
+
 /** The rehearsal's folder: the account with its buckets and its object's database, and the state beside it. */
 async function archiveServerless(dir: string) {
-  const options = { target: "serverless", once: true, json: true, destroy: false, verbose: false, dir } as const;
-  const world = await modules.world.openWorld("serverless", { ...options, sandbox: "process" }, console.error);
-  const deployment = await modules.deploy.deploy(world.stack, new AbortController().signal, console.error);
+  const options = {
+    target: "serverless",
+    once: true,
+    json: true,
+    destroy: false,
+    verbose: false,
+    dir,
+  } as const;
+  const world = await modules.world.openWorld(
+    "serverless",
+    { ...options, sandbox: "process" },
+    say,
+  );
+  const deployment = await modules.deploy.deploy(world.stack, new AbortController().signal, say);
   await modules.message.exchangeMessage(world, deployment);
   const service = { url: deployment.url, headers: await world.signIn(deployment.audience) };
   await fill(service, world.platforms);
@@ -91,9 +109,12 @@ async function archiveHost(dir: string) {
   delete given["steward:adminToken"];
   const subject = await modules.hostStack.createHostStack(given);
   try {
-    await subject.stack.up({ onOutput: console.error });
+    await subject.stack.up({ onOutput: say });
     await fetch(`${subject.url}/slack/events`, { method: "POST", ...platforms.slack.sign(mention("Hello")) });
-    const service = { url: subject.url, headers: { authorization: `Bearer ${modules.hostStack.ADMIN_TOKEN}` } };
+    const service = {
+      url: subject.url,
+      headers: { authorization: `Bearer ${modules.hostStack.ADMIN_TOKEN}` },
+    };
     await fill(service, platforms);
     const data = await settled(service);
     const state = await subject.stack.exportStack();
@@ -120,7 +141,9 @@ async function settled(service: Service) {
 
 function portable(state: object): string {
   const hidden = new Set(["sourcePosition", "stackTrace"]);
-  return JSON.stringify(state, (key, value: unknown) => (hidden.has(key) ? undefined : value)).replaceAll(process.execPath, "node").replaceAll(root, NO_PLACE);
+  return JSON.stringify(state, (key, value: unknown) => (hidden.has(key) ? undefined : value))
+    .replaceAll(process.execPath, "node")
+    .replaceAll(root, NO_PLACE);
 }
 
 function resourcesOf(state: object): number {

@@ -1,4 +1,5 @@
 import type { Platforms } from "../../rehearsal/platforms.ts";
+import { mention } from "../../rehearsal/standins/slack.ts";
 
 /** A deployed service, and the headers by which it knows an operator. */
 export interface Service {
@@ -40,6 +41,17 @@ export async function fill(service: Service, { slack, telegram }: Platforms): Pr
   await cli(service, "backup create");
 }
 
+/** Sends a service a message and waits for the answer. Resolves with the answer's text. */
+export async function say({ url }: Service, { slack }: Platforms, text: string): Promise<string> {
+  const unique = `${text} ${crypto.randomUUID()}`;
+  const { status } = await fetch(new URL("/slack/events", url), {
+    method: "POST",
+    ...slack.sign(mention(unique)),
+  });
+  if (status !== 200 && status !== 503) throw new Error(`the message was answered with ${status}`);
+  return (await slack.waitFor((message) => message.text.includes(unique), ARRIVES_MS)).text;
+}
+
 /** Reads all of {@link Data} by the operator's commands. */
 export async function readData(service: Service): Promise<Data> {
   const { approved } = await cli<{ approved: string[] }>(service, "pairing list telegram");
@@ -62,6 +74,20 @@ export async function readData(service: Service): Promise<Data> {
     schedules: schedules.map(({ prompt }) => String(prompt)).toSorted(),
     ledger: Object.fromEntries(entries.map(({ key, state }) => [key, state])),
     backups: backups.map(({ id }) => id).toSorted(),
+  };
+}
+
+/** Returns the part of later data that former data can be equal to: what came later is left out. */
+export function partOf(later: Data, former: Data): Data {
+  const transcripts = Object.entries(former.transcripts).map(([conversation, { length }]) => {
+    return [conversation, later.transcripts[conversation]?.slice(0, length)];
+  });
+  const ledger = Object.keys(former.ledger).map((key) => [key, later.ledger[key]]);
+  return {
+    ...later,
+    transcripts: Object.fromEntries(transcripts),
+    ledger: Object.fromEntries(ledger),
+    backups: later.backups.filter((id) => former.backups.includes(id)),
   };
 }
 

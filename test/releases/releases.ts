@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
+import { endProcesses } from "../../rehearsal/running.ts";
+import type { Data } from "./data.ts";
+
+/** One archived deployment, as its manifest describes it. */
+interface ArchivedTarget {
+  /** Resources in the state. */
+  resources: number;
+  data: Data;
+}
+
+/** Description of an archive that `npm run archive` writes beside it. */
+export interface Manifest {
+  version: string;
+  stateSchema: number;
+  program: string;
+  serverless: ArchivedTarget;
+  host: ArchivedTarget & {
+    names: { container: string; volume: string };
+    url: string;
+    /** Addresses of the stand-ins. */
+    endpoints: Record<string, string>;
+  };
+}
+
+/** Types of resources that each update replaces. */
+export const REPLACED = {
+  // A new version of the Worker, and the probe of it.
+  serverless: ["cloudflare:index/workerVersion:WorkerVersion", "command:local:Command"],
+  // The image, the container, and the steps around its start.
+  host: ["command:local:Command", "docker:index/container:Container", "docker:index/remoteImage:RemoteImage"],
+} as const;
+
+/** The archived releases, oldest first, with the types that a later version deletes and the changelog's words for it. */
+export const RELEASES = [
+  {
+    release: "before-0.1.0",
+    deleted: ["pulumi:providers:pulumi-nodejs"],
+    changelog: "A provider `steward` of the package's own resources, in place of dynamic ones",
+  },
+  { release: "0.1.0", deleted: [], changelog: "" },
+] as const;
+
+/** Reads an archive's manifest. */
+export function manifestOf(release: string): Manifest {
+  const text = readFileSync(path.join(import.meta.dirname, release, "manifest.json"), "utf8");
+  return JSON.parse(text) as Manifest;
+}
+
+/** Collects the types that a preview or an update replaces or deletes. */
+export class Losses {
+  readonly #types = new Set<string>();
+
+  /** Sorted types. */
+  get types(): string[] {
+    return [...this.#types].toSorted();
+  }
+
+  readonly onEvent = ({ resourcePreEvent: event }: EngineEvent): void => {
+    const { op, type = "" } = event?.metadata ?? {};
+    if (op !== undefined && /replace|delete/.test(op)) this.#types.add(type);
+  };
+}
+
+/** Kills an engine and its plugins, which have this in their environment. */
+export function killEngine(mark: string): void {
+  endProcesses((pid) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark));
+}
