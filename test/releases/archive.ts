@@ -79,11 +79,7 @@ async function archiveServerless(dir: string) {
     verbose: false,
     dir,
   } as const;
-  const world = await modules.world.openWorld(
-    "serverless",
-    { ...options, sandbox: "process" },
-    say,
-  );
+  const world = await modules.world.openWorld("serverless", { ...options, sandbox: "process" }, say);
   const deployment = await modules.deploy.deploy(world.stack, new AbortController().signal, say);
   await modules.message.exchangeMessage(world, deployment);
   const service = { url: deployment.url, headers: await world.signIn(deployment.audience) };

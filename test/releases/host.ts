@@ -93,7 +93,14 @@ export async function openHost(release: string): Promise<HostUpgrade> {
         () => (ended = true),
       );
       for (;;) {
-        const { stdout } = await docker(["ps", "-a", "--filter", `name=^${container}$`, "--format", "{{.State}}"]);
+        const { stdout } = await docker([
+          "ps",
+          "-a",
+          "--filter",
+          `name=^${container}$`,
+          "--format",
+          "{{.State}}",
+        ]);
         if (ended) throw new Error(`${container} was never ${state}`);
         if (stdout.trim() === state) break;
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
