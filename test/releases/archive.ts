@@ -6,10 +6,11 @@ import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { commandParser, runCommand, usageError, type CommandOutput } from "../../infra/shell/command.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { fill, readData, type Service } from "./data.ts";
-import { pack } from "./packed.ts";
+import { pack, portable } from "./packed.ts";
 
 type Modules = {
   bundle: typeof import("../../infra/bundle/bundle.ts");
@@ -35,95 +36,121 @@ const FILES: Record<keyof Modules, string> = {
   names: "runtime/contract/names.ts",
 };
 
+/** One archive in the making. */
+interface Archive {
+  /** Modules of the checkout that is archived. */
+  modules: Modules;
+  /** Folder of the checkout. */
+  root: string;
+  /** Folder of the archive. */
+  target: string;
+  /** A folder for what is packed. */
+  work: string;
+  log: (line: string) => void;
+}
+
+const SCRIPT = "npm run archive --";
 /** Parts of a program that only files of these kinds need: an archive stays small without them. */
 const LARGE = /photon\.wasm$|pdfjs-\w+\.js$/;
-/** Where a checkout lay, in what is archived. */
-const NO_PLACE = "/checkout";
+/** Files and folders that a rehearsal leaves of the serverless target. */
+const KEPT = ["account", "storage", "identity", "rehearsal.json", "discord.json", "telegram.json"];
 
-const [name = "", checkout = "."] = process.argv.slice(2);
-if (name === "") throw new Error("npm run archive -- <name> [checkout]");
-const root = path.resolve(checkout);
-const target = path.join(import.meta.dirname, name);
-process.chdir(root);
-const loaded = await Promise.all(
-  Object.entries(FILES).map(async ([key, file]) => [
-    key,
-    await import(pathToFileURL(path.join(root, file)).href),
-  ]),
-);
-const modules = Object.fromEntries(loaded) as Modules;
-const work = await mkdtemp(path.join(tmpdir(), "steward-archive-"));
-await mkdir(target, { recursive: true });
-const { container } = await modules.bundle.buildBundle();
-await cp(container.dir, path.join(work, "program"), { recursive: true, filter: (file) => !LARGE.test(file) });
-await pack(path.join(work, "program"), path.join(target, "program.tar.zst"));
-const serverless = await archiveServerless(path.join(work, "rehearsal"));
-const host = await archiveHost(path.join(work, "host"));
-const { STATE_SCHEMA: stateSchema, VERSION: version } = modules.names;
-const manifest = { version, stateSchema, program: container.hash, serverless, host };
-await writeFile(path.join(target, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-await rm(work, { recursive: true });
-process.exit(0);
+async function main(argv: string[], { log }: CommandOutput): Promise<number> {
+  const command = commandParser(
+    SCRIPT,
+    "Deploys both targets, gives them data, and writes what they leave into test/releases. Needs Docker.",
+  )
+    .argument("<name>", "name of the archive: the version, for a release")
+    .argument("[checkout]", "folder of the checkout to deploy from, with its packages installed", ".")
+    .parse(argv, { from: "user" });
+  const [name, checkout] = command.processedArgs as [string, string];
+  if (!/^\w[\w.-]*$/.test(name)) throw usageError(`${name} cannot be the name of a folder`);
+  const root = path.resolve(checkout);
+  const target = path.join(import.meta.dirname, name);
+  // A checkout's programs look for its files from here.
+  process.chdir(root);
+  const work = await mkdtemp(path.join(tmpdir(), "steward-archive-"));
+  try {
+    await mkdir(target, { recursive: true });
+    await write({ modules: await modulesOf(root), root, target, work, log });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  return 0;
+}
 
-function say(text: string): void {
-  process.stderr.write(text);
+async function modulesOf(root: string): Promise<Modules> {
+  const loaded = Object.entries(FILES).map(async ([key, file]) => {
+    const module = (await import(pathToFileURL(path.join(root, file)).href)) as unknown;
+    return [key, module] as const;
+  });
+  return Object.fromEntries(await Promise.all(loaded)) as Modules;
+}
+
+async function write(archive: Archive): Promise<void> {
+  const { modules, target, work } = archive;
+  const { container } = await modules.bundle.buildBundle();
+  const program = path.join(work, "program");
+  await cp(container.dir, program, { recursive: true, filter: (file) => !LARGE.test(file) });
+  await pack(program, path.join(target, "program.tar.zst"));
+  const serverless = await archiveServerless(archive);
+  const host = await archiveHost(archive);
+  const { STATE_SCHEMA: stateSchema, VERSION: version } = modules.names;
+  const manifest = { version, stateSchema, program: container.hash, serverless, host };
+  await writeFile(path.join(target, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** The rehearsal's folder: the account with its buckets and its object's database, and the state beside it. */
-async function archiveServerless(dir: string) {
-  const options = {
-    target: "serverless",
-    once: true,
-    json: true,
-    destroy: false,
-    verbose: false,
-    dir,
-  } as const;
-  const world = await modules.world.openWorld("serverless", { ...options, sandbox: "process" }, say);
-  const deployment = await modules.deploy.deploy(world.stack, new AbortController().signal, say);
-  await modules.message.exchangeMessage(world, deployment);
-  const service = { url: deployment.url, headers: await world.signIn(deployment.audience) };
-  await fill(service, world.platforms);
-  const data = await settled(service);
-  const state = await world.stack.exportStack();
-  await world.close();
-  const folder = path.join(dir, "serverless");
-  for (const left of await readdir(folder)) {
-    if (!["account", "storage", "identity", "rehearsal.json", "discord.json", "telegram.json"].includes(left))
-      await rm(path.join(folder, left), { recursive: true });
+async function archiveServerless({ modules, root, target, work, log }: Archive) {
+  const dir = path.join(work, "rehearsal");
+  const options = { target: "serverless", once: true, json: true, destroy: false, verbose: false } as const;
+  const world = await modules.world.openWorld("serverless", { ...options, dir, sandbox: "process" }, log);
+  let state: object;
+  let data: Awaited<ReturnType<typeof settled>>;
+  try {
+    const deployment = await modules.deploy.deploy(world.stack, new AbortController().signal, log);
+    await modules.message.exchangeMessage(world, deployment);
+    const service = { url: deployment.url, headers: await world.signIn(deployment.audience) };
+    await fill(service, world.platforms);
+    data = await settled(service);
+    state = await world.stack.exportStack();
+  } finally {
+    await world.close();
   }
-  await writeFile(path.join(folder, "state.json"), portable(state));
+  const folder = path.join(dir, "serverless");
+  for (const left of await readdir(folder))
+    if (!KEPT.includes(left)) await rm(path.join(folder, left), { recursive: true });
+  await writeFile(path.join(folder, "state.json"), portable(state, root));
   await pack(folder, path.join(target, "serverless.tar.zst"));
   return { resources: resourcesOf(state), data };
 }
 
 /** The volume's files, with the state beside them. */
-async function archiveHost(dir: string) {
+async function archiveHost({ modules, root, target, work, log }: Archive) {
   const { settings, platforms } = await modules.standIns.startStandIns(await modules.sandbox.bridgeAddress());
   const given = modules.config.hostConfig({ settings, endpoints: platforms.endpoints });
   delete given["steward:hostPort"];
   delete given["steward:adminToken"];
   const subject = await modules.hostStack.createHostStack(given);
   try {
-    await subject.stack.up({ onOutput: say });
-    await fetch(`${subject.url}/slack/events`, { method: "POST", ...platforms.slack.sign(mention("Hello")) });
-    const service = {
-      url: subject.url,
-      headers: { authorization: `Bearer ${modules.hostStack.ADMIN_TOKEN}` },
-    };
+    const { names, url } = subject;
+    await subject.stack.up({ onOutput: log });
+    await fetch(`${url}/slack/events`, { method: "POST", ...platforms.slack.sign(mention("Hello")) });
+    const service = { url, headers: { authorization: `Bearer ${modules.hostStack.ADMIN_TOKEN}` } };
     await fill(service, platforms);
     const data = await settled(service);
     const state = await subject.stack.exportStack();
-    await docker(["stop", subject.names.container]);
+    await docker(["stop", names.container]);
+    const dir = path.join(work, "host");
     await mkdir(path.join(dir, "data"), { recursive: true });
-    await docker(["cp", `${subject.names.container}:/root/.steward/.`, path.join(dir, "data")]);
-    await writeFile(path.join(dir, "state.json"), portable(state));
+    await docker(["cp", `${names.container}:/root/.steward/.`, path.join(dir, "data")]);
+    await writeFile(path.join(dir, "state.json"), portable(state, root));
     await writeFile(path.join(dir, "rehearsal.json"), JSON.stringify(settings));
     await pack(dir, path.join(target, "host.tar.zst"));
-    const { names, url } = subject;
     return { names, url, endpoints: platforms.endpoints, resources: resourcesOf(state), data };
   } finally {
     await subject.close();
+    await platforms.close();
   }
 }
 
@@ -135,13 +162,8 @@ async function settled(service: Service) {
   }
 }
 
-function portable(state: object): string {
-  const hidden = new Set(["sourcePosition", "stackTrace"]);
-  return JSON.stringify(state, (key, value: unknown) => (hidden.has(key) ? undefined : value))
-    .replaceAll(process.execPath, "node")
-    .replaceAll(root, NO_PLACE);
-}
-
 function resourcesOf(state: object): number {
   return (state as { deployment: { resources: unknown[] } }).deployment.resources.length;
 }
+
+await runCommand(SCRIPT, main);

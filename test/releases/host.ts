@@ -18,7 +18,7 @@ import { CONTAINER_USER } from "../../runtime/contract/names.ts";
 import { ADMIN_TOKEN, createHostStack, type HostStack } from "../support/host-stack.ts";
 import { createTestStack } from "../support/stack.ts";
 import type { Service } from "./data.ts";
-import { unpack } from "./packed.ts";
+import { placed, unpack } from "./packed.ts";
 import { manifestOf } from "./releases.ts";
 
 /** The container and volume of an archive on this machine's engine, with the present version's program on its stack. */
@@ -31,7 +31,6 @@ export interface HostUpgrade extends HostStack {
   upKilledAt(container: string, state: "created" | "running"): Promise<void>;
 }
 
-const ROOT = path.resolve(import.meta.dirname, "../..");
 /** Marks of a secret in a state (pulumi sdk/go/common/resource/properties.go). */
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const CONTAINER = "docker:index/container:Container";
@@ -45,7 +44,16 @@ interface Resource {
 
 /** Puts the host target of a release in place under names of its own, and starts it. Nothing is updated. */
 export async function openHost(release: string): Promise<HostUpgrade> {
+  await using ends = new AsyncDisposableStack();
+  const opened = await open(release, ends);
+  const kept = ends.move();
+  return { ...opened, close: () => kept.disposeAsync() };
+}
+
+/** @param ends gets what ends or removes each started part */
+async function open(release: string, ends: AsyncDisposableStack): Promise<HostUpgrade> {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-upgrade-"));
+  ends.defer(() => rm(dir, { recursive: true, force: true }));
   const archive = path.join(import.meta.dirname, release);
   await unpack(path.join(archive, "host.tar.zst"), dir);
   const manifest = manifestOf(release);
@@ -55,20 +63,21 @@ export async function openHost(release: string): Promise<HostUpgrade> {
   const ports = Object.fromEntries(names.map((name, index) => [name, free[index]])) as typeof kept.ports;
   const settings = { ...kept, ports };
   const platforms = await startPlatforms({ settings, hostname: await bridgeAddress(), realModel: false });
+  ends.defer(() => platforms.close());
   const given = hostConfig({ settings, endpoints: platforms.endpoints });
   delete given["steward:hostPort"];
   delete given["steward:adminToken"];
-  const subject = await createHostStack(given);
   const image = await archivedImage(release, dir);
+  ends.defer(async () => void (await docker(["rmi", "--force", image])));
+  const subject = await createHostStack(given);
+  ends.defer(() => subject.close());
 
   const port = (url: string): string => new URL(url).port;
   const before = manifest.host;
-  let text = (await readFile(path.join(dir, "state.json"), "utf8"))
+  let text = placed(await readFile(path.join(dir, "state.json"), "utf8"))
     .replaceAll(before.names.container, subject.names.container)
     .replaceAll(before.url, subject.url)
-    .replaceAll(`"external":${port(before.url)}`, `"external":${port(subject.url)}`)
-    .replaceAll("/checkout", ROOT)
-    .replaceAll('"interpreter":["node"]', JSON.stringify({ interpreter: [process.execPath] }).slice(1, -1));
+    .replaceAll(`"external":${port(before.url)}`, `"external":${port(subject.url)}`);
   for (const [name, address] of Object.entries(before.endpoints))
     text = text.replaceAll(address, platforms.endpoints[name] ?? "");
   const archived = containerIn(text);
@@ -108,12 +117,6 @@ export async function openHost(release: string): Promise<HostUpgrade> {
       endProcesses((pid) => readlinkSync(`/proc/${pid}/cwd`) === subject.folder);
       await update;
       await subject.stack.cancel();
-    },
-    async close() {
-      await subject.close();
-      await platforms.close();
-      await docker(["rmi", "--force", image]);
-      await rm(dir, { recursive: true, force: true });
     },
   };
 }
@@ -160,8 +163,7 @@ async function startContainer({ inputs }: Resource): Promise<string> {
     config: {},
     program: () => Promise.resolve({ id: new dockerProvider.Container("service", args).id }),
   });
-  const { outputs } = await scratch.stack.up();
-  await scratch.close();
+  const { outputs } = await scratch.stack.up().finally(() => scratch.close());
   const id = String(outputs["id"]?.value);
   await docker(["start", id]);
   for (;;) {

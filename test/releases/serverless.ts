@@ -15,7 +15,7 @@ import { configure, openStack } from "../../rehearsal/stack.ts";
 import { listen } from "../../rehearsal/standins/serve.ts";
 import type { Service } from "./data.ts";
 import { killEngine } from "./releases.ts";
-import { unpack } from "./packed.ts";
+import { placed, unpack } from "./packed.ts";
 
 /** The account of an archive, with the present version's program on its stack. */
 export interface ServerlessUpgrade {
@@ -43,7 +43,16 @@ const PORTED = ["rehearsal.json", "state.json", "discord.json", "telegram.json",
 
 /** Unpacks the serverless target of a release onto free ports. The stack has the archived state; nothing is updated. */
 export async function openServerless(release: string): Promise<ServerlessUpgrade> {
+  await using ends = new AsyncDisposableStack();
+  const opened = await open(release, ends);
+  const kept = ends.move();
+  return { ...opened, close: () => kept.disposeAsync() };
+}
+
+/** @param ends gets what ends or removes each started part */
+async function open(release: string, ends: AsyncDisposableStack): Promise<Omit<ServerlessUpgrade, "close">> {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-upgrade-"));
+  ends.defer(() => rm(dir, { recursive: true, force: true }));
   const archive = path.join(import.meta.dirname, release);
   await unpack(path.join(archive, "serverless.tar.zst"), dir);
   await unpack(path.join(archive, "program.tar.zst"), path.join(dir, "program"));
@@ -53,11 +62,13 @@ export async function openServerless(release: string): Promise<ServerlessUpgrade
   const main = (program: keyof typeof programs) => path.join(programs[program], "supervisor/main.js");
   const command = [process.execPath, main("present")];
   const platforms = await startPlatforms({ settings, dir, hostname: HERE, realModel: false });
+  ends.defer(() => platforms.close());
   const containers = { kind: "process", supervise: { command, dir: path.join(dir, "sandbox") } } as const;
   // Everything that is deployed asks the archived address of the API, which passes requests on to the emulation.
   const [hidden = 0] = await freePorts(1);
   const behind = { ...settings, ports: { ...settings.ports, api: hidden } };
   const cloud = await startCloud({ dir, settings: behind, containers, containerHost: HERE, log: () => {} });
+  ends.defer(() => cloud.close());
   const engine = await ensureEngine({ docker: false, log: () => {} });
   let point: KillPoint | undefined;
   const kill = (when: KillPoint["when"], { method, url }: Request): void => {
@@ -83,13 +94,15 @@ export async function openServerless(release: string): Promise<ServerlessUpgrade
     }),
     { hostname: HERE, port: settings.ports.api },
   );
+  ends.defer(() => api.close());
   const apiUrl = `${api.url}${new URL(cloud.apiUrl).pathname}`;
   const stack = await openStack({ dir, engine, passphrase: settings.passphrase, log: () => {} });
   const { origin, containerOrigin, identity } = cloud;
   const endpoints = { ...platforms.endpoints, worker: containerOrigin };
   const config = serverlessConfig({ settings, endpoints, apiUrl, origin, teamOrigin: identity.url });
   await configure(stack, engine, config, {});
-  await stack.importStack(JSON.parse(await readFile(path.join(dir, "state.json"), "utf8")) as Deployment);
+  const state = placed(await readFile(path.join(dir, "state.json"), "utf8"));
+  await stack.importStack(JSON.parse(state) as Deployment);
   const { accountId, apiToken } = settings;
   return {
     stack,
@@ -117,12 +130,6 @@ export async function openServerless(release: string): Promise<ServerlessUpgrade
         namespaces: { id: string }[];
       };
       for (const { id } of account.namespaces) await cloud.runner.stopContainers(id);
-    },
-    async close() {
-      await api.close();
-      await cloud.close();
-      await platforms.close();
-      await rm(dir, { recursive: true, force: true });
     },
   };
 }
