@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
+import type { Deployment, EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { endProcesses } from "../../rehearsal/running.ts";
 import type { Data } from "./data.ts";
 
@@ -62,6 +62,30 @@ export class Losses {
     const { op, type = "" } = event?.metadata ?? {};
     if (op !== undefined && /replace|delete/.test(op)) this.#types.add(type);
   };
+}
+
+/** Returns a state as a later version would leave it, with one of the formats that this version writes raised. */
+export function ofLaterVersion(state: Deployment, format: "state" | "ledger"): Deployment {
+  const later = structuredClone(state);
+  const { resources } = later.deployment as {
+    resources: { inputs?: { connection?: { writer?: Writer } } }[];
+  };
+  for (const { inputs } of resources) {
+    const writer = inputs?.connection?.writer;
+    if (writer !== undefined) Object.assign(writer, { version: "9.9.9" }).formats[format] += 1;
+  }
+  return later;
+}
+
+/** Returns the id of each resource by its URN. */
+export function idsIn({ deployment }: Deployment): Record<string, string | undefined> {
+  const { resources } = deployment as { resources: { urn: string; id?: string }[] };
+  return Object.fromEntries(resources.map(({ urn, id }) => [urn, id]));
+}
+
+interface Writer {
+  version: string;
+  formats: Record<"state" | "ledger", number>;
 }
 
 /** Kills an engine and its plugins, which have this in their environment. */

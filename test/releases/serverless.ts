@@ -25,6 +25,8 @@ export interface ServerlessUpgrade {
   /** Names by which the account's Worker and container are found. */
   deployed: Deployed;
   service(): Promise<Service>;
+  /** Everything in the account, as text. */
+  account(): Promise<string>;
   /** Updates the stack, and kills the engine at the first request to Cloudflare's API that fits. */
   upKilledAt(point: KillPoint): Promise<void>;
   /** Chooses the program that containers run from their next start on, and stops the one that runs. */
@@ -104,6 +106,7 @@ async function open(release: string, ends: AsyncDisposableStack): Promise<Omit<S
   const state = placed(await readFile(path.join(dir, "state.json"), "utf8"));
   await stack.importStack(JSON.parse(state) as Deployment);
   const { accountId, apiToken } = settings;
+  const account = () => readFile(path.join(dir, "account/account.json"), "utf8");
   return {
     stack,
     cloud,
@@ -124,12 +127,11 @@ async function open(release: string, ends: AsyncDisposableStack): Promise<Omit<S
       if (ended !== "killed" || point !== undefined) throw new Error(`not killed: ${ended}`);
       await stack.cancel();
     },
+    account,
     async run(program) {
       command[1] = main(program);
-      const account = JSON.parse(await readFile(path.join(dir, "account/account.json"), "utf8")) as {
-        namespaces: { id: string }[];
-      };
-      for (const { id } of account.namespaces) await cloud.runner.stopContainers(id);
+      const { namespaces } = JSON.parse(await account()) as { namespaces: { id: string }[] };
+      for (const { id } of namespaces) await cloud.runner.stopContainers(id);
     },
   };
 }

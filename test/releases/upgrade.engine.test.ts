@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { putBack, readFormer, type FormerVersion } from "../../infra/serverless/former-version.ts";
-import { STATE_SCHEMA } from "../../runtime/contract/names.ts";
+import { STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { cli, partOf, readData, say, type Service } from "./data.ts";
-import { Losses, manifestOf, RELEASES, REPLACED } from "./releases.ts";
+import { idsIn, Losses, manifestOf, ofLaterVersion, RELEASES, REPLACED } from "./releases.ts";
 import { type KillPoint, openServerless, type ServerlessUpgrade } from "./serverless.ts";
 
 const WAIT = { timeout: 60_000, interval: 200 };
@@ -67,6 +67,28 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
     expect(await say(service, upgrade.platforms, "forward again")).toContain("forward again");
     expect(partOf(await readData(service), archived.data)).toMatchObject(archived.data);
   });
+
+  // After the update, every release's state is the present version's.
+  test.runIf(entry === RELEASES.at(-1))(
+    "is refused once a later version deployed it, and left as it is",
+    async () => {
+      const { stack } = upgrade;
+      const state = await stack.exportStack();
+      const account = await upgrade.account();
+      const refused = async (operation: "preview" | "refresh" | "destroy", format: "state" | "ledger") => {
+        const text = `steward 9.9.9 deployed this stack, and ${VERSION} does not know its format of ${format} (state_newer)`;
+        await expect(stack[operation](), operation).rejects.toThrow(text);
+        expect((await upgrade.account()) === account, operation).toBe(true);
+      };
+      await stack.importStack(ofLaterVersion(state, "ledger"));
+      await refused("preview", "ledger");
+      await stack.importStack(ofLaterVersion(state, "state"));
+      await refused("preview", "state");
+      await refused("refresh", "state");
+      await refused("destroy", "state");
+      expect(idsIn(await stack.exportStack())).toEqual(idsIn(state));
+    },
+  );
 
   /** Takes the way of docs/upgrades.md where the former version does not read the data any more. */
   async function restoreIfNewer({ url, headers }: Service): Promise<void> {
