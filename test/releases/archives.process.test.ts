@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { placed, portable, unpack } from "./packed.ts";
-import { RELEASES } from "./releases.ts";
+import { RELEASES, upgradeMatrix } from "./releases.ts";
 
 const MOST_BYTES = 1024 * 1024;
 /** An absolute path at whose end a checkout, or a home, has its files. Containers have theirs in /app and /root/.steward. */
@@ -61,4 +61,11 @@ test("a state names the machine's places again where it is opened", () => {
     interpreter: [process.execPath],
     test: ["CMD", "node"],
   });
+});
+
+test("the upgrade matrix in docs/upgrades.md is that of the archives", async () => {
+  const page = await readFile("docs/upgrades.md", "utf8");
+  const [table = ""] = /^\| from \|[^]*?(?=\n\n)/m.exec(page) ?? [];
+  const rows = table.split("\n").slice(2);
+  expect(rows).toEqual(upgradeMatrix());
 });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Deployment, EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { endProcesses } from "../../rehearsal/running.ts";
+import { STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
 import type { Data } from "./data.ts";
 
 /** One archived deployment, as its manifest describes it. */
@@ -43,6 +44,23 @@ export const RELEASES = [
   { release: "0.1.0", deleted: [], changelog: "" },
 ] as const;
 
+/**
+ * Returns the upgrade matrix as Markdown rows, one for each archive and target. The suites find what it says: the deleted
+ * types in each preview, the data after each update, and the way back.
+ */
+export function upgradeMatrix(): string[] {
+  return RELEASES.flatMap(({ release, deleted }) => {
+    const { stateSchema } = manifestOf(release);
+    const isSame = stateSchema === STATE_SCHEMA;
+    const data = isSame ? "kept" : `kept; schema ${stateSchema} becomes ${STATE_SCHEMA}`;
+    const what = deleted.length === 0 ? "nothing" : deleted.map((type) => `\`${type}\``).join(", ");
+    return ["serverless", "host"].map((target) => {
+      const cells = [release.replace("-", " "), VERSION, target, what, data, isSame ? "deploy" : "backup"];
+      return `| ${cells.join(" | ")} |`;
+    });
+  });
+}
+
 /** Reads an archive's manifest. */
 export function manifestOf(release: string): Manifest {
   const text = readFileSync(path.join(import.meta.dirname, release, "manifest.json"), "utf8");
@@ -53,9 +71,9 @@ export function manifestOf(release: string): Manifest {
 export class Losses {
   readonly #types = new Set<string>();
 
-  /** Sorted types. */
-  get types(): string[] {
-    return [...this.#types].toSorted();
+  /** Sorted types, without those that each update replaces. */
+  beyond(usual: readonly string[]): string[] {
+    return [...this.#types].filter((type) => !usual.includes(type)).toSorted();
   }
 
   readonly onEvent = ({ resourcePreEvent: event }: EngineEvent): void => {

@@ -33,7 +33,7 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
     await upgrade.stack.setConfig("steward:logLevel", { value: "debug" });
     const losses = new Losses();
     await upgrade.stack.preview({ onEvent: losses.onEvent });
-    expect([...REPLACED.serverless, ...deleted]).toEqual(expect.arrayContaining(losses.types));
+    expect(losses.beyond(REPLACED.serverless)).toEqual(deleted);
     expect(await readFile("CHANGELOG.md", "utf8")).toContain(changelog);
   });
 
@@ -68,28 +68,6 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
     expect(partOf(await readData(service), archived.data)).toMatchObject(archived.data);
   });
 
-  // After the update, every release's state is the present version's.
-  test.runIf(entry === RELEASES.at(-1))(
-    "is refused once a later version deployed it, and left as it is",
-    async () => {
-      const { stack } = upgrade;
-      const state = await stack.exportStack();
-      const account = await upgrade.account();
-      const refused = async (operation: "preview" | "refresh" | "destroy", format: "state" | "ledger") => {
-        const text = `steward 9.9.9 deployed this stack, and ${VERSION} does not know its format of ${format} (state_newer)`;
-        await expect(stack[operation](), operation).rejects.toThrow(text);
-        expect((await upgrade.account()) === account, operation).toBe(true);
-      };
-      await stack.importStack(ofLaterVersion(state, "ledger"));
-      await refused("preview", "ledger");
-      await stack.importStack(ofLaterVersion(state, "state"));
-      await refused("preview", "state");
-      await refused("refresh", "state");
-      await refused("destroy", "state");
-      expect(idsIn(await stack.exportStack())).toEqual(idsIn(state));
-    },
-  );
-
   /** Takes the way of docs/upgrades.md where the former version does not read the data any more. */
   async function restoreIfNewer({ url, headers }: Service): Promise<void> {
     if (stateSchema === STATE_SCHEMA) return;
@@ -103,4 +81,25 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
     });
     expect(restored.headers.get("location")).toBe("/_admin/backups?done=restored");
   }
+
+  // After the update, each release's state is the present version's: one of them is enough.
+  if (entry !== RELEASES.at(-1)) return;
+
+  test("is refused once a later version deployed it, and left as it is", async () => {
+    const { stack } = upgrade;
+    const state = await stack.exportStack();
+    const account = await upgrade.account();
+    const refused = async (operation: "preview" | "refresh" | "destroy", format: "state" | "ledger") => {
+      const text = `steward 9.9.9 deployed this stack, and ${VERSION} does not know its format of ${format} (state_newer)`;
+      await expect(stack[operation](), operation).rejects.toThrow(text);
+      expect((await upgrade.account()) === account, operation).toBe(true);
+    };
+    await stack.importStack(ofLaterVersion(state, "ledger"));
+    await refused("preview", "ledger");
+    await stack.importStack(ofLaterVersion(state, "state"));
+    await refused("preview", "state");
+    await refused("refresh", "state");
+    await refused("destroy", "state");
+    expect(idsIn(await stack.exportStack())).toEqual(idsIn(state));
+  });
 });
