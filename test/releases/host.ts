@@ -27,6 +27,8 @@ export interface HostUpgrade extends HostStack {
   service: Service;
   /** Image that the archived container runs from. */
   image: string;
+  /** Takes the way of docs/upgrades.md to the image that the stack is set to: without the database, then with a backup. */
+  goBackWith(backup: string): Promise<void>;
   /** Updates the stack, and kills the engine once a container of this name is in this state. */
   upKilledAt(container: string, state: "created" | "running"): Promise<void>;
 }
@@ -95,6 +97,18 @@ async function open(release: string, ends: AsyncDisposableStack): Promise<HostUp
     platforms,
     service: { url: subject.url, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
     image,
+    async goBackWith(backup) {
+      const { container, volume } = subject.names;
+      await docker(["rm", "--force", container]);
+      const mount = `--volume=${volume}:/data`;
+      const remove = ["--entrypoint=sh", image, "-c", "rm /data/state.db*"];
+      await docker(["run", "--rm", "--user=0", mount, ...remove]);
+      await subject.stack.up({ refresh: true });
+      const restore = ["backup", "restore", backup, "--config", "generation", "--yes"];
+      await docker(["exec", container, "steward", ...restore]);
+      await docker(["restart", container]);
+      await healthy(container);
+    },
     async upKilledAt(container, state) {
       let ended = false;
       const update = subject.stack.up().then(
@@ -166,13 +180,13 @@ async function startContainer({ inputs }: Resource): Promise<string> {
   const { outputs } = await scratch.stack.up().finally(() => scratch.close());
   const id = String(outputs["id"]?.value);
   await docker(["start", id]);
-  for (;;) {
-    const { code } = await docker(["exec", id, "steward", "health"]).then(
-      () => ({ code: 0 }),
-      () => ({ code: 1 }),
-    );
-    if (code === 0) return id;
-  }
+  await healthy(id);
+  return id;
+}
+
+async function healthy(container: string): Promise<void> {
+  const ask = () => docker(["exec", container, "steward", "health"]).then(Boolean, () => false);
+  while (!(await ask())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
 /** Returns a state's inputs as a program gives them: without marks of defaults and secrets. */

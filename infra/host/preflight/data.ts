@@ -78,7 +78,7 @@ async function unreadableData({ directory }: HostPlan, host: Host): Promise<Reas
     problemOf(
       "data_newer",
       `The data has schema ${found}, and the image to deploy reads up to ${schema}.`,
-      `Deploy ${again} again (steward:image), or begin with other data and restore a backup from before the upgrade.`,
+      `Deploy ${again} again (steward:image), or go back with a backup from before the upgrade: docs/upgrades.md.`,
     ),
   ];
 }
