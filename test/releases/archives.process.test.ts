@@ -1,9 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { openHost } from "./host.ts";
 import { placed, portable, unpack } from "./packed.ts";
 import { RELEASES, upgradeMatrix } from "./releases.ts";
+import { openServerless } from "./serverless.ts";
 
 const MOST_BYTES = 1024 * 1024;
 /** An absolute path at whose end a checkout, or a home, has its files. Containers have theirs in /app and /root/.steward. */
@@ -68,4 +70,13 @@ test("the upgrade matrix in docs/upgrades.md is that of the archives", async () 
   const [table = ""] = /^\| from \|[^]*?(?=\n\n)/m.exec(page) ?? [];
   const rows = table.split("\n").slice(2);
   expect(rows).toEqual(upgradeMatrix());
+});
+
+test("a start that fails leaves nothing on the machine", async () => {
+  const dir = await mkdtemp(path.join(tmpdir(), "steward-archives-"));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  vi.stubEnv("TMPDIR", dir);
+  for (const open of [openServerless, openHost]) await expect(open("no-release")).rejects.toThrow("ENOENT");
+  vi.unstubAllEnvs();
+  expect(await readdir(dir)).toEqual([]);
 });

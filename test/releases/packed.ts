@@ -40,9 +40,12 @@ export async function pack(folder: string, file: string): Promise<void> {
 export async function unpack(file: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const plain = `${folder}.tar`;
-  await writeFile(plain, zlib.zstdDecompressSync(await readFile(file)));
-  await tar(["-xf", plain, "-C", folder]);
-  await rm(plain);
+  try {
+    await writeFile(plain, zlib.zstdDecompressSync(await readFile(file)));
+    await tar(["-xf", plain, "-C", folder]);
+  } finally {
+    await rm(plain, { force: true });
+  }
 }
 
 async function tar(words: string[]): Promise<void> {

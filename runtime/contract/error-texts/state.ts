@@ -36,7 +36,7 @@ export const STATE_ERRORS = {
     status: 502,
     title: "The data was written by a newer version",
     cause: "A newer version of steward wrote the data in a form that this version does not read.",
-    fix: "Deploy the newer version again, or restore a backup from before it. Until then the data stays untouched.",
+    fix: "Deploy the newer version again, or restore a backup from before it; the ledger has no backup. Until then the data stays untouched.",
   },
   data_older: {
     status: 502,
