@@ -82,28 +82,46 @@ export class Losses {
   };
 }
 
+interface Writer {
+  version: string;
+  formats: Record<"state" | "ledger", number>;
+}
+
+interface StateResource {
+  urn: string;
+  id?: string;
+  inputs?: { connection?: { writer?: Writer } };
+}
+
+function resourcesIn({ deployment }: Deployment): StateResource[] {
+  return (deployment as { resources: StateResource[] }).resources;
+}
+
 /** Returns a state as a later version would leave it, with one of the formats that this version writes raised. */
-export function ofLaterVersion(state: Deployment, format: "state" | "ledger"): Deployment {
+export function ofLaterVersion(state: Deployment, format: keyof Writer["formats"]): Deployment {
   const later = structuredClone(state);
-  const { resources } = later.deployment as {
-    resources: { inputs?: { connection?: { writer?: Writer } } }[];
-  };
-  for (const { inputs } of resources) {
-    const writer = inputs?.connection?.writer;
-    if (writer !== undefined) Object.assign(writer, { version: "9.9.9" }).formats[format] += 1;
+  for (const writer of writersIn(later)) {
+    writer.version = "9.9.9";
+    writer.formats[format] += 1;
   }
   return later;
 }
 
-/** Returns the id of each resource by its URN. */
-export function idsIn({ deployment }: Deployment): Record<string, string | undefined> {
-  const { resources } = deployment as { resources: { urn: string; id?: string }[] };
-  return Object.fromEntries(resources.map(({ urn, id }) => [urn, id]));
+/** Returns a state as a version from before the formats left it. */
+export function withoutWriters(state: Deployment): Deployment {
+  const earlier = structuredClone(state);
+  for (const { inputs } of resourcesIn(earlier)) delete inputs?.connection?.writer;
+  return earlier;
 }
 
-interface Writer {
-  version: string;
-  formats: Record<"state" | "ledger", number>;
+/** Returns the version and formats that each of the package's own resources has in a state. */
+export function writersIn(state: Deployment): Writer[] {
+  return resourcesIn(state).flatMap(({ inputs }) => inputs?.connection?.writer ?? []);
+}
+
+/** Returns the id of each resource by its URN. */
+export function idsIn(state: Deployment): Record<string, string | undefined> {
+  return Object.fromEntries(resourcesIn(state).map(({ urn, id }) => [urn, id]));
 }
 
 /** Kills an engine and its plugins, which have this in their environment. */

@@ -1,10 +1,19 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { putBack, readFormer, type FormerVersion } from "../../infra/serverless/former-version.ts";
-import { STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
+import { LEDGER_FORMAT, STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { cli, partOf, readData, say, type Service } from "./data.ts";
-import { idsIn, Losses, manifestOf, ofLaterVersion, RELEASES, REPLACED } from "./releases.ts";
+import {
+  idsIn,
+  Losses,
+  manifestOf,
+  ofLaterVersion,
+  RELEASES,
+  REPLACED,
+  withoutWriters,
+  writersIn,
+} from "./releases.ts";
 import { type KillPoint, openServerless, type ServerlessUpgrade } from "./serverless.ts";
 
 const WAIT = { timeout: 60_000, interval: 200 };
@@ -89,7 +98,10 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
     const { stack } = upgrade;
     const state = await stack.exportStack();
     const account = await upgrade.account();
-    const refused = async (operation: "preview" | "refresh" | "destroy", format: "state" | "ledger") => {
+    const refused = async (
+      operation: "preview" | "up" | "refresh" | "destroy",
+      format: "state" | "ledger",
+    ) => {
       const text = `steward 9.9.9 deployed this stack, and ${VERSION} does not know its format of ${format} (state_newer)`;
       await expect(stack[operation](), operation).rejects.toThrow(text);
       expect((await upgrade.account()) === account, operation).toBe(true);
@@ -98,8 +110,22 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
     await refused("preview", "ledger");
     await stack.importStack(ofLaterVersion(state, "state"));
     await refused("preview", "state");
+    // The automation API updates without a preview.
+    await refused("up", "state");
     await refused("refresh", "state");
     await refused("destroy", "state");
     expect(idsIn(await stack.exportStack())).toEqual(idsIn(state));
+  });
+
+  test("is marked by an update that changes nothing, so that an older version knows it", async () => {
+    const { stack } = upgrade;
+    const deployed = ofLaterVersion(await stack.exportStack(), "state");
+    await stack.importStack(withoutWriters(deployed));
+    expect(Object.keys((await stack.up()).summary.resourceChanges ?? {})).toEqual(["same"]);
+    const writers = writersIn(await stack.exportStack());
+    expect(writers.length).toBeGreaterThan(5);
+    expect(writers).toEqual(
+      writersIn(deployed).map(() => ({ version: VERSION, formats: { state: 1, ledger: LEDGER_FORMAT } })),
+    );
   });
 });
