@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { VERSION } from "../../runtime/contract/names.ts";
 import { openHost } from "./host.ts";
 import { placed, portable, unpack } from "./packed.ts";
 import { RELEASES, upgradeMatrix } from "./releases.ts";
@@ -63,6 +64,10 @@ test("a state names the machine's places again where it is opened", () => {
     interpreter: [process.execPath],
     test: ["CMD", "node"],
   });
+});
+
+test("the present version is archived: `npm run archive -- <version>`, then its name in RELEASES", () => {
+  expect(RELEASES.map(({ release }) => release)).toContain(VERSION);
 });
 
 test("the upgrade matrix in docs/upgrades.md is that of the archives", async () => {
