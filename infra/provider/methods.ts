@@ -1,3 +1,5 @@
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { LEDGER_FORMAT, VERSION } from "../../runtime/contract/names.ts";
 import { CONNECTION, type Connection, within } from "../shell/connection.ts";
 import { explain, explanationText } from "../shell/explain.ts";
 import { commandsFor } from "../shell/package.ts";
@@ -6,6 +8,12 @@ import { RESOURCES } from "./resources.ts";
 
 type Properties = Record<string, unknown>;
 type AnyProvider = ResourceProvider<Properties>;
+
+/**
+ * Formats of what a deployment leaves, by their name; see {@link LEDGER_FORMAT}. `state`: the inputs and outputs of this
+ * package's own resources in Pulumi's state. Only a change that an older version would misread raises it.
+ */
+const FORMATS: Readonly<Record<string, number>> = { state: 1, ledger: LEDGER_FORMAT };
 
 /** A resource as the engine has it in its state. */
 export interface Kept {
@@ -25,12 +33,14 @@ interface Checked {
 export async function check(urn: string, before: Properties, given: Properties): Promise<Checked> {
   const { connection, own: news } = split(given);
   const provider = providerOf(urn);
-  // What cannot be reached yet is asked in the update.
-  if (provider.check === undefined || isUnknown(connection)) return { inputs: given };
-  const olds = split(before).own;
+  const { connection: former, own: olds } = split(before);
+  const written = { ...connection, writer: { version: VERSION, formats: FORMATS } };
   try {
-    const inputs = await within({ connection }, () => provider.check?.(olds, news));
-    return { inputs: { ...(inputs ?? news), [CONNECTION]: connection } };
+    refuseNewer(former);
+    // What cannot be reached yet is asked in the update.
+    const isReachable = provider.check !== undefined && !isUnknown(connection);
+    const inputs = isReachable ? await within({ connection }, () => provider.check?.(olds, news)) : news;
+    return { inputs: { ...(inputs ?? news), [CONNECTION]: written } };
   } catch (error) {
     return { inputs: given, reason: textOf(error, connection) };
   }
@@ -65,7 +75,10 @@ export async function read({
     );
   }
   if (provider.read === undefined) return { id, inputs, outputs: own };
-  const found = await explained(connection, async () => provider.read?.(id, own));
+  const found = await explained(connection, async () => {
+    refuseNewer(connection);
+    return provider.read?.(id, own);
+  });
   if (!found?.props) return undefined;
   const seen = found.inputs === undefined ? inputs : { ...found.inputs, [CONNECTION]: connection };
   return { id: found.id, inputs: seen, outputs: found.props };
@@ -84,7 +97,10 @@ export async function update(kept: Kept, given: Properties): Promise<Properties>
 export async function remove({ urn, id, inputs, outputs }: Kept): Promise<void> {
   const { connection } = split(inputs);
   const provider = providerOf(urn);
-  await explained(connection, async () => provider.delete?.(id, split(outputs).own));
+  await explained(connection, async () => {
+    refuseNewer(connection);
+    return provider.delete?.(id, split(outputs).own);
+  });
 }
 
 function providerOf(urn: string): AnyProvider {
@@ -102,6 +118,18 @@ function split(properties: Properties): { connection: Connection; own: Propertie
   const { [CONNECTION]: connection = {}, ...own } = properties;
   Reflect.deleteProperty(own, "__provider");
   return { connection: connection as Connection, own };
+}
+
+/** @throws StewardError `state_newer` if a later version left something in a format that this version does not know */
+function refuseNewer({ writer }: Connection): void {
+  if (writer === undefined) return;
+  const { version, formats } = writer;
+  const newer = Object.keys(formats).filter((name) => Number(formats[name]) > (FORMATS[name] ?? 0));
+  if (newer.length === 0) return;
+  const detail = `steward ${version} deployed this stack, and ${VERSION} does not know its format of ${newer.join(" and ")}.`;
+  throw new StewardError("state_newer", detail, {
+    fix: `Deploy with steward ${version} or later. Nothing was changed.`,
+  });
 }
 
 function isUnknown({ cloudflare, endpoints }: Connection): boolean {

@@ -20,6 +20,8 @@ export interface Connection {
   /** Cloudflare's API. Without a token, the provider's process has it as CLOUDFLARE_API_TOKEN. */
   cloudflare?: { apiToken?: string | undefined; baseUrl?: string | undefined } | undefined;
   endpoints?: Endpoints | undefined;
+  /** Version that deployed the resource last, and its formats. The provider adds it; versions before 0.1.0 did not. */
+  writer?: { version: string; formats: Readonly<Record<string, number>> } | undefined;
 }
 
 /** Name of the input. */

@@ -24,6 +24,16 @@ export const STATE_FILE = "state.db";
 /** The schema of the gateway's tables in it, counted up by each change. Equal to the store's, which a test holds. */
 export const STATE_SCHEMA = 10;
 
+/** The oldest schema that the gateway migrates: that of the oldest archive in test/releases. */
+export const OLDEST_STATE_SCHEMA = 9;
+
+/**
+ * Format of the edge's ledger. Only a change that an older edge would misread raises it: the older version then refuses
+ * the ledger. A change that an older one can ignore, such as a new column, leaves it, so that a failed update can put the
+ * version before it back.
+ */
+export const LEDGER_FORMAT = 1;
+
 /** Lies at the top of a container's bundle and holds the bundle's hash. */
 export const BUNDLE_FILE = "bundle";
 

@@ -3,7 +3,7 @@ import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import type { Attest } from "../contract/attestation.ts";
 import type { EdgeSettings } from "../contract/environment.ts";
-import { StewardError } from "../contract/errors.ts";
+import { isErrorCode, StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
 import {
   noStore,
@@ -208,6 +208,8 @@ function recorder(activity: Activity, log: Log): RecordChange {
 
 function answerError(error: Error, context: Context, log: Log): Response {
   if (error instanceof StewardError) return sendError(error);
+  // An error of a Durable Object keeps its code and its message, and loses its class.
+  if ("code" in error && isErrorCode(error.code)) return sendProblem(error.code, error.message);
   log.error("request failed", { path: context.req.path, error: error.message });
   return sendProblem("internal");
 }

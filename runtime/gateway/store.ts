@@ -1,10 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../contract/errors.ts";
+import { OLDEST_STATE_SCHEMA, STATE_SCHEMA } from "../contract/names.ts";
 import { type DatabaseSetAside, openDatabase } from "../process/database.ts";
 
-/** One entry per schema version. Released entries must never be edited; add a new entry instead. */
-const MIGRATIONS = [
-  `CREATE TABLE messages (
+/** Schema of a new database. A change of it is also an entry of {@link MIGRATIONS}; a test compares the results. */
+const SCHEMA = `
+   CREATE TABLE messages (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
      conversation TEXT NOT NULL,
      delivery TEXT NOT NULL,
@@ -12,6 +13,13 @@ const MIGRATIONS = [
      sender TEXT,
      text TEXT NOT NULL,
      at INTEGER NOT NULL,
+     name TEXT,
+     context TEXT,
+     question TEXT,
+     username TEXT,
+     quoted TEXT,
+     message TEXT,
+     words INTEGER,
      UNIQUE (conversation, delivery, role)
    ) STRICT;
    CREATE INDEX messages_by_conversation ON messages (conversation, seq);
@@ -21,6 +29,11 @@ const MIGRATIONS = [
      sent INTEGER NOT NULL,
      answered INTEGER NOT NULL CHECK (answered IN (0, 1)),
      at INTEGER NOT NULL,
+     owner TEXT,
+     chat TEXT,
+     thread TEXT,
+     draft TEXT,
+     said TEXT,
      PRIMARY KEY (platform, id)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX deliveries_by_age ON deliveries (at);
@@ -31,22 +44,14 @@ const MIGRATIONS = [
      input_tokens INTEGER NOT NULL,
      output_tokens INTEGER NOT NULL,
      PRIMARY KEY (day, model)
-   ) STRICT, WITHOUT ROWID;`,
-  `CREATE TABLE waiting_senders (
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE waiting_senders (
      platform TEXT NOT NULL,
      sender TEXT NOT NULL,
      chat TEXT NOT NULL,
      thread TEXT,
      PRIMARY KEY (platform, sender)
-   ) STRICT, WITHOUT ROWID;`,
-  `ALTER TABLE deliveries ADD COLUMN owner TEXT;
-   ALTER TABLE deliveries ADD COLUMN chat TEXT;
-   ALTER TABLE deliveries ADD COLUMN thread TEXT;
-   ALTER TABLE deliveries ADD COLUMN draft TEXT;
-   ALTER TABLE deliveries ADD COLUMN said TEXT;`,
-  `ALTER TABLE messages ADD COLUMN name TEXT;
-   ALTER TABLE messages ADD COLUMN context TEXT;
-   ALTER TABLE messages ADD COLUMN question TEXT;
+   ) STRICT, WITHOUT ROWID;
    CREATE TABLE sessions (
      conversation TEXT PRIMARY KEY,
      begins_after INTEGER NOT NULL DEFAULT 0,
@@ -63,9 +68,7 @@ const MIGRATIONS = [
      conversations INTEGER NOT NULL,
      messages INTEGER NOT NULL
    ) STRICT;
-   INSERT INTO sessions (conversation, messages, updated_at)
-     SELECT conversation, count(*), max(at) FROM messages GROUP BY conversation;
-   INSERT INTO session_totals SELECT 1, (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages);
+   INSERT INTO session_totals VALUES (1, 0, 0);
    CREATE TRIGGER sessions_counted AFTER INSERT ON sessions BEGIN
      UPDATE session_totals SET conversations = conversations + 1;
    END;
@@ -81,6 +84,10 @@ const MIGRATIONS = [
      name TEXT NOT NULL,
      text TEXT NOT NULL,
      at INTEGER NOT NULL,
+     sender TEXT,
+     username TEXT,
+     message TEXT,
+     was TEXT,
      UNIQUE (conversation, delivery)
    ) STRICT;
    CREATE INDEX session_context_by_conversation ON session_context (conversation, seq);
@@ -102,15 +109,16 @@ const MIGRATIONS = [
      state TEXT NOT NULL CHECK (state IN ('waiting', 'begun', 'done', 'failed')),
      output TEXT,
      PRIMARY KEY (step, position)
-   ) STRICT, WITHOUT ROWID;`,
-  `CREATE TABLE schedules (
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE schedules (
      id TEXT PRIMARY KEY,
      source TEXT NOT NULL CHECK (source IN ('config', 'chat', 'cli')),
      spec TEXT NOT NULL,
      created_at INTEGER NOT NULL,
      next_at INTEGER,
      last_at INTEGER,
-     last_outcome TEXT
+     last_outcome TEXT,
+     made_by TEXT
    ) STRICT;
    CREATE INDEX schedules_due ON schedules (next_at) WHERE next_at IS NOT NULL;
    CREATE TABLE schedule_runs (
@@ -124,12 +132,12 @@ const MIGRATIONS = [
      note TEXT,
      PRIMARY KEY (schedule, due_at)
    ) STRICT;
-   CREATE INDEX schedule_runs_pending ON schedule_runs (next_at) WHERE state = 'pending';`,
-  `CREATE TABLE delivery_totals (
+   CREATE INDEX schedule_runs_pending ON schedule_runs (next_at) WHERE state = 'pending';
+   CREATE TABLE delivery_totals (
      id INTEGER PRIMARY KEY CHECK (id = 1),
      answered INTEGER NOT NULL
    ) STRICT;
-   INSERT INTO delivery_totals SELECT 1, count(*) FROM deliveries WHERE answered = 1;
+   INSERT INTO delivery_totals VALUES (1, 0);
    CREATE TRIGGER deliveries_counted AFTER INSERT ON deliveries WHEN new.answered = 1 BEGIN
      UPDATE delivery_totals SET answered = answered + 1;
    END;
@@ -141,26 +149,51 @@ const MIGRATIONS = [
      UPDATE delivery_totals SET answered = answered - 1;
    END;
    CREATE INDEX schedule_runs_by_age ON schedule_runs (at);
-   CREATE INDEX schedule_runs_missed ON schedule_runs (at, count) WHERE state = 'missed';`,
-  `CREATE TABLE message_days (
+   CREATE INDEX schedule_runs_missed ON schedule_runs (at, count) WHERE state = 'missed';
+   CREATE TABLE message_days (
      day TEXT PRIMARY KEY,
      received INTEGER NOT NULL,
      answered INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID;
-   INSERT INTO message_days
-     SELECT date(at / 1000, 'unixepoch'), sum(role = 'user'), sum(role = 'assistant') FROM messages GROUP BY 1;
    CREATE TRIGGER messages_by_day AFTER INSERT ON messages BEGIN
      INSERT INTO message_days
        VALUES (date(new.at / 1000, 'unixepoch'), new.role = 'user', new.role = 'assistant')
        ON CONFLICT (day) DO UPDATE SET
          received = received + excluded.received, answered = answered + excluded.answered;
-   END;`,
-  // From here on, the chats' files and the former versions have separate folders (workspace/old-layout.ts). An older
-  // version would omit them from backups, so it must not run on this data.
-  "ALTER TABLE schedules ADD COLUMN made_by TEXT;",
-  `ALTER TABLE messages ADD COLUMN username TEXT;
-   ALTER TABLE session_context ADD COLUMN sender TEXT;
-   ALTER TABLE session_context ADD COLUMN username TEXT;`,
+   END;
+   CREATE INDEX messages_by_message ON messages (conversation, message) WHERE message IS NOT NULL;
+   CREATE TABLE chat_moves (
+     platform TEXT NOT NULL,
+     former TEXT NOT NULL,
+     chat TEXT NOT NULL,
+     PRIMARY KEY (platform, former)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE chat_actions (
+     press TEXT PRIMARY KEY,
+     offer TEXT NOT NULL,
+     platform TEXT NOT NULL,
+     by TEXT NOT NULL,
+     about TEXT,
+     label TEXT NOT NULL,
+     action TEXT NOT NULL,
+     expires_at INTEGER NOT NULL,
+     used TEXT
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX chat_actions_by_offer ON chat_actions (offer);
+   CREATE INDEX chat_actions_by_age ON chat_actions (expires_at);
+   CREATE TABLE contract_findings (
+     area TEXT NOT NULL,
+     what TEXT NOT NULL,
+     count INTEGER NOT NULL,
+     first_at INTEGER NOT NULL,
+     last_at INTEGER NOT NULL,
+     sample TEXT,
+     PRIMARY KEY (area, what)
+   ) STRICT, WITHOUT ROWID;
+`;
+
+/** One entry per schema from {@link OLDEST_STATE_SCHEMA} on. Released entries must never be edited; add a new entry. */
+const MIGRATIONS = [
   `ALTER TABLE messages ADD COLUMN quoted TEXT;
    ALTER TABLE messages ADD COLUMN message TEXT;
    ALTER TABLE messages ADD COLUMN words INTEGER;
@@ -201,24 +234,29 @@ const MIGRATIONS = [
  * Opens the gateway's database and migrates its schema. Committed data survives crashes and power cuts, as the record
  * of answered deliveries requires; see {@link openDatabase}.
  *
- * @throws StewardError `data_newer` if a later version has written the file.
+ * @throws StewardError `data_newer` or `data_older` if this version does not read the file's schema. The file stays as it
+ * is.
  */
 export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
   const database = openDatabase(path, onSetAside);
-  const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
-  if (version > MIGRATIONS.length) {
+  // 0: the gateway has no tables yet. On a host, the edge has its own in the same file.
+  const schema = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
+  const refusal = schema === 0 ? undefined : refusalOf(path, schema);
+  if (refusal !== undefined) {
     database.close();
-    throw new StewardError(
-      "data_newer",
-      `${path} has schema ${version}, this version knows up to ${MIGRATIONS.length}.`,
-    );
+    throw refusal;
   }
-  const missing = MIGRATIONS.slice(version);
+  const missing = schema === 0 ? [SCHEMA] : MIGRATIONS.slice(schema - OLDEST_STATE_SCHEMA);
   if (missing.length > 0) {
     // In one transaction: a first start waits for the disk only once, and a crash cannot leave a version in between.
-    database.exec(
-      `BEGIN IMMEDIATE; ${missing.join(" ")} PRAGMA user_version = ${MIGRATIONS.length}; COMMIT;`,
-    );
+    database.exec(`BEGIN IMMEDIATE; ${missing.join(" ")} PRAGMA user_version = ${STATE_SCHEMA}; COMMIT;`);
   }
   return database;
+}
+
+function refusalOf(path: string, schema: number): StewardError | undefined {
+  const read = `${path} has schema ${schema}, this version reads`;
+  if (schema > STATE_SCHEMA) return new StewardError("data_newer", `${read} up to ${STATE_SCHEMA}.`);
+  if (schema >= OLDEST_STATE_SCHEMA) return undefined;
+  return new StewardError("data_older", `${read} ${OLDEST_STATE_SCHEMA} and later.`);
 }

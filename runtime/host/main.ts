@@ -133,7 +133,6 @@ try {
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
   const teller = new Teller({ sandbox, environment: process.env, fetch });
   const activity = new ActivityStore(sql, Date.now);
-  activity.deployed(VERSION, bundle);
   const ledger = createLedger({
     sql,
     supervisor,
@@ -143,6 +142,8 @@ try {
     clock: Date.now,
     log,
   });
+  // After the ledger, which refuses the database of a newer version.
+  activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
   const { configPath } = settings;

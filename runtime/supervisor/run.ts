@@ -9,6 +9,7 @@ import type { Timers } from "./timers.ts";
 const PERMANENT: ReadonlySet<ErrorCode> = new Set([
   "config_invalid",
   "data_newer",
+  "data_older",
   "dm_policy_set",
   "environment_invalid",
 ]);

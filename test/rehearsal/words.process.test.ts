@@ -55,6 +55,7 @@ async function typeAll(lines: string[][]): Promise<Ended[]> {
 
 test("the commands are all there", () => {
   expect(SCRIPTS.map(([name]) => name).sort()).toEqual([
+    "archive",
     "backup",
     "client",
     "compose",

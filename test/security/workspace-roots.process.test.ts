@@ -199,29 +199,3 @@ test("no link leads from one root into another, or outside", async () => {
   );
   expect(await readFile(join(home, "workspace-chats/slack-C1/plan.md"), "utf8")).toBe("secret plan");
 });
-
-test("files of the old layout are where they belong after the first look, whoever looks", async () => {
-  const { home, show, steward, inChat } = await house();
-  const file = async (name: string, text: string) => {
-    await mkdir(join(home, "workspace", name, ".."), { recursive: true });
-    await writeFile(join(home, "workspace", name), text);
-  };
-  await file("AGENTS.md", "now");
-  await file("chats/slack-C1/MEMORY.md", "- C1 likes tea\n");
-  await file("chats/loose.md", "in no chat");
-  await file(".history/AGENTS.md/1700000000000", "former");
-  await file(".history/AGENTS.md/9999999999999", "forged");
-  await file(".history/AGENTS.md/10000000000000", "hidden");
-  await file(".history/chats%2Fslack-C1%2Fplan.md/1700000000000", "removed plan");
-  const { versions, text } = await show("AGENTS.md");
-  expect(text).toBe("now");
-  expect(versions.map(({ id }: { id: string }) => Number(id) <= Date.now())).toEqual([true, true]);
-  expect(await show("AGENTS.md", "1700000000000")).toMatchObject({ text: "former" });
-  expect(await show("chats/slack-C1/plan.md", "1700000000000")).toMatchObject({ text: "removed plan" });
-  expect(await show("chats/other/loose.md")).toMatchObject({ text: "in no chat" });
-  expect(await steward("list", "--json")).toMatchObject({ files: [{ name: "AGENTS.md" }] });
-  expect(await inChat("C1", read("chats/slack-C1/MEMORY.md"))).toEqual(["- C1 likes tea\n"]);
-  expect(await readdir(join(home, "workspace"))).toEqual(["AGENTS.md"]);
-  const unsorted = join(home, "workspace-history/unsorted/AGENTS.md/10000000000000");
-  expect(await readFile(unsorted, "utf8")).toBe("hidden");
-});

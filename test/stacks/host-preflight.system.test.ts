@@ -10,7 +10,7 @@ import { docker } from "../../infra/shell/docker.ts";
 import { commandsFor } from "../../infra/shell/package.ts";
 import { preflight } from "../../infra/host/preflight.ts";
 import type { HostPlan } from "../../infra/host/preflight/engine.ts";
-import { CONTAINER_USER, STATE_SCHEMA } from "../../runtime/contract/names.ts";
+import { CONTAINER_USER, OLDEST_STATE_SCHEMA, STATE_SCHEMA } from "../../runtime/contract/names.ts";
 import { stackShell, succeed } from "../journeys/typed.ts";
 import { engine } from "../support/docker.ts";
 import { createHostStack, type HostStack } from "../support/host-stack.ts";
@@ -160,6 +160,14 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
     expect(byFile).toContain(`data_newer: The data has schema ${STATE_SCHEMA + 1}`);
     expect(byContainer).toContain(`data_newer: The data has schema ${STATE_SCHEMA + 2}`);
     expect(byContainer).toContain("Deploy steward:abc again");
+  });
+
+  test("refuses data that is too old to migrate, with the version to deploy before", async () => {
+    await container(names.container, `--label=steward.state-schema=${OLDEST_STATE_SCHEMA - 1}`);
+
+    expect(await found({})).toMatch(
+      /data_older: The data has schema 8, .* Deploy the sources of before 0\.1\.0/s,
+    );
   });
 
   test("looks at the version before where an update went back to it", async () => {

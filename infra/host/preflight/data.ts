@@ -1,7 +1,14 @@
 import { open, readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import type { Reason } from "../../../runtime/contract/errors.ts";
-import { AGENT, CONTAINER_USER, DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
+import { fixOf, type Reason } from "../../../runtime/contract/errors.ts";
+import {
+  AGENT,
+  CONTAINER_USER,
+  DATA_DIRECTORY,
+  OLDEST_STATE_SCHEMA,
+  STATE_FILE,
+  STATE_SCHEMA,
+} from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { type Host, type HostPlan, problemOf } from "./engine.ts";
 
@@ -11,11 +18,11 @@ const OWNER_MAY = 0o700;
 const GROUP_MAY = 0o070;
 const OTHERS_MAY = 0o007;
 
-/** The data cannot be written, is of a newer version, or would be left behind. */
+/** The data cannot be written, cannot be read by the version to deploy, or would be left behind. */
 export async function dataProblems(plan: HostPlan, host: Host): Promise<Reason[]> {
   return [
     ...(await rightsProblems(plan, host)),
-    ...(await newerData(plan, host)),
+    ...(await unreadableData(plan, host)),
     ...(await leftBehind(plan, host)),
   ];
 }
@@ -49,8 +56,8 @@ function unwritable(detail: string, fix: string): Reason {
   return problemOf("data_directory_unwritable", detail, `${fix}.`);
 }
 
-/** Returns what the existing container writes, and the readable part of what its files say. */
-async function newerData({ directory }: HostPlan, host: Host): Promise<Reason[]> {
+/** Compares the image to deploy with the existing container, and with its files if they can be read. */
+async function unreadableData({ directory }: HostPlan, host: Host): Promise<Reason[]> {
   const { schema } = host;
   if (schema === undefined) return [];
   const labels = host.container?.labels ?? {};
@@ -59,6 +66,11 @@ async function newerData({ directory }: HostPlan, host: Host): Promise<Reason[]>
   const readable = host.local && host.container?.running !== true && place !== undefined;
   const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
+  // An image of this very schema reads as far back as this version does.
+  if (schema === STATE_SCHEMA && found > 0 && found < OLDEST_STATE_SCHEMA) {
+    const detail = `The data has schema ${found}, and the image to deploy reads ${OLDEST_STATE_SCHEMA} and later.`;
+    return [problemOf("data_older", detail, fixOf("data_older"))];
+  }
   if (found <= schema) return [];
   const revision = labels["org.opencontainers.image.revision"];
   const again = revision === undefined ? "the version that wrote it" : `${AGENT}:${revision}`;
@@ -66,7 +78,7 @@ async function newerData({ directory }: HostPlan, host: Host): Promise<Reason[]>
     problemOf(
       "data_newer",
       `The data has schema ${found}, and the image to deploy reads up to ${schema}.`,
-      `Deploy ${again} again (steward:image), or begin with other data and restore a backup from before the upgrade.`,
+      `Deploy ${again} again (steward:image), or go back with a backup from before the upgrade: docs/upgrades.md.`,
     ),
   ];
 }

@@ -52,6 +52,13 @@ export const DEPLOYMENT_ERRORS = {
     cause: "Somebody deleted the container application of this stack.",
     fix: ({ pulumi }) => `Run \`${pulumi("up", "--refresh")}\`, which creates it again.`,
   },
+  state_newer: {
+    status: 409,
+    title: "A newer version deployed the stack",
+    cause:
+      "A newer version of steward deployed the stack and left something in a format that this version does not know.",
+    fix: "Deploy with the version that deployed last, or a later one. Nothing was changed.",
+  },
   rollout_failed: {
     status: 502,
     title: "The container's rollout failed",

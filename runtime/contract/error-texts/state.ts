@@ -36,7 +36,13 @@ export const STATE_ERRORS = {
     status: 502,
     title: "The data was written by a newer version",
     cause: "A newer version of steward wrote the data in a form that this version does not read.",
-    fix: "Deploy the newer version again, or restore a backup from before it. Until then the data stays untouched.",
+    fix: "Deploy the newer version again, or restore a backup from before it; the ledger has no backup. Until then the data stays untouched.",
+  },
+  data_older: {
+    status: 502,
+    title: "The data was written by a version that is too old",
+    cause: "The data has a form from before 0.1.0, which this version does not read.",
+    fix: "Deploy the sources of before 0.1.0 (commit 449bf21), which migrate the data, then this version. Until then the data stays untouched.",
   },
   credentials_incomplete: {
     status: 500,

@@ -1,14 +1,6 @@
 import type { Delivery } from "../../contract/delivery.ts";
 import type { Sql } from "./sql.ts";
 
-const SCHEMA = [
-  `CREATE TABLE IF NOT EXISTS ledger_chats (
-     chat TEXT PRIMARY KEY,
-     answered_at INTEGER NOT NULL,
-     told TEXT
-   )`,
-  "CREATE INDEX IF NOT EXISTS ledger_chats_told ON ledger_chats (told) WHERE told IS NOT NULL",
-];
 const DAY_MS = 24 * 3_600_000;
 const KEEP_MS = 90 * DAY_MS;
 
@@ -24,7 +16,6 @@ export class Chats {
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    for (const statement of SCHEMA) sql.all(statement);
   }
 
   /** The gateway has answered in a chat, so an outage is over. */

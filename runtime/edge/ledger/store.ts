@@ -2,7 +2,8 @@ import { parseJson } from "../../shared/json.ts";
 import { deliverySchema, type Delivery, type DeliveryNotice } from "../../contract/delivery.ts";
 import { Chats, chatKeyOf } from "./chats.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
-import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listing.ts";
+import { listEntries } from "./listing.ts";
+import { prepareLedger } from "./schema.ts";
 import type { Row, Sql } from "./sql.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
 import { carriedMessage, matters } from "./versions.ts";
@@ -38,34 +39,6 @@ export interface DueChat {
   entries: readonly [DueEntry, ...DueEntry[]];
 }
 
-// The partial index keeps look-ups fast: its size depends on open entries, not on settled ones.
-const SCHEMA = [
-  `CREATE TABLE IF NOT EXISTS ledger (
-     seq INTEGER PRIMARY KEY AUTOINCREMENT,
-     key TEXT NOT NULL UNIQUE,
-     conversation TEXT NOT NULL,
-     delivery TEXT NOT NULL,
-     state TEXT NOT NULL DEFAULT 'waiting',
-     attempts INTEGER NOT NULL DEFAULT 0,
-     received_at INTEGER NOT NULL,
-     next_at INTEGER NOT NULL,
-     settled_at INTEGER,
-     note TEXT,
-     group_id TEXT,
-     notice_at INTEGER,
-     message TEXT
-   )`,
-  `CREATE INDEX IF NOT EXISTS ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL`,
-  // Includes the state, so that settled entries are counted without reading the events.
-  `CREATE INDEX IF NOT EXISTS ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL`,
-  "DROP INDEX IF EXISTS ledger_settled",
-  `CREATE INDEX IF NOT EXISTS ledger_notices ON ledger (notice_at)
-   WHERE settled_at IS NULL AND notice_at IS NOT NULL`,
-  "CREATE INDEX IF NOT EXISTS ledger_messages ON ledger (message) WHERE message IS NOT NULL",
-  LISTING_INDEX,
-  ...TOTALS_SCHEMA,
-];
-
 /** After this wait, in milliseconds, the chat is told about the delay. */
 const NOTICE_MS = 60_000;
 
@@ -87,17 +60,17 @@ export class LedgerStore {
   readonly #sql: Sql;
   readonly #turns: Turns;
 
-  /** Creates missing tables and resets entries that a crash left in progress. */
+  /**
+   * Prepares the tables and resets entries that a crash left in progress.
+   *
+   * @throws StewardError as {@link prepareLedger}
+   */
   constructor(sql: Sql) {
     this.#sql = sql;
-    for (const [index, statement] of SCHEMA.entries()) {
-      sql.all(statement);
-      if (index === 0) addColumns(sql);
-    }
     this.chats = new Chats(sql);
-    renameStates(sql);
     this.#turns = new Turns(sql);
     sql.transaction(() => {
+      prepareLedger(sql);
       // The attempt was interrupted; its outcome is unknown, so it does not count.
       sql.all(
         `UPDATE ledger SET state = 'waiting', attempts = attempts - 1
@@ -436,13 +409,6 @@ export class LedgerStore {
       limit,
     );
   }
-}
-
-/** Adds the columns that older ledgers lack. */
-function addColumns(sql: Sql): void {
-  const columns = sql.all("SELECT name FROM pragma_table_info('ledger')").map(({ name }) => name);
-  if (!columns.includes("notice_at")) sql.all("ALTER TABLE ledger ADD COLUMN notice_at INTEGER");
-  if (!columns.includes("message")) sql.all("ALTER TABLE ledger ADD COLUMN message TEXT");
 }
 
 /** Parses a stored event; `undefined` if this version cannot read it. */

@@ -3,26 +3,6 @@ import type { Sql } from "./sql.ts";
 /** Entries of one chat that may be under way at the same time: its first open ones. */
 export const WINDOW = 20;
 
-const SCHEMA = [
-  `CREATE TABLE IF NOT EXISTS ledger_turns (
-     conversation TEXT PRIMARY KEY,
-     seq INTEGER NOT NULL,
-     next_at INTEGER NOT NULL,
-     follows INTEGER NOT NULL
-   ) WITHOUT ROWID`,
-  `CREATE INDEX IF NOT EXISTS ledger_turns_due ON ledger_turns (follows, next_at, seq)`,
-  // The database's own, so that an event and its turn are one statement. Behind a turn there is none to give.
-  `CREATE TRIGGER IF NOT EXISTS ledger_appended AFTER INSERT ON ledger
-   WHEN new.settled_at IS NULL
-     AND NOT EXISTS (SELECT 1 FROM ledger_turns WHERE conversation = new.conversation) BEGIN
-     INSERT INTO ledger_turns SELECT new.conversation, new.seq, new.next_at, before > 0 FROM (
-       SELECT count(*) AS before FROM (
-         SELECT 1 FROM ledger
-         WHERE conversation = new.conversation AND settled_at IS NULL AND seq < new.seq LIMIT ${WINDOW}))
-     WHERE before < ${WINDOW};
-   END`,
-];
-
 /** Of a chat, the entry whose turn it is. */
 export interface Turn {
   chatKey: string;
@@ -38,10 +18,8 @@ export interface Turn {
 export class Turns {
   readonly #sql: Sql;
 
-  /** Creates the table where it is missing, behind the entries' own. */
   constructor(sql: Sql) {
     this.#sql = sql;
-    for (const statement of SCHEMA) sql.all(statement);
   }
 
   /** Recomputes every turn; no entry may be marked `delivering`. */

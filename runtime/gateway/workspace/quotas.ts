@@ -53,8 +53,6 @@ export interface QuotasOptions {
   /** The data directory. */
   home: string;
   limits: WorkspaceLimits;
-  /** Called within the lock, before the first change of a process. */
-  prepare(): void;
 }
 
 /**
@@ -66,7 +64,6 @@ export interface QuotasOptions {
  */
 export class Quotas {
   readonly #options: QuotasOptions;
-  #isPrepared = false;
   /** The figures within {@link change}. */
   #figures: Map<string, RootFigures> | undefined;
 
@@ -77,8 +74,6 @@ export class Quotas {
   /** Runs a change while no other process makes one, and stores the figures if it succeeds. */
   change<T>(work: () => T): T {
     return this.#alone(() => {
-      if (!this.#isPrepared) this.#options.prepare();
-      this.#isPrepared = true;
       this.#figures = this.#read() ?? this.#measure();
       try {
         const result = work();

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { CHATS, type FileName, readFileName, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 import { FileHistory } from "./history.ts";
-import { importOldLayout, isImported } from "./old-layout.ts";
 import { Quotas, type WorkspaceLimits } from "./quotas.ts";
 import { type Change, leadsOut, refusal, Root } from "./root.ts";
 
@@ -38,15 +37,13 @@ export class Workspace {
   readonly #quotas: Quotas;
 
   constructor(options: WorkspaceOptions) {
-    const { home, limits, clock } = options;
+    const { home, limits } = options;
     this.#options = options;
-    const prepare = (): void => importOldLayout(home, clock());
-    this.#quotas = new Quotas({ home, limits, prepare });
+    this.#quotas = new Quotas({ home, limits });
   }
 
-  /** Brings files of an older version's layout to their places, and counts all files. The gateway's start calls it. */
+  /** Counts all files. The gateway's start calls it. */
   open(): void {
-    this.#import();
     this.#quotas.count();
   }
 
@@ -62,7 +59,6 @@ export class Workspace {
 
   /** Returns the roots of chats that hold files, by name. */
   chats(): ChatRoot[] {
-    this.#import();
     return this.#quotas
       .chats()
       .map(({ chat, entries, bytes }) => ({ root: `${CHATS}/${chat}`, entries, bytes }));
@@ -81,15 +77,9 @@ export class Workspace {
 
   #root(id: string, folder: string, reserved: ReadonlySet<string>): Root {
     const { home, clock, onChange = () => {} } = this.#options;
-    this.#import();
     const history = new FileHistory(join(home, WORKSPACE_FOLDERS.history, id));
     const directory = join(home, folder);
     return new Root({ id, directory, reserved, history, quotas: this.#quotas, clock, onChange });
-  }
-
-  /** Files of the old layout are brought to their places before anything is read. */
-  #import(): void {
-    if (!isImported(this.#options.home)) this.#quotas.change(() => {});
   }
 }
 

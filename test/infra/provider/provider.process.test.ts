@@ -134,6 +134,39 @@ describe("the provider as an engine starts it", () => {
     expect(checked.getFailuresList()).toEqual([]);
   });
 
+  test("a resource that a newer version deployed in another format is refused, and one of the same format is not", async () => {
+    const writer = { version: "9.9.9", formats: { state: 99, ledger: 1 } };
+    const from = (written: object) =>
+      struct(bucket({ connection: { ...bucket().connection, writer: written } }));
+    const check = (written: object) => {
+      const request = new proto.CheckRequest()
+        .setUrn(urn("serverless:StateBucket"))
+        .setNews(struct(bucket()));
+      return answer<messages.CheckResponse>((done) => client.check(request.setOlds(from(written)), done));
+    };
+    const read = new proto.ReadRequest().setId("bot-dev-steward").setUrn(urn("serverless:StateBucket"));
+    const remove = new proto.DeleteRequest().setId("bot-dev-steward").setUrn(urn("serverless:StateBucket"));
+
+    const [failure] = (await check(writer)).getFailuresList();
+    const known = await check({ version: "9.9.9", formats: { state: 1 } });
+    const refused = [
+      answer((done) => client.read(read.setInputs(from(writer)).setProperties(struct(bucket())), done)),
+      answer((done) =>
+        client.delete(remove.setOldInputs(from(writer)).setProperties(struct(bucket())), done),
+      ),
+    ];
+
+    expect(failure?.getReason()).toBe(
+      `steward 9.9.9 deployed this stack, and ${manifest.version} does not know its format of state (state_newer)\n` +
+        "  fix: Deploy with steward 9.9.9 or later. Nothing was changed.",
+    );
+    expect(known.getFailuresList()).toEqual([]);
+    expect(known.getInputs()?.toJavaScript()["connection"]).toMatchObject({
+      writer: { version: manifest.version, formats: { state: 1, ledger: 1 } },
+    });
+    for (const one of refused) await expect(one).rejects.toThrow("(state_newer)");
+  });
+
   test("a type that it does not have is refused", async () => {
     const request = new proto.CreateRequest().setUrn(urn("serverless:Nothing")).setProperties(struct({}));
     const created = answer<messages.CreateResponse>((done) => client.create(request, done));

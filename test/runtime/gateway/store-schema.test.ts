@@ -1,6 +1,7 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { STATE_SCHEMA } from "../../../runtime/contract/names.ts";
+import { OLDEST_STATE_SCHEMA, STATE_SCHEMA } from "../../../runtime/contract/names.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
 import { temporaryDirectory } from "../support/processes.ts";
 
@@ -11,14 +12,19 @@ test("a new database has the schema that images are labelled with", async () => 
   database.close();
 });
 
-test("a database of a newer version is refused by its code, and left as it is", async () => {
+test.each([
+  ["newer", "data_newer", STATE_SCHEMA + 1, `up to ${STATE_SCHEMA}`],
+  ["too old", "data_older", OLDEST_STATE_SCHEMA - 1, `${OLDEST_STATE_SCHEMA} and later`],
+])("a database of a %s version is refused by its code, and left as it is", async (_, code, schema, read) => {
   const file = join(await temporaryDirectory(), "state.db");
-  const newer = openStore(file);
-  newer.exec(`PRAGMA user_version = ${STATE_SCHEMA + 1}`);
-  newer.close();
+  const database = openStore(file);
+  database.exec(`PRAGMA user_version = ${schema}`);
+  database.close();
+  const before = await readFile(file);
 
   const open = () => openStore(file);
 
-  expect(open).toThrow(expect.objectContaining({ code: "data_newer" }));
-  expect(open).toThrow(`has schema ${STATE_SCHEMA + 1}, this version knows up to ${STATE_SCHEMA}`);
+  expect(open).toThrow(expect.objectContaining({ code }));
+  expect(open).toThrow(`has schema ${schema}, this version reads ${read}`);
+  expect(await readFile(file)).toEqual(before);
 });

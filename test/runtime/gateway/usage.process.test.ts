@@ -1,8 +1,5 @@
-import { DatabaseSync } from "node:sqlite";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { UsageReport } from "../../../runtime/contract/control.ts";
-import { openStore } from "../../../runtime/gateway/store.ts";
 import { askJson, deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -40,32 +37,4 @@ test("a price of the config goes before the published one", async () => {
   await deliver(url, delivery("Ev1"));
 
   expect((await askJson<UsageReport>(`${url}/usage`)).prices).toEqual({ [MODEL]: price });
-});
-
-test("messages of a database from before the count are counted, and those of other months left out", async () => {
-  const { home, url, environment } = await surroundings();
-  const now = Date.now();
-  const rows = [now - 31 * DAY_MS, now - 2 * DAY_MS, now - 2 * DAY_MS];
-  openStore(join(home, "state.db")).close();
-  const database = new DatabaseSync(join(home, "state.db"), { timeout: 10_000 });
-  // What the versions after the sixth have added.
-  database.exec(`ALTER TABLE schedules DROP COLUMN made_by; ALTER TABLE messages DROP COLUMN username;
-    ALTER TABLE session_context DROP COLUMN sender; ALTER TABLE session_context DROP COLUMN username;
-    DROP INDEX messages_by_message; ALTER TABLE messages DROP COLUMN message;
-    ALTER TABLE messages DROP COLUMN words; ALTER TABLE session_context DROP COLUMN message;
-    ALTER TABLE session_context DROP COLUMN was;
-    ALTER TABLE messages DROP COLUMN quoted; DROP TABLE chat_moves; DROP TABLE chat_actions;
-    DROP TABLE contract_findings; DROP TRIGGER messages_by_day; DROP TABLE message_days; PRAGMA user_version = 6`);
-  const insert = database.prepare(
-    "INSERT INTO messages (conversation, delivery, role, text, at) VALUES ('slack:C1', ?, ?, '', ?)",
-  );
-  for (const [index, at] of rows.entries()) insert.run(`E${index}`, "user", at);
-  insert.run("E2", "assistant", now - 2 * DAY_MS);
-  database.close();
-  await startGateway(environment);
-
-  const { messages, models, prices } = await askJson<UsageReport>(`${url}/usage`);
-
-  expect(messages).toEqual([{ day: dayOf(now - 2 * DAY_MS), received: 2, answered: 1 }]);
-  expect([models, prices]).toEqual([[], {}]);
 });

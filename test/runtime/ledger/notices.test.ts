@@ -86,19 +86,6 @@ test("what is being delivered is the gateway's to tell of, and what is answered 
   expect(told.map(({ id }) => id)).toEqual(["E2"]);
 });
 
-test("a ledger that is older than the notices gets them", () => {
-  stage.sql.all("DROP INDEX ledger_notices");
-  stage.sql.all("ALTER TABLE ledger DROP COLUMN notice_at");
-  store = new LedgerStore(stage.sql);
-  store.record(stage.event("E1"));
-  const { runner, told } = notices();
-  stage.now += MINUTE;
-
-  runner.run();
-
-  expect(told).toHaveLength(1);
-});
-
 const PRIVATE = { message: { chat: { id: 7, type: "private" }, from: { id: 7, is_bot: false }, text: "hi" } };
 const GROUP = { message: { chat: { id: -9, type: "group" }, from: { id: 7, is_bot: false }, text: "hi" } };
 const DIRECT = { event: { type: "message", channel_type: "im", channel: "D1", user: "U1", ts: "1.1" } };

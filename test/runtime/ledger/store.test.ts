@@ -133,47 +133,6 @@ describe("counts", () => {
     expect(store.counts()).toMatchObject({ delivering: 1 });
     expect(store.counts().answered + store.counts().failed).toBe(1);
   });
-
-  it("are right for a ledger with the states that an older version wrote", () => {
-    const older = new LedgerStore(stage.sql);
-    for (const id of ["a", "b", "c", "d"]) older.record(stage.event(id, id));
-    for (const trigger of ["ledger_state_changed", "ledger_deleted"])
-      stage.sql.all(`DROP TRIGGER ${trigger}`);
-    stage.sql.all("DELETE FROM ledger_totals");
-    stage.sql.all("INSERT INTO ledger_totals VALUES ('answered', 1), ('dead', 2)");
-    stage.sql.all("ALTER TABLE ledger DROP COLUMN group_id");
-    stage.sql.all("UPDATE ledger SET state = 'received'");
-    stage.sql.all("UPDATE ledger SET state = 'dead', settled_at = 1 WHERE key IN ('slack:a', 'slack:b')");
-    stage.sql.all("UPDATE ledger SET state = 'answered', settled_at = 1 WHERE key = 'slack:c'");
-
-    const store = new LedgerStore(stage.sql);
-    expect(store.counts()).toEqual({ waiting: 1, delivering: 0, answered: 1, ignored: 0, failed: 2 });
-    expect(store.replay("slack:a", stage.now)).toBe("replayed");
-    expect(store.take(stage.now, 10)).toHaveLength(2);
-    expect(new LedgerStore(stage.sql).counts()).toMatchObject({ waiting: 2, failed: 1 });
-  });
-
-  it("are right for a ledger that an older version filled", () => {
-    const older = new LedgerStore(stage.sql);
-    for (const id of ["a", "b", "c"]) older.record(stage.event(id, id));
-    for (const trigger of ["ledger_state_changed", "ledger_deleted"])
-      stage.sql.all(`DROP TRIGGER ${trigger}`);
-    stage.sql.all("DROP TABLE ledger_totals");
-    stage.sql.all("UPDATE ledger SET state = 'answered', settled_at = 1 WHERE key <> 'slack:c'");
-    expect(new LedgerStore(stage.sql).counts()).toEqual({
-      waiting: 1,
-      delivering: 0,
-      answered: 2,
-      ignored: 0,
-      failed: 0,
-    });
-    expect(new LedgerStore(stage.sql).counts()).toMatchObject({ answered: 2 });
-    stage.sql.all(
-      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, settled_at)
-       VALUES ('slack:x', 'slack:x', '{}', 'failed', 1, 1, 1)`,
-    );
-    expect(older.counts()).toMatchObject({ answered: 2, failed: 1 });
-  });
 });
 
 describe("what goes wrong", () => {

@@ -1,6 +1,11 @@
-import { expect, test } from "vitest";
+import { createHmac } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { LEDGER_FORMAT } from "../../../runtime/contract/names.ts";
+import { mention } from "../../../rehearsal/standins/slack.ts";
 import { durableObject } from "../../support/durable-object.ts";
+import { startModule } from "../../support/module-worker.ts";
 import { sandboxObjects, type Seen } from "../../support/sandbox-object.ts";
+import { temporaryDirectory } from "../support/processes.ts";
 
 /** A Durable Object that does to a ledger what the body of a request says. */
 const SOURCE = `
@@ -80,4 +85,54 @@ test("an edit is recorded after its message alone, and one of an unknown message
   const { one } = await sandboxObjects();
   expect(await one.do("admit", edit)).toEqual({ duplicate: true, ready: true });
   expect(await one.do<Seen>("seen")).toMatchObject({ starts: 0, running: false });
+});
+
+/** The whole Worker, whose object can be given a ledger of a newer version. */
+const WORKER = `
+  import worker from "./runtime/worker/worker.ts";
+  import { Sandbox as Plain } from "./test/support/workerd/sandbox-object.ts";
+  const VARIABLES = { SLACK_BOT_TOKEN: "xoxb-1", SLACK_SIGNING_SECRET: "secret", PUBLIC_WEBHOOKS: "true" };
+  export class Sandbox extends Plain {
+    constructor(ctx, env) { super(ctx, { ...env, ...VARIABLES }); }
+    change(statement) { return this.ctx.storage.sql.exec(statement).toArray(); }
+    evict() { this.ctx.abort("evicted"); }
+  }
+  export default {
+    async fetch(request, env) {
+      const path = new URL(request.url).pathname;
+      const object = env.OBJECT.getByName("steward");
+      if (path === "/change") return Response.json(await object.change(await request.text()));
+      if (path === "/evict") return new Response(await object.evict().catch(String));
+      return worker.fetch(request, { ...env, SANDBOX: env.OBJECT, ...VARIABLES });
+    },
+  };
+`;
+
+test("a Worker on the ledger of a newer version says so on each route that needs it", async () => {
+  const { url, close } = await startModule(WORKER, "Sandbox", await temporaryDirectory());
+  onTestFinished(close);
+  const post = (path: string, body: string, headers = {}) =>
+    fetch(new URL(path, url), { method: "POST", body, headers });
+  await post("/change", "UPDATE ledger_format SET format = format + 1");
+  await post("/evict", "");
+  const body = JSON.stringify(mention("hello"));
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const signature = `v0=${createHmac("sha256", "secret").update(`v0:${timestamp}:${body}`).digest("hex")}`;
+
+  const answers = [
+    await post("/slack/events", body, {
+      "x-slack-request-timestamp": timestamp,
+      "x-slack-signature": signature,
+    }),
+    await fetch(new URL("/readyz", url)),
+    await fetch(url, { headers: { accept: "application/json" } }),
+  ];
+
+  for (const answer of answers) {
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({
+      code: "data_newer",
+      detail: `The ledger has format ${LEDGER_FORMAT + 1}, this version reads up to ${LEDGER_FORMAT}.`,
+    });
+  }
 });

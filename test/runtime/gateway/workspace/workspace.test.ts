@@ -1,21 +1,10 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { StewardError } from "../../../../runtime/contract/errors.ts";
 import { fileNameProblem } from "../../../../runtime/contract/workspace.ts";
-import { importOldLayout } from "../../../../runtime/gateway/workspace/old-layout.ts";
 import { digestOf } from "../../../../runtime/gateway/workspace/root.ts";
 import { chatName, Workspace } from "../../../../runtime/gateway/workspace/workspace.ts";
 
@@ -187,110 +176,5 @@ describe("the writer", () => {
       [],
       1,
     ]);
-  });
-});
-
-describe("files of the old layout", () => {
-  const OLD = {
-    "workspace/AGENTS.md": "agents",
-    "workspace/chats/slack-C1/MEMORY.md": "memory of C1",
-    "workspace/chats/slack-C1/deep/er/plan.md": "plan of C1",
-    "workspace/chats/slack-C2/MEMORY.md": "memory of C2",
-    "workspace/chats/loose.md": "loose",
-    "workspace/.history/AGENTS.md/1700000000000": "first",
-    "workspace/.history/AGENTS.md/1700000000001": "second",
-    "workspace/.history/AGENTS.md/9999999999998": "future 1",
-    "workspace/.history/AGENTS.md/9999999999999": "future 2",
-    "workspace/.history/AGENTS.md/junk/1700000000000": "junk",
-    "workspace/.history/skills%2Fmail%2FSKILL.md/1700000000000": "mail",
-    "workspace/.history/chats%2Fslack-C1%2Fold.md/1700000000000": "removed in C1",
-    "workspace/.history/%ZZ/1700000000000": "no name",
-  };
-
-  function oldHome(): string {
-    const home = directory();
-    for (const [name, text] of Object.entries(OLD)) {
-      mkdirSync(path.join(home, name, ".."), { recursive: true });
-      writeFileSync(path.join(home, name), text);
-    }
-    return home;
-  }
-
-  function holdsAll(home: string): void {
-    const { workspace } = workspaceIn(home);
-    const texts = (name: string): (string | undefined)[] => {
-      const { root, name: own } = workspace.find(name);
-      return [root.read(own), ...root.versions(own).map(({ id }) => root.readVersion(own, id))];
-    };
-    expect(texts("AGENTS.md")).toEqual(["agents", "future 2", "future 1", "second", "first"]);
-    expect(workspace.shared.versions("AGENTS.md").every(({ id }) => Number(id) <= NOW)).toBe(true);
-    expect(texts("skills/mail/SKILL.md")).toEqual([undefined, "mail"]);
-    expect(texts("chats/slack-C1/MEMORY.md")).toEqual(["memory of C1"]);
-    expect(texts("chats/slack-C1/deep/er/plan.md")).toEqual(["plan of C1"]);
-    expect(texts("chats/slack-C1/old.md")).toEqual([undefined, "removed in C1"]);
-    expect(texts("chats/slack-C2/MEMORY.md")).toEqual(["memory of C2"]);
-    expect(texts("chats/other/loose.md")).toEqual(["loose"]);
-    expect(readdirSync(path.join(home, "workspace"))).toEqual(["AGENTS.md"]);
-    const all = Object.values(filesBelow(home));
-    for (const text of Object.values(OLD)) expect(all.filter((one) => one === text)).toHaveLength(1);
-  }
-
-  test("are all where they belong, wherever an import before was killed, and however often", () => {
-    let steps = 0;
-    importOldLayout(oldHome(), NOW, (from, to) => {
-      steps += 1;
-      renameSync(from, to);
-    });
-    expect(steps).toBeGreaterThan(8);
-    for (const when of ["before", "after"] as const) {
-      for (let last = 1; last <= steps; last += 1) {
-        const home = oldHome();
-        let count = 0;
-        const killed = (from: string, to: string): void => {
-          count += 1;
-          if (when === "after") renameSync(from, to);
-          if (count === last) throw new Error("killed");
-          if (when === "before") renameSync(from, to);
-        };
-        expect(() => importOldLayout(home, NOW, killed)).toThrow("killed");
-        // Killed a second time, at the first step that is left.
-        const again = path.join(directory(), "copy");
-        cpSync(home, again, { recursive: true });
-        try {
-          importOldLayout(again, NOW, (from, to) => {
-            renameSync(from, to);
-            throw new Error("killed");
-          });
-        } catch {}
-        holdsAll(again);
-        holdsAll(home);
-      }
-    }
-  });
-
-  test("are imported once: a folder of an old name is no history later, whoever makes it", () => {
-    const home = oldHome();
-    holdsAll(home);
-    mkdirSync(path.join(home, "workspace/.history/AGENTS.md"), { recursive: true });
-    writeFileSync(path.join(home, "workspace/.history/AGENTS.md/1750000000000"), "forged");
-    const { workspace } = workspaceIn(home);
-    workspace.open();
-    expect(workspace.shared.versions("AGENTS.md")).toHaveLength(4);
-    expect(workspace.shared.list("")?.map(({ name }) => name)).toEqual(["AGENTS.md"]);
-    expect(() => workspace.shared.read(".history/AGENTS.md/1750000000000")).toThrow("stay in the workspace");
-  });
-
-  test("of a backup that was restored are imported again", () => {
-    const home = oldHome();
-    holdsAll(home);
-    const before = oldHome();
-    rmSync(path.join(home, "workspace"), { recursive: true });
-    for (const folder of ["workspace-chats", "workspace-history"]) {
-      rmSync(path.join(home, folder), { recursive: true });
-      mkdirSync(path.join(home, folder));
-    }
-    cpSync(path.join(before, "workspace"), path.join(home, "workspace"), { recursive: true });
-    holdsAll(home);
-    expect(existsSync(path.join(home, "workspace/chats"))).toBe(false);
   });
 });

@@ -1,0 +1,112 @@
+import { StewardError } from "../../contract/errors.ts";
+import { LEDGER_FORMAT } from "../../contract/names.ts";
+import { PLATFORM } from "./listing.ts";
+import type { Sql } from "./sql.ts";
+import { WINDOW } from "./turns.ts";
+
+/** Schema of a new ledger. A change of it is also a part of {@link migrate}; a test compares the results. */
+const SCHEMA = [
+  `CREATE TABLE ledger (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     key TEXT NOT NULL UNIQUE,
+     conversation TEXT NOT NULL,
+     delivery TEXT NOT NULL,
+     state TEXT NOT NULL DEFAULT 'waiting',
+     attempts INTEGER NOT NULL DEFAULT 0,
+     received_at INTEGER NOT NULL,
+     next_at INTEGER NOT NULL,
+     settled_at INTEGER,
+     note TEXT,
+     group_id TEXT,
+     notice_at INTEGER,
+     message TEXT
+   )`,
+  // The partial indexes keep look-ups fast: their size depends on open entries, not on settled ones.
+  "CREATE INDEX ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL",
+  "CREATE INDEX ledger_notices ON ledger (notice_at) WHERE settled_at IS NULL AND notice_at IS NOT NULL",
+  // Includes the state, so that settled entries are counted without reading the events.
+  "CREATE INDEX ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL",
+  "CREATE INDEX ledger_messages ON ledger (message) WHERE message IS NOT NULL",
+  // SQLite adds the row's `seq`, so the rows of each platform and state are in order.
+  `CREATE INDEX ledger_listing ON ledger (${PLATFORM}, state)`,
+
+  // Number of settled entries by state. Triggers maintain it: counting a million rows at each scrape is too slow.
+  "CREATE TABLE ledger_totals (state TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
+  "INSERT INTO ledger_totals VALUES ('answered', 0), ('ignored', 0), ('failed', 0)",
+  `CREATE TRIGGER ledger_state_changed AFTER UPDATE OF state ON ledger WHEN old.state <> new.state BEGIN
+     UPDATE ledger_totals SET entries = entries + (state = new.state) - (state = old.state)
+     WHERE state IN (old.state, new.state);
+   END`,
+  // The ledger records only open entries; a restored or imported entry may be settled.
+  `CREATE TRIGGER ledger_inserted AFTER INSERT ON ledger WHEN new.settled_at IS NOT NULL BEGIN
+     UPDATE ledger_totals SET entries = entries + 1 WHERE state = new.state;
+   END`,
+  `CREATE TRIGGER ledger_deleted AFTER DELETE ON ledger BEGIN
+     UPDATE ledger_totals SET entries = entries - 1 WHERE state = old.state;
+   END`,
+
+  `CREATE TABLE ledger_turns (
+     conversation TEXT PRIMARY KEY,
+     seq INTEGER NOT NULL,
+     next_at INTEGER NOT NULL,
+     follows INTEGER NOT NULL
+   ) WITHOUT ROWID`,
+  "CREATE INDEX ledger_turns_due ON ledger_turns (follows, next_at, seq)",
+  // A trigger, so that an event and its turn are written by one statement. Behind an existing turn there is none to add.
+  `CREATE TRIGGER ledger_appended AFTER INSERT ON ledger
+   WHEN new.settled_at IS NULL
+     AND NOT EXISTS (SELECT 1 FROM ledger_turns WHERE conversation = new.conversation) BEGIN
+     INSERT INTO ledger_turns SELECT new.conversation, new.seq, new.next_at, before > 0 FROM (
+       SELECT count(*) AS before FROM (
+         SELECT 1 FROM ledger
+         WHERE conversation = new.conversation AND settled_at IS NULL AND seq < new.seq LIMIT ${WINDOW}))
+     WHERE before < ${WINDOW};
+   END`,
+
+  "CREATE TABLE ledger_chats (chat TEXT PRIMARY KEY, answered_at INTEGER NOT NULL, told TEXT)",
+  "CREATE INDEX ledger_chats_told ON ledger_chats (told) WHERE told IS NOT NULL",
+];
+const FORMAT = [
+  "CREATE TABLE ledger_format (format INTEGER NOT NULL)",
+  `INSERT INTO ledger_format VALUES (${LEDGER_FORMAT})`,
+];
+/** Columns that every ledger has which this version migrates. */
+const OLDEST_COLUMNS = ["group_id", "notice_at"];
+
+/**
+ * Creates the ledger's tables, or migrates them. The caller runs it in a transaction.
+ *
+ * @throws StewardError `data_newer` or `data_older` if this version does not read the ledger. Nothing is changed.
+ */
+export function prepareLedger(sql: Sql): void {
+  const columns = columnsOf(sql, "ledger");
+  if (columns.length === 0) return runAll(sql, [...SCHEMA, ...FORMAT]);
+  const isMarked = columnsOf(sql, "ledger_format").length > 0;
+  const format = isMarked ? Number(sql.all("SELECT format FROM ledger_format")[0]?.["format"]) : 0;
+  if (format > LEDGER_FORMAT) {
+    const detail = `The ledger has format ${format}, this version reads up to ${LEDGER_FORMAT}.`;
+    throw new StewardError("data_newer", detail);
+  }
+  if (!OLDEST_COLUMNS.every((name) => columns.includes(name)))
+    throw new StewardError(
+      "data_older",
+      `The ledger lacks columns: this version reads one with ${OLDEST_COLUMNS.join(" and ")}.`,
+    );
+  migrate(sql, columns);
+  if (!isMarked) runAll(sql, FORMAT);
+}
+
+/** Adds what versions before 0.1.0 lack. */
+function migrate(sql: Sql, columns: readonly string[]): void {
+  if (columns.includes("message")) return;
+  sql.all("ALTER TABLE ledger ADD COLUMN message TEXT");
+  sql.all("CREATE INDEX ledger_messages ON ledger (message) WHERE message IS NOT NULL");
+}
+
+function runAll(sql: Sql, statements: readonly string[]): void {
+  for (const statement of statements) sql.all(statement);
+}
+
+function columnsOf(sql: Sql, table: string): string[] {
+  return sql.all("SELECT name FROM pragma_table_info(?)", table).map(({ name }) => String(name));
+}
