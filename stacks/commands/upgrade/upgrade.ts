@@ -1,0 +1,290 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import * as z from "zod";
+import { buildBundle } from "../../../infra/bundle/bundle.ts";
+import { exclusively } from "../../../infra/shell/cache.ts";
+import type { Section } from "../../../infra/shell/changelog.ts";
+import { BuildFailure } from "../../../infra/shell/failure.ts";
+import { PACKAGE } from "../../../infra/shell/package.ts";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { ROUTES } from "../../../runtime/contract/routes.ts";
+import { type CommandOptions, type DeployedState, openDeployed, sinkOf } from "../deployed/stack.ts";
+import { previewText } from "../preview/preview.ts";
+import { EXIT } from "../rollout/options.ts";
+import {
+  decideUnattended,
+  readConsent,
+  sectionsBetween,
+  type Step,
+  stepTo,
+  type Versions,
+} from "./decide.ts";
+import {
+  type Aside,
+  copyVersions,
+  installAside,
+  type Project,
+  type ProjectRun,
+  readProject,
+  rolloutOf,
+  type RolloutReport,
+  takeVersions,
+  versionAtRegistry,
+} from "./project.ts";
+
+const ANSWER_MS = 5_000;
+/** Consent as package.json has it. */
+const CONSENT = '"steward": {"upgrade": {"unattended": "patch", "window": "Sun 02:00-05:00 UTC"}}';
+const NO_TRIAL = {
+  host: "The new version is not started on a copy of the data. The update keeps the former container until the new one answers.",
+  serverless:
+    "The data of a serverless stack cannot be copied for a trial. To try past events: steward:replayEvents.",
+} as const;
+
+/** Options of {@link upgrade}. */
+export interface UpgradeOptions extends CommandOptions {
+  /** Version of the package. Default: the newest at the registry. */
+  to?: string | undefined;
+  /** Ends after the report and changes nothing. Default: false. */
+  check?: boolean | undefined;
+  /** Folder for the preview (`upgrade.md`), package.json and package-lock.json with the new version; deploys nothing. */
+  propose?: string | undefined;
+  /** Deploys a patch version within the window that the project's package.json names. Default: false. */
+  unattended?: boolean | undefined;
+  /** Begins without asking `confirm`. Default: false. */
+  yes?: boolean | undefined;
+  /** Asked before the first change, unless `yes` is set. Returns `true` to begin, else why not. */
+  confirm?: (() => Promise<true | string>) | undefined;
+  /** Tag of the migration that may be applied, such as `v2`. */
+  accept?: string | undefined;
+  /** The new version may read past events otherwise than the running one. Default: false. */
+  acceptReplay?: boolean | undefined;
+  /** Makes no backup before the update. Default: false. */
+  withoutBackup?: boolean | undefined;
+  /** Clock for the window. */
+  now?: (() => Date) | undefined;
+}
+
+/** Outcome of an upgrade. */
+interface UpgradeResult extends Versions {
+  /**
+   * 0 deployed, or there is nothing newer; with `check` 2 if there is. 2 waits for somebody, 3 a policy is broken, 4 it
+   * failed and the former version answers, 5 it failed otherwise, 1 the preview or the rollout has not begun.
+   */
+  exit: number;
+  step: Step;
+  /** Sections of the new version's changelog after the deployed version. */
+  changes: Section[];
+  /** The preview by the new version; absent if the upgrade ended before it. */
+  plan?: RolloutReport;
+  /** End of the rollout by the new version; absent if it has not begun. */
+  rollout?: RolloutReport;
+  /** Reason for an upgrade that was not made. */
+  cause?: string;
+}
+
+/**
+ * Upgrades a deployed stack to another version of the package, in a project that depends on it. Installs the new version
+ * in a copy of the project, previews the stack with it there, and after consent writes the version into package.json and
+ * package-lock.json and rolls out. If the rollout goes back or does not begin, the two files go back too.
+ *
+ * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`, `upgrade_install`,
+ * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`. The project is as it was then.
+ */
+export async function upgrade(stack: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
+  const project = await readProject(options.workDir ?? ".");
+  if (options.unattended === true) requireConsent(project);
+  const folder = path.join(project.folder, ".steward", "upgrades", stack);
+  const busy = (): never => {
+    const cause = `another upgrade of ${stack} runs on this machine`;
+    throw new BuildFailure("upgrade_under_way", cause, "Wait until it ends.");
+  };
+  return exclusively(path.join(folder, "lock"), () => upgradeProject(stack, project, folder, options), busy);
+}
+
+async function upgradeProject(
+  stack: string,
+  project: Project,
+  folder: string,
+  options: UpgradeOptions,
+): Promise<UpgradeResult> {
+  const { say, log } = sinkOf(options);
+  const given = { env: { ...process.env, ...options.env }, log };
+  const { state } = await openDeployed(stack, { ...options, runsProgram: false });
+  const deployed = await deployedVersion(await state(), project);
+  const { installed } = project;
+  const target = await versionAtRegistry(project.folder, options.to ?? "latest", given.env);
+  const versions = { deployed, installed, target };
+  const step = stepTo(versions);
+  const which = options.to === undefined ? "Newest" : "Wanted";
+  say(
+    `Deployed: ${deployed ?? "unknown, it does not answer"}. Installed: ${installed}. ${which}: ${target}.\n`,
+  );
+  if (step === "downgrade") throw downgrade(versions);
+  const result = { ...versions, step, changes: [] };
+  if (step === "none") {
+    say("There is nothing newer.\n");
+    return { exit: EXIT.done, ...result };
+  }
+  const aside = await installAside(project, target, given);
+  try {
+    const changes = sectionsBetween(aside.changelog, deployed ?? installed, target);
+    say(changesText(changes));
+    const trial = NO_TRIAL[(await state()).output("target") === "host" ? "host" : "serverless"];
+    return await decided({ stack, project, folder, options, given, aside, trial }, { ...result, changes });
+  } finally {
+    await aside.remove();
+  }
+}
+
+/** An upgrade whose new version is installed aside. */
+interface Prepared {
+  stack: string;
+  project: Project;
+  /** Folder of the upgrade's own files. */
+  folder: string;
+  options: UpgradeOptions;
+  given: ProjectRun;
+  aside: Aside;
+  /** Sentence about a trial on a copy of the data. */
+  trial: string;
+}
+
+async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
+  const { stack, options, given, aside, project } = prepared;
+  const { say } = sinkOf(options);
+  if (options.check === true) return { exit: EXIT.waits, ...result };
+  const refusal =
+    options.unattended === true ? unattendedRefusal(project, result.step, options.now) : undefined;
+  if (refusal !== undefined) {
+    say(`${refusal.cause}\n`);
+    return { ...refusal, ...result };
+  }
+  say(`${prepared.trial}\n`);
+  const plan = await rolloutOf(aside.folder, [stack, "--plan-only", ...approvals(options)], given);
+  const planned = { ...result, plan };
+  if (options.propose !== undefined && plan.exit !== EXIT.notBegun) {
+    await propose(options.propose, prepared, planned);
+    say(`Written to ${options.propose}\n`);
+    return { exit: EXIT.done, ...planned };
+  }
+  if (plan.exit !== EXIT.done) return { exit: plan.exit, ...planned };
+  const isAgreed = options.yes === true || options.unattended === true;
+  const confirmed = isAgreed || (await (options.confirm?.() ?? "no confirmation was given"));
+  if (confirmed !== true) throw unconfirmed(confirmed);
+  const rollout = await rollOut(prepared);
+  return { exit: rollout.exit, ...planned, rollout };
+}
+
+/** Writes the new version into the project and rolls out; writes the former one back if that one runs. */
+async function rollOut({ stack, project, folder, options, given, aside }: Prepared): Promise<RolloutReport> {
+  const former = path.join(folder, "former");
+  // An interrupted upgrade has left the last version that is known to work.
+  if (!existsSync(former)) await copyVersions(project.folder, former);
+  const goBack = async (): Promise<void> => {
+    await takeVersions(project.folder, former, given);
+    await rm(former, { recursive: true });
+  };
+  let ended: RolloutReport;
+  try {
+    await takeVersions(project.folder, aside.folder, given);
+    ended = await rolloutOf(project.folder, [stack, "--yes", ...approvals(options)], given);
+  } catch (error) {
+    await goBack();
+    throw error;
+  }
+  // After a failure without a return the new version's files stay: its rollout has to be repeated or taken back.
+  if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
+  else await goBack();
+  return ended;
+}
+
+function approvals({ accept, acceptReplay, withoutBackup }: UpgradeOptions): string[] {
+  return [
+    ...(accept === undefined ? [] : ["--accept-migration", accept]),
+    ...(acceptReplay === true ? ["--accept-replay"] : []),
+    ...(withoutBackup === true ? ["--without-backup"] : []),
+  ];
+}
+
+/**
+ * Returns the version that serves: the service says it, or it is the installed one because the stack has deployed that
+ * one's build.
+ */
+async function deployedVersion(state: DeployedState, { installed }: Project): Promise<string | undefined> {
+  if (state.resources.length === 0) throw new StewardError("stack_not_deployed");
+  const url = state.output("url");
+  const answered = await fetch(`${url}${ROUTES.home.path}`, {
+    headers: { accept: "application/json" },
+    signal: AbortSignal.timeout(ANSWER_MS),
+  })
+    .then((response) => response.json())
+    .catch(() => undefined);
+  const said = z.object({ name: z.literal("steward"), version: z.string() }).safeParse(answered);
+  if (said.success) return said.data.version;
+  const { hash } = await buildBundle();
+  return state.output("bundleHash") === hash ? installed : undefined;
+}
+
+function changesText(changes: readonly Section[]): string {
+  return changes
+    .map(({ name, date, text }) => `\n## ${name}${date === undefined ? "" : ` - ${date}`}\n\n${text}\n`)
+    .join("");
+}
+
+/** Writes what a pull request needs: the preview as its text, and the two files that it changes. */
+async function propose(
+  folder: string,
+  { stack, aside, trial }: Prepared,
+  { deployed, installed, target, changes, plan }: UpgradeResultWithPlan,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await copyVersions(aside.folder, folder);
+  const head = `## ${PACKAGE} ${deployed ?? installed} → ${target}\n`;
+  const text = [head, changesText(changes), previewText(stack, plan), `${trial}\n`].join("\n");
+  await writeFile(path.join(folder, "upgrade.md"), text);
+}
+
+type UpgradeResultWithPlan = Omit<UpgradeResult, "exit"> & { plan: RolloutReport };
+
+function requireConsent({ manifest, folder }: Project) {
+  const consent = readConsent(manifest);
+  if (!("refused" in consent)) return consent;
+  const cause = `${path.join(folder, "package.json")} allows no unattended upgrade: ${consent.refused}`;
+  throw new BuildFailure("upgrade_unattended_off", cause, `Allow it there: \`${CONSENT}\`.`);
+}
+
+function unattendedRefusal(
+  project: Project,
+  step: Step,
+  now = (): Date => new Date(),
+): { exit: number; cause: string } | undefined {
+  const decision = decideUnattended(step, requireConsent(project), now());
+  if (decision === "go") return undefined;
+  if ("waitsUntil" in decision) {
+    return {
+      exit: EXIT.done,
+      cause: `Outside the window, which opens at ${decision.waitsUntil.toISOString()}.`,
+    };
+  }
+  return { exit: EXIT.waits, cause: `A ${decision.onlyReported} version is only reported.` };
+}
+
+function downgrade({ deployed, installed, target }: Versions): BuildFailure {
+  const newer =
+    deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;
+  return new BuildFailure(
+    "upgrade_is_downgrade",
+    `${target} is older: ${newer}; an older version cannot read what a newer one has written, so nothing was changed`,
+    "Give a version that is not older with --to, or restore a backup that the older version has made.",
+  );
+}
+
+function unconfirmed(cause: string): BuildFailure {
+  return new BuildFailure(
+    "upgrade_unconfirmed",
+    cause,
+    ({ script }) => `Run it again and answer yes, or skip the question: \`${script("upgrade", "--yes")}\`.`,
+  );
+}
