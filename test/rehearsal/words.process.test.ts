@@ -73,6 +73,7 @@ test("the commands are all there", () => {
     "sdk",
     "slack-manifest",
     "start",
+    "upgrade",
   ]);
 });
 

@@ -121,9 +121,9 @@ export function readConsent(manifest: unknown): Consent | { refused: string } {
 /** Decision about an unattended upgrade: go, or the reason not to. */
 export type Unattended = "go" | { waitsUntil: Date } | { onlyReported: Step };
 
-/** Decides about an unattended upgrade: patch versions alone, and within the window. */
+/** Decides about an unattended upgrade: nothing outside the window, and within it patch versions alone. */
 export function decideUnattended(step: Step, { window }: Consent, now: Date): Unattended {
-  if (step !== "patch") return { onlyReported: step };
   const opening = window && nextOpening(window, now);
-  return opening === undefined ? "go" : { waitsUntil: opening };
+  if (opening !== undefined) return { waitsUntil: opening };
+  return step === "patch" ? "go" : { onlyReported: step };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import * as z from "zod";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { PACKAGE } from "../../../infra/shell/package.ts";
+import { IS_RELEASE, PACKAGE, ROOT } from "../../../infra/shell/package.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
 import { parseJson } from "../../../runtime/shared/json.ts";
 
@@ -45,10 +45,26 @@ export async function readProject(folder: string): Promise<Project> {
   const manifest = manifestSchema.safeParse(await readJson(path.join(place, MANIFEST))).data;
   const own = versionSchema.safeParse(await readJson(path.join(packageIn(place), MANIFEST))).data;
   if (manifest?.dependencies[PACKAGE] === undefined || own === undefined) {
-    const cause = `${place} has no ${PACKAGE} installed as a dependency`;
-    throw new BuildFailure("upgrade_no_package", cause, "Run it in the folder of a project that has it.");
+    throw noPackage(place);
   }
   return { folder: place, manifest, installed: own.version };
+}
+
+function noPackage(place: string): BuildFailure {
+  if (!IS_RELEASE && place === path.resolve(ROOT)) {
+    const cause = `this is a checkout, and an upgrade is for a project that depends on ${PACKAGE}`;
+    return new BuildFailure(
+      "upgrade_no_package",
+      cause,
+      ({ script }) =>
+        `Check out the version, install what it needs with \`npm ci\`, then \`${script("rollout")}\``,
+    );
+  }
+  return new BuildFailure(
+    "upgrade_no_package",
+    `${place} has no ${PACKAGE} installed as a dependency`,
+    `Install it there: \`npm install --save-exact ${PACKAGE}\``,
+  );
 }
 
 /**
@@ -69,7 +85,7 @@ export async function versionAtRegistry(
   throw new BuildFailure(
     "upgrade_registry",
     `npm finds no ${PACKAGE}@${wanted} at its registry: ${tail(asked, 3)}`,
-    `Check the registry and its login: \`npm ${words.slice(0, 3).join(" ")}\`.`,
+    `See what it has, and whether it needs a login: \`npm view ${PACKAGE} versions\``,
   );
 }
 

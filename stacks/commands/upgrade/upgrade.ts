@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import semver from "semver";
 import * as z from "zod";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { exclusively } from "../../../infra/shell/cache.ts";
@@ -34,8 +35,8 @@ import {
 } from "./project.ts";
 
 const ANSWER_MS = 5_000;
-/** Consent as package.json has it. */
-const CONSENT = '"steward": {"upgrade": {"unattended": "patch", "window": "Sun 02:00-05:00 UTC"}}';
+/** Writes the consent into package.json. */
+const CONSENT = "npm pkg set steward.upgrade.unattended=patch steward.upgrade.window='Sun 02:00-05:00 UTC'";
 const NO_TRIAL = {
   host: "The new version is not started on a copy of the data. The update keeps the former container until the new one answers.",
   serverless:
@@ -67,7 +68,7 @@ export interface UpgradeOptions extends CommandOptions {
 }
 
 /** Outcome of an upgrade. */
-interface UpgradeResult extends Versions {
+export interface UpgradeResult extends Versions {
   /**
    * 0 deployed, or there is nothing newer; with `check` 2 if there is. 2 waits for somebody, 3 a policy is broken, 4 it
    * failed and the former version answers, 5 it failed otherwise, 1 the preview or the rollout has not begun.
@@ -95,7 +96,7 @@ interface UpgradeResult extends Versions {
 export async function upgrade(stack: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
   const project = await readProject(options.workDir ?? ".");
   if (options.unattended === true) requireConsent(project);
-  const folder = path.join(project.folder, ".steward", "upgrades", stack);
+  const folder = path.join(project.folder, ".steward", "upgrades", stack.replaceAll("/", "."));
   const busy = (): never => {
     const cause = `another upgrade of ${stack} runs on this machine`;
     throw new BuildFailure("upgrade_under_way", cause, "Wait until it ends.");
@@ -122,15 +123,31 @@ async function upgradeProject(
     `Deployed: ${deployed ?? "unknown, it does not answer"}. Installed: ${installed}. ${which}: ${target}.\n`,
   );
   if (step === "downgrade") throw downgrade(versions);
+  // What serves is what the project has installed, so the files that an interrupted upgrade kept are out of date.
+  if (deployed === installed) await rm(path.join(folder, "former"), { recursive: true, force: true });
   const result = { ...versions, step, changes: [] };
   if (step === "none") {
-    say("There is nothing newer.\n");
+    const behind =
+      installed === target ? "" : ` Install it here: npm install --save-exact ${PACKAGE}@${target}`;
+    say(`There is nothing newer.${behind}\n`);
     return { exit: EXIT.done, ...result };
+  }
+  const { unattended = false, now = () => new Date() } = options;
+  const decision = unattended ? decideUnattended(step, requireConsent(project), now()) : "go";
+  const end = (exit: number, cause: string, changes: Section[] = []): UpgradeResult => {
+    say(`${cause}\n`);
+    return { exit, cause, ...result, changes };
+  };
+  if (decision !== "go" && "waitsUntil" in decision) {
+    return end(EXIT.done, `Outside the window, which opens at ${decision.waitsUntil.toISOString()}.`);
   }
   const aside = await installAside(project, target, given);
   try {
     const changes = sectionsBetween(aside.changelog, deployed ?? installed, target);
     say(changesText(changes));
+    if (decision !== "go") {
+      return end(EXIT.waits, `A ${step} version is only reported, since nobody attends.`, changes);
+    }
     const trial = NO_TRIAL[(await state()).output("target") === "host" ? "host" : "serverless"];
     return await decided({ stack, project, folder, options, given, aside, trial }, { ...result, changes });
   } finally {
@@ -152,15 +169,9 @@ interface Prepared {
 }
 
 async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
-  const { stack, options, given, aside, project } = prepared;
+  const { stack, options, given, aside } = prepared;
   const { say } = sinkOf(options);
   if (options.check === true) return { exit: EXIT.waits, ...result };
-  const refusal =
-    options.unattended === true ? unattendedRefusal(project, result.step, options.now) : undefined;
-  if (refusal !== undefined) {
-    say(`${refusal.cause}\n`);
-    return { ...refusal, ...result };
-  }
   say(`${prepared.trial}\n`);
   const plan = await rolloutOf(aside.folder, [stack, "--plan-only", ...approvals(options)], given);
   const planned = { ...result, plan };
@@ -252,32 +263,17 @@ function requireConsent({ manifest, folder }: Project) {
   const consent = readConsent(manifest);
   if (!("refused" in consent)) return consent;
   const cause = `${path.join(folder, "package.json")} allows no unattended upgrade: ${consent.refused}`;
-  throw new BuildFailure("upgrade_unattended_off", cause, `Allow it there: \`${CONSENT}\`.`);
-}
-
-function unattendedRefusal(
-  project: Project,
-  step: Step,
-  now = (): Date => new Date(),
-): { exit: number; cause: string } | undefined {
-  const decision = decideUnattended(step, requireConsent(project), now());
-  if (decision === "go") return undefined;
-  if ("waitsUntil" in decision) {
-    return {
-      exit: EXIT.done,
-      cause: `Outside the window, which opens at ${decision.waitsUntil.toISOString()}.`,
-    };
-  }
-  return { exit: EXIT.waits, cause: `A ${decision.onlyReported} version is only reported.` };
+  throw new BuildFailure("upgrade_unattended_off", cause, `Allow it there: \`${CONSENT}\``);
 }
 
 function downgrade({ deployed, installed, target }: Versions): BuildFailure {
+  const newest = deployed === undefined || semver.lt(deployed, installed) ? installed : deployed;
   const newer =
     deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;
   return new BuildFailure(
     "upgrade_is_downgrade",
     `${target} is older: ${newer}; an older version cannot read what a newer one has written, so nothing was changed`,
-    "Give a version that is not older with --to, or restore a backup that the older version has made.",
+    ({ script }) => `Name a version that is not older: \`${script("upgrade", "--to", newest)}\``,
   );
 }
 

@@ -103,6 +103,7 @@ describe("unattended", () => {
     expect(decideUnattended("patch", consent, FRIDAY)).toEqual({
       waitsUntil: new Date("2026-11-29T02:00:00Z"),
     });
+    expect(decideUnattended("minor", consent, FRIDAY)).toHaveProperty("waitsUntil");
     expect(decideUnattended("minor", consent, sunday)).toEqual({ onlyReported: "minor" });
     expect(decideUnattended("major", consent, sunday)).toEqual({ onlyReported: "major" });
   });
