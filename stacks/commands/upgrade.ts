@@ -5,7 +5,6 @@
 import "./late-modules.ts";
 import { Argument } from "commander";
 import { commandParser, runCommand, usageError, type CommandOutput } from "../../infra/shell/command.ts";
-import { explanationText } from "../../infra/shell/explain.ts";
 import { commandLine } from "../../infra/shell/package.ts";
 import { askForYes } from "./rollout/confirm.ts";
 import { EXIT } from "./rollout/options.ts";
@@ -17,8 +16,6 @@ async function main(argv: string[], { report, ...output }: CommandOutput): Promi
   const { stack, ...options } = readOptions(argv);
   const confirm = (): Promise<true | string> => askForYes("Upgrade?");
   const result = await upgrade(stack, { ...options, ...output, confirm });
-  const { cause, code, fix } = result.rollout ?? result.plan ?? {};
-  if (result.exit !== EXIT.done && cause !== undefined) output.log(explanationText({ code, cause, fix }));
   report({ ok: result.exit === EXIT.done, ...result });
   return result.exit;
 }

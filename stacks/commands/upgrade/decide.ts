@@ -40,6 +40,13 @@ export function sectionsBetween(changelog: string, after: string, upTo: string):
   );
 }
 
+/** Returns sections of a changelog as text. */
+export function changesText(changes: readonly Section[]): string {
+  return changes
+    .map(({ name, date, text }) => `\n## ${name}${date === undefined ? "" : ` - ${date}`}\n\n${text}\n`)
+    .join("");
+}
+
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const DAY_MINUTES = 24 * 60;
 const WEEK_MINUTES = 7 * DAY_MINUTES;

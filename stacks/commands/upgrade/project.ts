@@ -5,7 +5,7 @@ import path from "node:path";
 import * as z from "zod";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { IS_RELEASE, PACKAGE, ROOT } from "../../../infra/shell/package.ts";
-import { run, tail } from "../../../infra/shell/process.ts";
+import { type Finished, run, tail } from "../../../infra/shell/process.ts";
 import { parseJson } from "../../../runtime/shared/json.ts";
 
 const MANIFEST = "package.json";
@@ -15,7 +15,7 @@ const VERSION_FILES = [MANIFEST, "package-lock.json"];
 const LEFT_OUT = new Set(["node_modules", ".git", ".steward"]);
 const PROGRAM = "stacks/commands/main.js";
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
-const VIEW_MS = 60_000;
+const REGISTRY_MS = 60_000;
 
 const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) });
 const versionSchema = z.looseObject({ version: z.string() });
@@ -79,21 +79,45 @@ export async function versionAtRegistry(
   env: NodeJS.ProcessEnv,
 ): Promise<string> {
   const words = ["view", `${PACKAGE}@${wanted}`, "version", "--json"];
-  const asked = await run("npm", words, { cwd: folder, env, timeoutMs: VIEW_MS });
+  const asked = await run("npm", words, { cwd: folder, env, timeoutMs: REGISTRY_MS });
   const answer = z.string().safeParse(parseJson(asked.stdout));
   if (asked.code === 0 && answer.success) return answer.data;
-  throw new BuildFailure(
+  throw notAtRegistry(wanted, asked);
+}
+
+function notAtRegistry(wanted: string, asked: Finished): BuildFailure {
+  return new BuildFailure(
     "upgrade_registry",
-    `npm finds no ${PACKAGE}@${wanted} at its registry: ${tail(asked, 3)}`,
+    `npm cannot get ${PACKAGE}@${wanted} from its registry: ${tail(asked, 3)}`,
     `See what it has, and whether it needs a login: \`npm view ${PACKAGE} versions\``,
   );
+}
+
+/**
+ * Returns the changelog that a version of the package brings; empty without one. Nothing is installed.
+ *
+ * @throws BuildFailure `upgrade_registry`
+ */
+export async function changelogOf(version: string, folder: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const place = await newFolder();
+  try {
+    const words = ["pack", `${PACKAGE}@${version}`, "--silent", "--pack-destination", place];
+    const packed = await run("npm", words, { cwd: folder, env, timeoutMs: REGISTRY_MS });
+    if (packed.code !== 0) throw notAtRegistry(version, packed);
+    const file = `${PACKAGE}-${version}.tgz`;
+    return (await run("tar", ["-xzOf", file, "package/CHANGELOG.md"], { cwd: place })).stdout;
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+async function newFolder(): Promise<string> {
+  return realpath(await mkdtemp(path.join(tmpdir(), "steward-upgrade-")));
 }
 
 /** A copy of a project with another version of the package, in a temporary folder. */
 export interface Aside {
   folder: string;
-  /** Text of the version's CHANGELOG.md; empty without one. */
-  changelog: string;
   remove(): Promise<void>;
 }
 
@@ -103,14 +127,13 @@ export interface Aside {
  * @throws BuildFailure `upgrade_install`
  */
 export async function installAside(project: Project, version: string, given: ProjectRun): Promise<Aside> {
-  const folder = await realpath(await mkdtemp(path.join(tmpdir(), "steward-upgrade-")));
+  const folder = await newFolder();
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const filter = (source: string): boolean => !LEFT_OUT.has(path.basename(source));
     await cp(project.folder, folder, { recursive: true, filter, verbatimSymlinks: true });
     await install(folder, given, "--save-exact", `${PACKAGE}@${version}`);
-    const changelog = await readFile(path.join(packageIn(folder), "CHANGELOG.md"), "utf8").catch(() => "");
-    return { folder, changelog, remove };
+    return { folder, remove };
   } catch (error) {
     await remove();
     throw error;

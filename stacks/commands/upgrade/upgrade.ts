@@ -6,14 +6,16 @@ import * as z from "zod";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { exclusively } from "../../../infra/shell/cache.ts";
 import type { Section } from "../../../infra/shell/changelog.ts";
+import { explain, explanationText } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { PACKAGE } from "../../../infra/shell/package.ts";
+import { commandsFor, PACKAGE } from "../../../infra/shell/package.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { type CommandOptions, type DeployedState, openDeployed, sinkOf } from "../deployed/stack.ts";
 import { previewText } from "../preview/preview.ts";
 import { EXIT } from "../rollout/options.ts";
 import {
+  changesText,
   decideUnattended,
   readConsent,
   sectionsBetween,
@@ -23,6 +25,7 @@ import {
 } from "./decide.ts";
 import {
   type Aside,
+  changelogOf,
   copyVersions,
   installAside,
   type Project,
@@ -81,8 +84,11 @@ export interface UpgradeResult extends Versions {
   plan?: RolloutReport;
   /** End of the rollout by the new version; absent if it has not begun. */
   rollout?: RolloutReport;
-  /** Reason for an upgrade that was not made. */
+  /** Reason for an upgrade that was not made, if the plan has none. */
   cause?: string;
+  /** Stable code of the reason, if it has one. */
+  code?: string | undefined;
+  fix?: string | undefined;
 }
 
 /**
@@ -91,7 +97,7 @@ export interface UpgradeResult extends Versions {
  * package-lock.json and rolls out. If the rollout goes back or does not begin, the two files go back too.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`, `upgrade_install`,
- * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`. The project is as it was then.
+ * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`. Nothing has changed then.
  */
 export async function upgrade(stack: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
   const project = await readProject(options.workDir ?? ".");
@@ -127,9 +133,8 @@ async function upgradeProject(
   if (deployed === installed) await rm(path.join(folder, "former"), { recursive: true, force: true });
   const result = { ...versions, step, changes: [] };
   if (step === "none") {
-    const behind =
-      installed === target ? "" : ` Install it here: npm install --save-exact ${PACKAGE}@${target}`;
-    say(`There is nothing newer.${behind}\n`);
+    say("There is nothing newer.\n");
+    if (installed !== target) say(`Install it here too: npm install --save-exact ${PACKAGE}@${target}\n`);
     return { exit: EXIT.done, ...result };
   }
   const { unattended = false, now = () => new Date() } = options;
@@ -141,15 +146,21 @@ async function upgradeProject(
   if (decision !== "go" && "waitsUntil" in decision) {
     return end(EXIT.done, `Outside the window, which opens at ${decision.waitsUntil.toISOString()}.`);
   }
+  const changes = sectionsBetween(
+    await changelogOf(target, project.folder, given.env),
+    deployed ?? installed,
+    target,
+  );
+  say(changesText(changes));
+  if (decision !== "go") {
+    return end(EXIT.waits, `A ${step} version is only reported, since nobody attends.`, changes);
+  }
+  const reported = { ...result, changes };
+  if (options.check === true) return { exit: EXIT.waits, ...reported };
+  const trial = NO_TRIAL[(await state()).output("target") === "host" ? "host" : "serverless"];
   const aside = await installAside(project, target, given);
   try {
-    const changes = sectionsBetween(aside.changelog, deployed ?? installed, target);
-    say(changesText(changes));
-    if (decision !== "go") {
-      return end(EXIT.waits, `A ${step} version is only reported, since nobody attends.`, changes);
-    }
-    const trial = NO_TRIAL[(await state()).output("target") === "host" ? "host" : "serverless"];
-    return await decided({ stack, project, folder, options, given, aside, trial }, { ...result, changes });
+    return await decided({ stack, project, folder, options, given, aside, trial }, reported);
   } finally {
     await aside.remove();
   }
@@ -171,9 +182,11 @@ interface Prepared {
 async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
   const { stack, options, given, aside } = prepared;
   const { say } = sinkOf(options);
-  if (options.check === true) return { exit: EXIT.waits, ...result };
-  say(`${prepared.trial}\n`);
-  const plan = await rolloutOf(aside.folder, [stack, "--plan-only", ...approvals(options)], given);
+  say(`\n${prepared.trial}\n`);
+  // The copy's record of it goes with the copy.
+  const log = (line: string): void => (line.startsWith("Recorded in ") ? undefined : given.log(line));
+  const words = [stack, "--plan-only", ...approvals(options)];
+  const plan = await rolloutOf(aside.folder, words, { ...given, log });
   const planned = { ...result, plan };
   if (options.propose !== undefined && plan.exit !== EXIT.notBegun) {
     await propose(options.propose, prepared, planned);
@@ -183,7 +196,11 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
   if (plan.exit !== EXIT.done) return { exit: plan.exit, ...planned };
   const isAgreed = options.yes === true || options.unattended === true;
   const confirmed = isAgreed || (await (options.confirm?.() ?? "no confirmation was given"));
-  if (confirmed !== true) throw unconfirmed(confirmed);
+  if (confirmed !== true) {
+    const explanation = explain(unconfirmed(confirmed), commandsFor(stack));
+    given.log(explanationText(explanation));
+    return { exit: EXIT.waits, ...explanation, ...planned };
+  }
   const rollout = await rollOut(prepared);
   return { exit: rollout.exit, ...planned, rollout };
 }
@@ -238,12 +255,6 @@ async function deployedVersion(state: DeployedState, { installed }: Project): Pr
   return state.output("bundleHash") === hash ? installed : undefined;
 }
 
-function changesText(changes: readonly Section[]): string {
-  return changes
-    .map(({ name, date, text }) => `\n## ${name}${date === undefined ? "" : ` - ${date}`}\n\n${text}\n`)
-    .join("");
-}
-
 /** Writes what a pull request needs: the preview as its text, and the two files that it changes. */
 async function propose(
   folder: string,
@@ -281,6 +292,6 @@ function unconfirmed(cause: string): BuildFailure {
   return new BuildFailure(
     "upgrade_unconfirmed",
     cause,
-    ({ script }) => `Run it again and answer yes, or skip the question: \`${script("upgrade", "--yes")}\`.`,
+    ({ script }) => `Run it again and answer yes, or skip the question: \`${script("upgrade", "--yes")}\``,
   );
 }
