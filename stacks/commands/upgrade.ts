@@ -33,6 +33,7 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     .option("--yes", "skip confirmation", false)
     .option("--accept-migration <tag>", "this migration may be applied, as v2")
     .option("--accept-replay", "the new version may read past events otherwise", false)
+    .option("--without-trial", "do not start the new version on a copy of a host's data first", false)
     .option("--without-backup", "make none before the update", false)
     .option("--json", "print one JSON object", false)
     .addHelpText(

@@ -190,18 +190,22 @@ export async function rolloutOf(
   words: readonly string[],
   given: ProjectRun,
 ): Promise<RolloutReport> {
-  const program = path.join(packageIn(folder), PROGRAM);
   const { env, log } = given;
   let last = "";
   const onLine = (line: string): void => {
     if (line.startsWith("{")) last = line;
     else log(line);
   };
-  const command = [program, "rollout", ...words, "--json"];
+  const command = [programIn(folder), "rollout", ...words, "--json"];
   const ended = await run(process.execPath, command, { cwd: folder, env, onLine });
   const report =
     rolloutReport.safeParse(parseJson(last)).data ?? rolloutReport.parse({ cause: tail(ended, 5) });
   return { ...report, exit: report.exit ?? ended.code };
+}
+
+/** Program of the commands that a folder has installed. */
+export function programIn(folder: string): string {
+  return path.join(packageIn(folder), PROGRAM);
 }
 
 /** Folder of the package in a project. */

@@ -2,16 +2,12 @@ import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import semver from "semver";
-import * as z from "zod";
-import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { exclusively } from "../../../infra/shell/cache.ts";
 import type { Section } from "../../../infra/shell/changelog.ts";
 import { explain, explanationText } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { commandsFor, PACKAGE } from "../../../infra/shell/package.ts";
-import { StewardError } from "../../../runtime/contract/errors.ts";
-import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { type CommandOptions, type DeployedState, openDeployed, sinkOf } from "../deployed/stack.ts";
+import { type CommandOptions, type DeployedStack, openDeployed, sinkOf } from "../deployed/stack.ts";
 import { previewText } from "../preview/preview.ts";
 import { EXIT } from "../rollout/options.ts";
 import {
@@ -23,6 +19,7 @@ import {
   stepTo,
   type Versions,
 } from "./decide.ts";
+import { deployedVersion, tryVersion } from "./deployed.ts";
 import {
   type Aside,
   changelogOf,
@@ -37,15 +34,8 @@ import {
   versionAtRegistry,
 } from "./project.ts";
 
-const ANSWER_MS = 5_000;
 /** Writes the consent into package.json. */
 const CONSENT = "npm pkg set steward.upgrade.unattended=patch steward.upgrade.window='Sun 02:00-05:00 UTC'";
-const NO_TRIAL = {
-  host: "The new version is not started on a copy of the data. The update keeps the former container until the new one answers.",
-  serverless:
-    "The data of a serverless stack cannot be copied for a trial. To try past events: steward:replayEvents.",
-} as const;
-
 /** Options of {@link upgrade}. */
 export interface UpgradeOptions extends CommandOptions {
   /** Version of the package. Default: the newest at the registry. */
@@ -66,6 +56,8 @@ export interface UpgradeOptions extends CommandOptions {
   acceptReplay?: boolean | undefined;
   /** Makes no backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
+  /** Does not start the new version on a copy of a host's data before the update. Default: false. */
+  withoutTrial?: boolean | undefined;
   /** Clock for the window. */
   now?: (() => Date) | undefined;
 }
@@ -93,11 +85,12 @@ export interface UpgradeResult extends Versions {
 
 /**
  * Upgrades a deployed stack to another version of the package, in a project that depends on it. Installs the new version
- * in a copy of the project, previews the stack with it there, and after consent writes the version into package.json and
- * package-lock.json and rolls out. If the rollout goes back or does not begin, the two files go back too.
+ * in a copy of the project, previews the stack with it there, starts it on a copy of a host's data, and after consent
+ * writes the version into package.json and package-lock.json and rolls out. If the rollout goes back or does not begin,
+ * the two files go back too.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`, `upgrade_install`,
- * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`. Nothing has changed then.
+ * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`. Nothing has changed then.
  */
 export async function upgrade(stack: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
   const project = await readProject(options.workDir ?? ".");
@@ -118,8 +111,8 @@ async function upgradeProject(
 ): Promise<UpgradeResult> {
   const { say, log } = sinkOf(options);
   const given = { env: { ...process.env, ...options.env }, log };
-  const { state } = await openDeployed(stack, { ...options, runsProgram: false });
-  const deployed = await deployedVersion(await state(), project);
+  const opened = await openDeployed(stack, { ...options, runsProgram: false });
+  const deployed = await deployedVersion(await opened.state(), project);
   const { installed } = project;
   const target = await versionAtRegistry(project.folder, options.to ?? "latest", given.env);
   const versions = { deployed, installed, target };
@@ -157,10 +150,9 @@ async function upgradeProject(
   }
   const reported = { ...result, changes };
   if (options.check === true) return { exit: EXIT.waits, ...reported };
-  const trial = NO_TRIAL[(await state()).output("target") === "host" ? "host" : "serverless"];
   const aside = await installAside(project, target, given);
   try {
-    return await decided({ stack, project, folder, options, given, aside, trial }, reported);
+    return await decided({ stack, project, folder, options, given, aside, opened }, reported);
   } finally {
     await aside.remove();
   }
@@ -175,14 +167,12 @@ interface Prepared {
   options: UpgradeOptions;
   given: ProjectRun;
   aside: Aside;
-  /** Sentence about a trial on a copy of the data. */
-  trial: string;
+  opened: DeployedStack;
 }
 
 async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
   const { stack, options, given, aside } = prepared;
   const { say } = sinkOf(options);
-  say(`\n${prepared.trial}\n`);
   // The copy's record of it goes with the copy.
   const log = (line: string): void => (line.startsWith("Recorded in ") ? undefined : given.log(line));
   const words = [stack, "--plan-only", ...approvals(options)];
@@ -194,6 +184,7 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
     return { exit: EXIT.done, ...planned };
   }
   if (plan.exit !== EXIT.done) return { exit: plan.exit, ...planned };
+  if (options.withoutTrial !== true) say(`${await tryVersion(prepared.opened, aside, given)}\n`);
   const isAgreed = options.yes === true || options.unattended === true;
   const confirmed = isAgreed || (await (options.confirm?.() ?? "no confirmation was given"));
   if (confirmed !== true) {
@@ -236,35 +227,16 @@ function approvals({ accept, acceptReplay, withoutBackup }: UpgradeOptions): str
   ];
 }
 
-/**
- * Returns the version that serves: the service says it, or it is the installed one because the stack has deployed that
- * one's build.
- */
-async function deployedVersion(state: DeployedState, { installed }: Project): Promise<string | undefined> {
-  if (state.resources.length === 0) throw new StewardError("stack_not_deployed");
-  const url = state.output("url");
-  const answered = await fetch(`${url}${ROUTES.home.path}`, {
-    headers: { accept: "application/json" },
-    signal: AbortSignal.timeout(ANSWER_MS),
-  })
-    .then((response) => response.json())
-    .catch(() => undefined);
-  const said = z.object({ name: z.literal("steward"), version: z.string() }).safeParse(answered);
-  if (said.success) return said.data.version;
-  const { hash } = await buildBundle();
-  return state.output("bundleHash") === hash ? installed : undefined;
-}
-
 /** Writes what a pull request needs: the preview as its text, and the two files that it changes. */
 async function propose(
   folder: string,
-  { stack, aside, trial }: Prepared,
+  { stack, aside }: Prepared,
   { deployed, installed, target, changes, plan }: UpgradeResultWithPlan,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   await copyVersions(aside.folder, folder);
   const head = `## ${PACKAGE} ${deployed ?? installed} → ${target}\n`;
-  const text = [head, changesText(changes), previewText(stack, plan), `${trial}\n`].join("\n");
+  const text = [head, changesText(changes), previewText(stack, plan)].join("\n");
   await writeFile(path.join(folder, "upgrade.md"), text);
 }
 
