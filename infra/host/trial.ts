@@ -7,7 +7,7 @@ import { tail } from "../shell/process.ts";
 import { containersOf } from "./update/containers.ts";
 import { backUp, isReady } from "./update/former.ts";
 
-const READY_MS = 90_000;
+const READY_MS = 60_000;
 const RETRY_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 /** Place of the copy's volume while it is filled. */
@@ -25,7 +25,7 @@ for (const name of fs.readdirSync(from).filter((file) => file.startsWith(process
 interface TrialOptions {
   /** The engine's address. Default: the one that the `docker` command uses. */
   dockerHost?: string | undefined;
-  /** Milliseconds within which the image has to become ready. Default: 90 seconds. */
+  /** Milliseconds within which the image has to become ready. Default: 60 seconds. */
   readyMs?: number;
 }
 

@@ -1,21 +1,17 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { createAdaptorServer } from "@hono/node-server";
-import { Hono } from "hono";
 import semver from "semver";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
-import { execute } from "../../scripts/execute.ts";
 import { fixFor, succeed, type, type Typed, typeFix } from "../journeys/typed.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { type AnsweringStage, startAnsweringStage } from "../support/answering-stage.ts";
 import { MODEL_KEY, SIGNING_SECRET } from "../support/serverless-stack.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { emptyProject, type Project } from "./project.ts";
-import { type PackageRegistry, startPackageRegistry } from "./verdaccio.ts";
+import { type PublishedVersions, publishVersions } from "./published.ts";
 
 const { version: A } = packageJson;
 const B = semver.inc(A, "patch") ?? "";
@@ -25,25 +21,20 @@ const MINOR = semver.inc(A, "minor") ?? "";
 const UPGRADE = "npx steward-deploy upgrade dev";
 
 let stage: AnsweringStage;
-let registry: PackageRegistry;
-let front: LoopbackServer;
 let project: Project;
+let versions: PublishedVersions;
 
 beforeAll(async () => {
-  [stage, registry] = await Promise.all([startAnsweringStage(), startPackageRegistry()]);
+  stage = await startAnsweringStage();
   project = await emptyProject("from-a-to-b");
   await project.begin("serverless");
   project.shell.environment["TMPDIR"] = inProject("../tmp");
   await mkdir(inProject("../tmp"));
-  front = await startFront();
-  await writeFile(inProject(".npmrc"), `registry=${front.url}\n`);
-  await publish(A, async (folder) => void (await packed(folder)));
-  await publish(B, (folder) => nextVersion(folder, B), "latest");
-  await publish(SILENT, (folder) => nextVersion(folder, SILENT, withoutReadiness));
-  await publish(UNINSTALLABLE, (folder) =>
-    withoutProgram(folder, UNINSTALLABLE, { "steward-gateway-part": "1.0.0" }),
-  );
-  await publish(MINOR, (folder) => withoutProgram(folder, MINOR, {}));
+  versions = await publishVersions(project);
+  await versions.publish(B, {}, "latest");
+  await versions.publish(SILENT, { worker: withoutReadiness });
+  await versions.publishEmpty(UNINSTALLABLE, { "steward-gateway-part": "1.0.0" });
+  await versions.publishEmpty(MINOR, {});
   const { "steward:origin": origin } = stage.world.config();
   await project.configure(
     {
@@ -66,76 +57,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stage?.close();
-  await front?.close();
-  await registry?.close();
+  await versions?.close();
   await project?.remove();
 }, UPDATE_MS);
 
 const inProject = (name: string): string => path.join(project.shell.folder, name);
-
-/** Starts a registry that has this package from the tests' own and all others from where npm takes them here. */
-async function startFront(): Promise<LoopbackServer> {
-  const usual = (await execute("npm", ["config", "get", "registry"])).trim();
-  const app = new Hono().get("*", ({ req, redirect }) =>
-    redirect(new URL(req.path.slice(1), req.path.startsWith("/steward-gateway") ? registry.url : usual).href),
-  );
-  return listenOnLoopback(createAdaptorServer(app) as never, 0);
-}
-
-const NEW_CHANGES = (version: string): string =>
-  `## [${version}] - 2026-12-01\n\n- What ${version} changes.\n\n## [${A}] - 2026-11-27\n\n- What ${A} has.\n`;
-
-/** Publishes a version. Default content: no program, for an upgrade that ends before it needs one. */
-async function publish(
-  version: string,
-  edit: (folder: string) => Promise<void>,
-  tag = "other",
-): Promise<void> {
-  const folder = path.join(path.dirname(project.shell.folder), `published-${version}`);
-  await mkdir(folder);
-  await edit(folder);
-  const login = `--registry=${registry.url} --userconfig=${registry.settings}`;
-  await succeed(project.shell, `npm publish --silent ${login} --tag=${tag} ${folder}`);
-}
-
-/** Unpacks the packed package. */
-function packed(folder: string): Promise<string> {
-  const { STEWARD_PACKAGE: file = inProject(`../package/steward-gateway-${A}.tgz`) } = process.env;
-  return execute("tar", ["-xzf", file, "-C", folder, "--strip-components=1"]);
-}
-
-/** Makes the packed package one of another version, with its changelog and another Worker. */
-async function nextVersion(
-  folder: string,
-  version: string,
-  editWorker = (text: string) => text,
-): Promise<void> {
-  await packed(folder);
-  const change = async (name: string, to: (text: string) => string): Promise<void> => {
-    const file = path.join(folder, name);
-    const text = await readFile(file, "utf8");
-    expect(to(text)).not.toBe(text);
-    await writeFile(file, to(text));
-  };
-  await change("package.json", (text) => text.replace(`"version": "${A}"`, `"version": "${version}"`));
-  await change("runtime/contract/names.js", (text) => text.replace(`"${A}"`, `"${version}"`));
-  await change("CHANGELOG.md", (text) => text.replace(/^## [^]*$/m, NEW_CHANGES(version)));
-  const released = await readFile(path.join(folder, "dist/released.json"), "utf8");
-  const { worker } = JSON.parse(released) as { worker: string };
-  await change(`dist/worker-${worker}/index.js`, (text) =>
-    editWorker(text.replaceAll(`"${A}"`, `"${version}"`)),
-  );
-  const other = version.replaceAll(".", "").padStart(worker.length, "0");
-  await rename(path.join(folder, `dist/worker-${worker}`), path.join(folder, `dist/worker-${other}`));
-  await change("dist/released.json", (text) => text.replace(worker, other));
-}
-
-/** Makes a package without a program, for an upgrade that ends before it needs one. */
-async function withoutProgram(folder: string, version: string, dependencies: object): Promise<void> {
-  const manifest = { name: "steward-gateway", version, dependencies };
-  await writeFile(path.join(folder, "package.json"), JSON.stringify(manifest));
-  await writeFile(path.join(folder, "CHANGELOG.md"), NEW_CHANGES(version));
-}
 
 /** Takes the route away that the probe asks. */
 const withoutReadiness = (worker: string): string =>

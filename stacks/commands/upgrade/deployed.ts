@@ -46,7 +46,7 @@ export async function tryVersion(stack: DeployedStack, aside: Aside, given: Proj
   const { values } = await stack.config();
   const { "steward:image": image = "build", "steward:docker": dockerHost } = values;
   if (image !== "build") return "steward:image names the image, so there is no new one to try.";
-  const container = findResource(await stack.state(), "docker:index/container:Container", "container");
+  const container = findResource(await stack.state(), "docker:index/container:Container", "service");
   const name = container?.inputs?.["name"];
   if (typeof name !== "string") return "The stack has no container yet, so there is no data to try.";
   const built = await imageOf(aside, dockerHost, given);
