@@ -25,6 +25,8 @@ for (const name of fs.readdirSync(from).filter((file) => file.startsWith(process
 interface TrialOptions {
   /** The engine's address. Default: the one that the `docker` command uses. */
   dockerHost?: string | undefined;
+  /** Words of the upgrade that name the version, for the printed fix. Default: none. */
+  words?: readonly string[];
   /** Milliseconds within which the image has to become ready. Default: 60 seconds. */
   readyMs?: number;
 }
@@ -40,7 +42,7 @@ interface TrialOptions {
 export async function tryOnCopy(
   container: string,
   image: string,
-  { dockerHost, readyMs = READY_MS }: TrialOptions = {},
+  { dockerHost, words = [], readyMs = READY_MS }: TrialOptions = {},
 ): Promise<boolean> {
   const containers = containersOf(dockerHost);
   const running = await containers.inspect(container);
@@ -78,7 +80,7 @@ export async function tryOnCopy(
       "upgrade_trial_failed",
       [`${image} does not become ready on a copy of the data, so nothing was changed.`, ...report].join("\n"),
       ({ script }) =>
-        `Wait for another version, or deploy it without the trial: \`${script("upgrade", "--without-trial")}\``,
+        `Wait for another version, or deploy it without the trial: \`${script("upgrade", ...words, "--without-trial")}\``,
     );
   });
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { docker } from "../../infra/shell/docker.ts";
 import { AGENT, HOST_NAMES } from "../../runtime/contract/names.ts";
-import { succeed, type } from "../journeys/typed.ts";
+import { fixFor, succeed, type } from "../journeys/typed.ts";
 import { engine } from "../support/docker.ts";
 import { holdHostNames } from "../support/host-names.ts";
 import { freePort } from "../support/ports.ts";
@@ -87,7 +87,9 @@ test.skipIf(!engine.ok)(
 
     const unable = await type(shell, `npx steward-deploy upgrade dev --to ${UNABLE} --yes`);
     expect(unable.code, unable.said).toBe(1);
-    expect(unable.said).toContain("(upgrade_trial_failed)");
+    expect(fixFor("upgrade_trial_failed", unable.said)).toContain(
+      `npx steward-deploy upgrade dev --to ${UNABLE} --without-trial`,
+    );
     expect(unable.said).toContain("cannot read the former version's state.db");
     expect(await everything()).toEqual(before);
 

@@ -199,9 +199,11 @@ test(
 test(
   "an upgrade backs up, deploys, and leaves nothing to change; an older version is refused afterwards",
   async () => {
-    const asked = await upgrade("");
+    const asked = await upgrade(`--to ${B}`);
     expect(asked.code, asked.said).toBe(2);
-    const done = await typeFix(project.shell, fixFor("upgrade_unconfirmed", asked.said));
+    const fix = fixFor("upgrade_unconfirmed", asked.said);
+    expect(fix).toContain(`${UPGRADE} --to ${B} --yes`);
+    const done = await typeFix(project.shell, fix);
     expect(done.said).toContain("The data of a serverless stack cannot be copied for a trial.");
     expect(done.said).toMatch(/Made the backup \S+/);
     const after = await everything();

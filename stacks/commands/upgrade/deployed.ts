@@ -36,10 +36,16 @@ export async function deployedVersion(
  * Starts the version that is installed aside on a copy of the deployed data, if the stack is a host. Changes nothing but
  * that the running version makes a backup.
  *
+ * @param words of the upgrade that name the version
  * @returns a sentence about the trial, or why there is none
  * @throws BuildFailure `upgrade_trial_failed`
  */
-export async function tryVersion(stack: DeployedStack, aside: Aside, given: ProjectRun): Promise<string> {
+export async function tryVersion(
+  stack: DeployedStack,
+  aside: Aside,
+  given: ProjectRun,
+  words: readonly string[],
+): Promise<string> {
   if ((await targetOf(stack)) !== "host") {
     return "The data of a serverless stack cannot be copied for a trial. To try past events: steward:replayEvents.";
   }
@@ -49,8 +55,8 @@ export async function tryVersion(stack: DeployedStack, aside: Aside, given: Proj
   const container = findResource(await stack.state(), "docker:index/container:Container", "service");
   const name = container?.inputs?.["name"];
   if (typeof name !== "string") return "The stack has no container yet, so there is no data to try.";
-  const built = await imageOf(aside, dockerHost, given);
-  return (await tryOnCopy(name, built, { dockerHost }))
+  const built = await imageOf(aside, dockerHost, given, words);
+  return (await tryOnCopy(name, built, { dockerHost, words }))
     ? "The new version has started on a copy of the data and became ready."
     : `The container ${name} does not answer, so the new version was not tried on its data.`;
 }
@@ -64,16 +70,17 @@ async function imageOf(
   { folder }: Aside,
   dockerHost: string | undefined,
   { env, log }: ProjectRun,
+  words: readonly string[],
 ): Promise<string> {
-  const words = [programIn(folder), "image"];
+  const command = [programIn(folder), "image"];
   const options = { cwd: folder, env: { ...env, ...(dockerHost && { DOCKER_HOST: dockerHost }) } };
-  const built = await run(process.execPath, words, { ...options, onLine: log });
+  const built = await run(process.execPath, command, { ...options, onLine: log });
   const name = built.stdout.trim().split("\n").at(-1) ?? "";
   if (built.code === 0 && name !== "") return name;
   throw new BuildFailure(
     "upgrade_image",
     `the image of the new version cannot be built: ${tail(built, 5)}`,
     ({ script }) =>
-      `Repair what is named above, or deploy without a trial: \`${script("upgrade", "--without-trial")}\``,
+      `Repair what is named above, or deploy without a trial: \`${script("upgrade", ...words, "--without-trial")}\``,
   );
 }

@@ -184,11 +184,12 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
     return { exit: EXIT.done, ...planned };
   }
   if (plan.exit !== EXIT.done) return { exit: plan.exit, ...planned };
-  if (options.withoutTrial !== true) say(`${await tryVersion(prepared.opened, aside, given)}\n`);
+  if (options.withoutTrial !== true)
+    say(`${await tryVersion(prepared.opened, aside, given, wanted(options))}\n`);
   const isAgreed = options.yes === true || options.unattended === true;
   const confirmed = isAgreed || (await (options.confirm?.() ?? "no confirmation was given"));
   if (confirmed !== true) {
-    const explanation = explain(unconfirmed(confirmed), commandsFor(stack));
+    const explanation = explain(unconfirmed(confirmed, options), commandsFor(stack));
     given.log(explanationText(explanation));
     return { exit: EXIT.waits, ...explanation, ...planned };
   }
@@ -201,9 +202,14 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
   const former = path.join(folder, "former");
   // An interrupted upgrade has left the last version that is known to work.
   if (!existsSync(former)) await copyVersions(project.folder, former);
+  // A failure here must not hide what the rollout ended with. The next upgrade finds the former files then.
   const goBack = async (): Promise<void> => {
-    await takeVersions(project.folder, former, given);
-    await rm(former, { recursive: true });
+    try {
+      await takeVersions(project.folder, former, given);
+      await rm(former, { recursive: true });
+    } catch (error) {
+      given.log(explanationText(explain(error, commandsFor(stack))));
+    }
   };
   let ended: RolloutReport;
   try {
@@ -260,10 +266,16 @@ function downgrade({ deployed, installed, target }: Versions): BuildFailure {
   );
 }
 
-function unconfirmed(cause: string): BuildFailure {
+/** Words that name the version again, in a command that is printed. */
+function wanted({ to }: UpgradeOptions): string[] {
+  return to === undefined ? [] : ["--to", to];
+}
+
+function unconfirmed(cause: string, options: UpgradeOptions): BuildFailure {
+  const words = [...wanted(options), ...approvals(options), "--yes"];
   return new BuildFailure(
     "upgrade_unconfirmed",
     cause,
-    ({ script }) => `Run it again and answer yes, or skip the question: \`${script("upgrade", "--yes")}\``,
+    ({ script }) => `Run it again and answer yes, or skip the question: \`${script("upgrade", ...words)}\``,
   );
 }
