@@ -35,6 +35,7 @@ function readOptions(argv: readonly string[]): UpgradeOptions & { stack: string 
     .option("--accept-replay", "the new version may read past events otherwise", false)
     .option("--without-trial", "do not start the new version on a copy of a host's data first", false)
     .option("--without-backup", "make none before the update", false)
+    .option("--config <file>", "a policy configuration: the levels and values of the rules")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",

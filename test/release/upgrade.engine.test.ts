@@ -167,7 +167,7 @@ test(
 );
 
 test(
-  "a version that cannot be installed, or that does not answer, leaves all as it was",
+  "a version that cannot be installed, breaks a policy or does not answer leaves all as it was",
   async () => {
     const before = await everything();
     const missing = await upgrade("--to 99.0.0 --yes");
@@ -178,6 +178,15 @@ test(
     const unable = await upgrade(`--to ${UNINSTALLABLE} --yes --json`);
     expect(unable.code, unable.said).toBe(1);
     expect(reportOf(unable)).toMatchObject({ ok: false, code: "upgrade_install" });
+    expect(await everything()).toEqual(before);
+
+    await writeFile(inProject("policies.json"), '{"bucket-lifecycle": "mandatory"}');
+    const broken = await upgrade(`--to ${B} --yes --config policies.json --json`);
+    expect(broken.code, broken.said).toBe(3);
+    expect(reportOf(broken)).toMatchObject({
+      ok: false,
+      plan: { broken: [expect.stringContaining("bucket-lifecycle")] },
+    });
     expect(await everything()).toEqual(before);
 
     const silent = await type(project.shell, `PROBE_TIMEOUT_MS=6000 ${UPGRADE} --to ${SILENT} --yes --json`);

@@ -54,6 +54,8 @@ export interface UpgradeOptions extends CommandOptions {
   accept?: string | undefined;
   /** The new version may read past events otherwise than the running one. Default: false. */
   acceptReplay?: boolean | undefined;
+  /** File with the policies' configuration, from `workDir`. Default: the policies' own. */
+  config?: string | undefined;
   /** Makes no backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
   /** Does not start the new version on a copy of a host's data before the update. Default: false. */
@@ -225,8 +227,10 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
   return ended;
 }
 
-function approvals({ accept, acceptReplay, withoutBackup }: UpgradeOptions): string[] {
+/** Words of the rollout that the options stand for. */
+function approvals({ accept, acceptReplay, withoutBackup, config, workDir = "." }: UpgradeOptions): string[] {
   return [
+    ...(config === undefined ? [] : ["--config", path.resolve(workDir, config)]),
     ...(accept === undefined ? [] : ["--accept-migration", accept]),
     ...(acceptReplay === true ? ["--accept-replay"] : []),
     ...(withoutBackup === true ? ["--without-backup"] : []),
