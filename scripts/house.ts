@@ -35,7 +35,7 @@ const STREAM_USERS: Readonly<Record<string, string>> = {
   "runtime/gateway/cli/main.ts": "hands it to writeText",
   "runtime/process/stop.ts": "listens for its end",
   "runtime/shared/terminal.ts": "writes",
-  "stacks/commands/rollout.ts": "asks a question",
+  "stacks/commands/rollout/confirm.ts": "asks a question",
 };
 const VAGUE = new Set(
   "notes fresh standing kept look before parts entry seen wanted say modest tally leftovers".split(" "),

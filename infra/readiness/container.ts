@@ -19,15 +19,19 @@ export async function keepsEnding(name: string): Promise<boolean> {
   return code === 0 && Number(stdout) >= MOST_RESTARTS;
 }
 
-/** Returns what Docker knows of a container that does not answer: how it stands, and its last words, without secrets. */
-export async function containerReport(name: string): Promise<string[]> {
-  const asked = await run("docker", ["container", "inspect", name]);
+/**
+ * Returns what Docker knows of a container that does not answer: its state, and its last lines, without secrets.
+ *
+ * @param env selects the engine. Default: this process's
+ */
+export async function containerReport(name: string, env = process.env): Promise<string[]> {
+  const asked = await run("docker", ["container", "inspect", name], { env });
   if (asked.code !== 0) return [`The container ${name} is not there.`];
   const [found] = JSON.parse(asked.stdout) as Inspected[];
   if (found === undefined) return [];
-  const { code, stdout, stderr } = await run("docker", ["logs", `--tail=${LAST_LINES}`, name]);
+  const { code, stdout, stderr } = await run("docker", ["logs", `--tail=${LAST_LINES}`, name], { env });
   const redact = createRedactor(environmentOf(found));
-  const state = stateText(name, found, await lastExitCode(found));
+  const state = stateText(name, found, await lastExitCode(found, env));
   if (code !== 0) return [`${state} Its logs cannot be read.`];
   const words = `${stdout}${stderr}`.trimEnd();
   if (words === "") return [`${state} It said nothing.`];
@@ -36,9 +40,9 @@ export async function containerReport(name: string): Promise<string[]> {
 }
 
 /** The engine forgets it where the container runs again; its events do not. Nothing where it has never ended. */
-async function lastExitCode({ Id, Created, State }: Inspected): Promise<string> {
+async function lastExitCode({ Id, Created, State }: Inspected, env: NodeJS.ProcessEnv): Promise<string> {
   if (State.Status !== "running") return String(State.ExitCode);
-  const { stdout } = await run("docker", [
+  const words = [
     "events",
     `--filter=container=${Id}`,
     "--filter=event=die",
@@ -46,7 +50,8 @@ async function lastExitCode({ Id, Created, State }: Inspected): Promise<string> 
     `--since=${Created}`,
     `--until=${State.StartedAt}`,
     "--format={{.Actor.Attributes.exitCode}}",
-  ]);
+  ];
+  const { stdout } = await run("docker", words, { env });
   return stdout.trimEnd().split("\n").at(-1) ?? "";
 }
 

@@ -1,30 +1,4 @@
-/** A section of CHANGELOG.md, in the form of Keep a Changelog: https://keepachangelog.com/en/1.1.0/ */
-export interface Section {
-  /** As the heading names it: `0.1.0`, or `Unreleased`. */
-  name: string;
-  /** `2026-11-27`; `undefined` if the heading has none. */
-  date: string | undefined;
-  /** Markdown below the heading, without blank lines around it. */
-  text: string;
-}
-
-const UNRELEASED = "Unreleased";
-const HEADING = /^## \[([^\]\n]+)\](?: - (\d{4}-\d{2}-\d{2}))?[ \t]*$/;
-
-/** Returns the sections of a changelog from top to bottom. */
-export function sectionsOf(changelog: string): Section[] {
-  const sections: (Pick<Section, "name" | "date"> & { lines: string[] })[] = [];
-  for (const line of changelog.split(/\r?\n/)) {
-    const [, name, date] = HEADING.exec(line) ?? [];
-    if (name === undefined) sections.at(-1)?.lines.push(line);
-    else sections.push({ name, date, lines: [] });
-  }
-  return sections.map(({ name, date, lines }) => ({
-    name,
-    date,
-    text: lines.join("\n").trim(),
-  }));
-}
+import { type Section, sectionsOf, UNRELEASED } from "../../infra/shell/changelog.ts";
 
 /** Returns the sections of versions: all but the one of unreleased changes. */
 export function releasesIn(changelog: string): Section[] {

@@ -1,5 +1,6 @@
 import semver from "semver";
-import { hasChanges, releasesIn, sectionsOf } from "./changelog.ts";
+import { sectionsOf } from "../../infra/shell/changelog.ts";
+import { hasChanges, releasesIn } from "./changelog.ts";
 
 /** A reason not to release. Its code is stable. */
 export interface Problem {

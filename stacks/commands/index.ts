@@ -18,3 +18,4 @@ export type { DeployedBuild } from "./promotion/promotion.ts";
 export { EXIT, type RolloutOptions } from "./rollout/options.ts";
 export type { UpdatePlan } from "./rollout/plan.ts";
 export { rollout, type RolloutExit, type RolloutResult } from "./rollout/rollout.ts";
+export { upgrade, type UpgradeOptions, type UpgradeResult } from "./upgrade/upgrade.ts";

@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   pulumi: "runs the Pulumi CLI under this Node",
   rollout: "updates a stack as a pipeline may: preview, backup, update, probe, and back if it fails",
   "slack-manifest": "writes the Slack app of a stack",
+  upgrade: "takes a stack to a newer version of this package, and back if it fails",
 };
 
 const [, , given = ""] = process.argv;

@@ -74,6 +74,7 @@ test("the commands are all there", () => {
     "sdk",
     "slack-manifest",
     "start",
+    "upgrade",
   ]);
 });
 

@@ -70,7 +70,7 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
       await install();
       const place = `./node_modules/steward-gateway/templates/${template}`;
       await works(`pulumi new ${place} --force --yes --name bot --stack dev`);
-      const files = ["Pulumi.yaml", "README.md", "index.js", "package.json"];
+      const files = [".github", "Pulumi.yaml", "README.md", "index.js", "package.json"];
       expect(await readdir(bot)).toEqual(expect.arrayContaining(files));
     },
     async configure(plain, secrets, where = shell, stack = "dev") {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -43,10 +43,9 @@ test(
       log(`skipped: actionlint (${found.missing})`);
       return context.skip(found.missing);
     }
-    const clean = await check(
-      found.executable,
-      workflowFiles().map((name) => join(GITHUB, "workflows", name)),
-    );
+    const own = workflowFiles().map((name) => join(GITHUB, "workflows", name));
+    const ofTemplates = globSync("templates/*/.github/workflows/*.yml");
+    const clean = await check(found.executable, [...own, ...ofTemplates]);
     expect(clean.stdout + clean.stderr).toBe("");
     expect(clean.code).toBe(0);
 

@@ -1,5 +1,5 @@
-import { accessSync, constants, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { accessSync, constants, existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
@@ -8,7 +8,12 @@ import { builtTag, sourceTag } from "../../scripts/release/check.ts";
 import { evaluate } from "./expression.ts";
 import { GITHUB, neededBy, readWorkflow, stepsOf, workflowFiles } from "./read.ts";
 
-const FILES = [...workflowFiles().map((name) => `workflows/${name}`), "actions/setup/action.yml"];
+/** Workflows that a project of a template gets. */
+const OF_TEMPLATES = globSync("templates/*/.github/workflows/*.yml").map((file) =>
+  relative(join(GITHUB, "workflows"), file),
+);
+const WORKFLOWS = [...workflowFiles(), ...OF_TEMPLATES];
+const FILES = [...WORKFLOWS.map((name) => `workflows/${name}`), "actions/setup/action.yml"];
 
 describe.each(FILES)("%s", (file) => {
   const lines = readFileSync(join(GITHUB, file), "utf8").split("\n");
@@ -20,7 +25,7 @@ describe.each(FILES)("%s", (file) => {
   });
 });
 
-describe.each(workflowFiles())("%s", (file) => {
+describe.each(WORKFLOWS)("%s", (file) => {
   const workflow = readWorkflow(file);
   const jobs = Object.values(workflow.jobs);
   const steps = jobs.flatMap(stepsOf);
@@ -70,6 +75,22 @@ describe.each(workflowFiles())("%s", (file) => {
     const unknown = commands.filter((command) => !isKnown(command));
     expect(unknown).toEqual([]);
   });
+});
+
+test("the templates' workflows are one, and take the actions that this repository's take", () => {
+  expect(OF_TEMPLATES).toHaveLength(2);
+  const [text = "", other] = OF_TEMPLATES.map((file) =>
+    readFileSync(join(GITHUB, "workflows", file), "utf8"),
+  );
+  expect(other).toBe(text);
+  const usesOf = (one: string): string[] => [...one.matchAll(/uses: ([^.].*)/g)].map(([, used = ""]) => used);
+  const own = FILES.filter((file) => !file.includes("templates/")).flatMap((file) =>
+    usesOf(readFileSync(join(GITHUB, file), "utf8")),
+  );
+  expect(own).toEqual(expect.arrayContaining(usesOf(text)));
+  const setup = readFileSync(join(GITHUB, "actions/setup/action.yml"), "utf8");
+  const [, version] = /pulumi-version: (\S+)/.exec(setup) ?? [];
+  expect(text).toContain(`pulumi-version: ${version}\n`);
 });
 
 describe("check.yml", () => {
@@ -199,6 +220,10 @@ function isKnown(command: string): boolean {
   if (script !== undefined) return script in packageJson.scripts;
   if (command.startsWith(".ci/")) return isExecutable(command);
   if (command.includes('=$(gh api "repos/$GH_REPO/')) return true;
+  const [, ofPackage] = /^npx steward-deploy ([\w-]+) /.exec(command) ?? [];
+  if (ofPackage !== undefined) return existsSync(`stacks/commands/${ofPackage}.ts`);
+  // test/workflows/upgrade.process.test.ts runs this one.
+  if (command.includes('gh pr create --head "$BRANCH"')) return true;
   return command === "npm ci" || command.startsWith("gh pr comment ");
 }
 

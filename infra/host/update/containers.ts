@@ -3,6 +3,7 @@ import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StewardError } from "../../../runtime/contract/errors.ts";
+import { DATA_DIRECTORY } from "../../../runtime/contract/names.ts";
 import { environmentFor } from "../../shell/docker.ts";
 import { type Finished, run, tail } from "../../shell/process.ts";
 
@@ -24,6 +25,13 @@ export interface Inspected {
   NetworkSettings: { Networks: Record<string, unknown> };
 }
 
+/** Members of a copy that is tried aside: it publishes no port, and has no data but the volume. */
+interface Trial {
+  image: string;
+  network: string;
+  volume: string;
+}
+
 /** The containers of one Docker engine. */
 export interface Containers {
   /**
@@ -35,10 +43,10 @@ export interface Containers {
   /** Runs the `docker` command and returns its result, whatever the exit code. */
   docker(words: readonly string[]): Promise<Finished>;
   /**
-   * Creates a container with the image, environment, data and port of another one. The copy is not started, not even
-   * when the engine starts.
+   * Creates a container with the image, environment, data and port of another one, unless a trial has its own. The copy
+   * is not started, not even when the engine starts.
    */
-  copy(from: Inspected, to: string): Promise<void>;
+  copy(from: Inspected, to: string, trial?: Trial): Promise<void>;
   wait(milliseconds: number): Promise<void>;
 }
 
@@ -54,13 +62,18 @@ export function containersOf(address?: string): Containers {
       if (/no such container/i.test(asked.stderr)) return undefined;
       throw new StewardError("docker_unavailable", tail(asked, 1));
     },
-    async copy({ Image, Config, HostConfig }, to) {
+    async copy({ Image, Config, HostConfig }, to, trial) {
       const { Hostname: _own, ...config } = Config;
-      const wanted = { ...config, Image, HostConfig: { ...HostConfig, RestartPolicy: { Name: "no" } } };
+      const own = { ...HostConfig, RestartPolicy: { Name: "no" }, ...(trial && aside(trial)) };
+      const wanted = { ...config, Image: trial?.image ?? Image, HostConfig: own };
       await post(env, `/containers/create?name=${encodeURIComponent(to)}`, wanted);
     },
     wait: (milliseconds) => sleep(milliseconds),
   };
+}
+
+function aside({ network, volume }: Trial): object {
+  return { NetworkMode: network, PortBindings: {}, Binds: [`${volume}:${DATA_DIRECTORY}`] };
 }
 
 /**

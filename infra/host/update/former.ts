@@ -171,7 +171,12 @@ async function restoreNewer(containers: Containers, container: string): Promise<
   return newest.id;
 }
 
-async function backUp(containers: Containers, container: string): Promise<string> {
+/**
+ * Has a running container back up its data. Returns the backup's id.
+ *
+ * @throws StewardError `backup_failed`
+ */
+export async function backUp(containers: Containers, container: string): Promise<string> {
   const made = await containers.docker(["exec", container, "steward", "backup", "create", "--json"]);
   if (made.code === 0) return (JSON.parse(made.stdout) as { id: string }).id;
   throw new StewardError(

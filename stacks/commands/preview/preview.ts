@@ -29,7 +29,10 @@ export async function preview(
 }
 
 /** Returns the plan as Markdown. It has names and types only, because values may be secret. */
-function previewText(stack: string, { summary, steps, broken, gates }: UpdatePlan): string {
+export function previewText(
+  stack: string,
+  { summary, steps, broken, gates }: Pick<UpdatePlan, "summary" | "steps" | "broken" | "gates">,
+): string {
   const shown = steps
     .slice(0, MOST_STEPS)
     .map(({ op, type, name }) => `| ${op} | ${cell(type)} | ${cell(name)} |`);

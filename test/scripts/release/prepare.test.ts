@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { releasesIn, sectionsOf } from "../../../scripts/release/changelog.ts";
+import { sectionsOf } from "../../../infra/shell/changelog.ts";
+import { releasesIn } from "../../../scripts/release/changelog.ts";
 import { prepareRelease } from "../../../scripts/release/prepare.ts";
 
 const TODAY = "2026-11-27";

@@ -3,7 +3,17 @@ import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "../../../infra/shell/process.ts";
 
-const COMMANDS = ["backup", "compose", "drift", "migrate", "orphans", "policies", "preview", "rollout"];
+const COMMANDS = [
+  "backup",
+  "compose",
+  "drift",
+  "migrate",
+  "orphans",
+  "policies",
+  "preview",
+  "rollout",
+  "upgrade",
+];
 
 /** Prints the address of each module when it is loaded. */
 const PRINTS_LOADED = `data:text/javascript,${encodeURIComponent(`

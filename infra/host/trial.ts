@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { BACKUPS_DIRECTORY, DATA_DIRECTORY } from "../../runtime/contract/names.ts";
+import { containerReport } from "../readiness/container.ts";
+import { environmentFor } from "../shell/docker.ts";
+import { BuildFailure } from "../shell/failure.ts";
+import { tail } from "../shell/process.ts";
+import { containersOf } from "./update/containers.ts";
+import { backUp, isReady } from "./update/former.ts";
+
+const READY_MS = 60_000;
+const RETRY_MS = 500;
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+/** Place of the copy's volume while it is filled. */
+const COPY = "/trial";
+/** Copies a backup's files. The volume has the image's own rights already. */
+const COPY_BACKUP = `
+const fs = require("node:fs");
+const [from, to] = ["${DATA_DIRECTORY}/${BACKUPS_DIRECTORY}", "${COPY}/${BACKUPS_DIRECTORY}"];
+fs.mkdirSync(to, { recursive: true, mode: 0o700 });
+for (const name of fs.readdirSync(from).filter((file) => file.startsWith(process.argv[1])))
+  fs.copyFileSync(from + "/" + name, to + "/" + name);
+`;
+
+/** Options of {@link tryOnCopy}. */
+interface TrialOptions {
+  /** The engine's address. Default: the one that the `docker` command uses. */
+  dockerHost?: string | undefined;
+  /** Words of the upgrade that name the version, for the printed fix. Default: none. */
+  words?: readonly string[];
+  /** Milliseconds within which the image has to become ready. Default: 60 seconds. */
+  readyMs?: number;
+}
+
+/**
+ * Starts an image aside, on a copy of a running container's data and without a network, until its gateway is ready. The
+ * container backs up its data for that and runs on. The copy is removed afterwards; what a killed trial left is removed
+ * by the next one.
+ *
+ * @returns false if the container does not run, so that there is nothing to copy
+ * @throws BuildFailure `upgrade_trial_failed` with the copy's last lines, without secrets; StewardError `backup_failed`
+ */
+export async function tryOnCopy(
+  container: string,
+  image: string,
+  { dockerHost, words = [], readyMs = READY_MS }: TrialOptions = {},
+): Promise<boolean> {
+  const containers = containersOf(dockerHost);
+  const running = await containers.inspect(container);
+  if (running?.State.Running !== true || !(await isReady(containers, container))) return false;
+  const trial = `${container}-trial`;
+  const helper = `${trial}-copy`;
+  const remove = async (): Promise<void> => {
+    for (const name of [helper, trial]) await containers.docker(["rm", "--force", "--volumes", name]);
+    await containers.docker(["volume", "rm", "--force", trial]);
+  };
+  await remove();
+  return removingAfter(remove, async (requireGoing) => {
+    const docker = async (...words: string[]): Promise<void> => {
+      requireGoing();
+      const finished = await containers.docker(words);
+      if (finished.code !== 0) throw new Error(`docker ${words[0]} failed: ${tail(finished)}`);
+    };
+    const runHelper = (program: string, ...words: string[]): Promise<void> =>
+      docker("run", "--rm", `--name=${helper}`, "--network=none", `--entrypoint=${program}`, ...words);
+    const backup = await backUp(containers, container);
+    // Docker fills the new volume with the rights of the image's own directory.
+    await containers.copy(running, trial, { image, network: "none", volume: trial });
+    const volumes = [`--volumes-from=${container}:ro`, `--volume=${trial}:${COPY}`];
+    await runHelper("node", ...volumes, running.Image, "--eval", COPY_BACKUP, backup);
+    const place = `--volume=${trial}:${DATA_DIRECTORY}`;
+    await runHelper("steward", place, running.Image, "backup", "restore", backup, "--yes");
+    await docker("start", trial);
+    for (const end = Date.now() + readyMs; Date.now() < end; await sleep(RETRY_MS)) {
+      requireGoing();
+      if (await isReady(containers, trial)) return true;
+      if ((await containers.inspect(trial))?.State.Running !== true) break;
+    }
+    const report = await containerReport(trial, environmentFor(dockerHost));
+    throw new BuildFailure(
+      "upgrade_trial_failed",
+      [`${image} does not become ready on a copy of the data, so nothing was changed.`, ...report].join("\n"),
+      ({ script }) =>
+        `Wait for another version, or deploy it without the trial: \`${script("upgrade", ...words, "--without-trial")}\``,
+    );
+  });
+}
+
+/**
+ * Runs `remove` after the work, also if it fails. A signal ends the work at its next call of `requireGoing`, and this
+ * process after the removal.
+ */
+async function removingAfter<T>(
+  remove: () => Promise<void>,
+  work: (requireGoing: () => void) => Promise<T>,
+): Promise<T> {
+  let ending: NodeJS.Signals | undefined;
+  const end = (signal: NodeJS.Signals): void => void (ending = signal);
+  for (const signal of SIGNALS) process.once(signal, end);
+  try {
+    return await work(() => {
+      if (ending !== undefined) throw new Error(`ended by ${ending}`);
+    });
+  } finally {
+    await remove();
+    for (const signal of SIGNALS) process.off(signal, end);
+    if (ending !== undefined) process.kill(process.pid, ending);
+  }
+}

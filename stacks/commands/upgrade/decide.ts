@@ -1,0 +1,136 @@
+import semver from "semver";
+import * as z from "zod";
+import { type Section, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
+
+/** Versions of the package that an upgrade looks at, as semantic versions. */
+export interface Versions {
+  /** The version that serves; `undefined` if the service does not answer and its build is not the installed one. */
+  deployed: string | undefined;
+  /** The version that the project has installed. */
+  installed: string;
+  /** The version to deploy: the newest of the registry, or the one that was asked for. */
+  target: string;
+}
+
+/** Difference between the version that is deployed, or installed if that is unknown, and the target. */
+export type Step = "none" | "patch" | "minor" | "major" | "downgrade";
+
+/**
+ * Returns how far the target is away. A prerelease counts as a major step, so that nothing deploys it unattended.
+ *
+ * A target is a downgrade if it is older than the version that serves, or than the installed one: an older version cannot
+ * read what a newer one has written.
+ */
+export function stepTo({ deployed, installed, target }: Versions): Step {
+  const from = deployed ?? installed;
+  if (semver.lt(target, from) || semver.lt(target, installed)) return "downgrade";
+  if (semver.eq(target, from)) return "none";
+  const step = semver.diff(from, target);
+  return step === "patch" || step === "minor" ? step : "major";
+}
+
+/** Longest changelog that is read, in characters. */
+const LONGEST_CHANGELOG = 1 << 20;
+
+/** Returns the sections of a changelog after one version, up to and with another, newest first. */
+export function sectionsBetween(changelog: string, after: string, upTo: string): Section[] {
+  return sectionsOf(changelog.slice(0, LONGEST_CHANGELOG)).filter(
+    ({ name }) =>
+      name !== UNRELEASED && semver.valid(name) !== null && semver.gt(name, after) && semver.lte(name, upTo),
+  );
+}
+
+/** Returns sections of a changelog as text. */
+export function changesText(changes: readonly Section[]): string {
+  return changes
+    .map(({ name, date, text }) => `\n## ${name}${date === undefined ? "" : ` - ${date}`}\n\n${text}\n`)
+    .join("");
+}
+
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const DAY_MINUTES = 24 * 60;
+const WEEK_MINUTES = 7 * DAY_MINUTES;
+const MINUTE_MS = 60_000;
+/** 1970-01-04T00:00Z, a Sunday. */
+const A_SUNDAY_MS = 3 * DAY_MINUTES * MINUTE_MS;
+
+/** A span of time that recurs every week, in minutes after Sunday, 00:00 UTC. */
+interface Span {
+  start: number;
+  minutes: number;
+}
+
+/** Times at which an unattended upgrade may begin. */
+export type Window = readonly Span[];
+
+const WINDOW = /^(?:([A-Z][a-z]{2}(?:,[A-Z][a-z]{2}){0,6}) )?(\d{2}):(\d{2})-(\d{2}):(\d{2}) UTC$/;
+
+/**
+ * Reads a window such as `Sun 02:00-05:00 UTC`, `Sat,Sun 22:00-04:00 UTC` or, for each day, `02:00-05:00 UTC`. An end
+ * that is not after the start is on the next day.
+ *
+ * @returns `undefined` if the text is none
+ */
+export function readWindow(text: string): Window | undefined {
+  const [, days, ...clock] = WINDOW.exec(text) ?? [];
+  const [startHour = NaN, startMinute = NaN, endHour = NaN, endMinute = NaN] = clock.map(Number);
+  if (!(startHour < 24 && startMinute < 60 && endHour <= 24 && endMinute < 60)) return undefined;
+  const numbers = days === undefined ? [...DAYS.keys()] : days.split(",").map((day) => DAYS.indexOf(day));
+  if (numbers.includes(-1)) return undefined;
+  const start = startHour * 60 + startMinute;
+  const end = endHour * 60 + endMinute;
+  const minutes = end > start ? end - start : end - start + DAY_MINUTES;
+  return numbers.map((day) => ({ start: day * DAY_MINUTES + start, minutes }));
+}
+
+/** Returns the next time at which a window opens; `undefined` if it is open. */
+export function nextOpening(window: Window, now: Date): Date | undefined {
+  const minute = (now.getTime() - A_SUNDAY_MS) / MINUTE_MS;
+  // Counted from each span's start, so that a span may go on into the next week.
+  const waits = window.map(({ start, minutes }) => {
+    const since = (((minute - start) % WEEK_MINUTES) + WEEK_MINUTES) % WEEK_MINUTES;
+    return since < minutes ? 0 : WEEK_MINUTES - since;
+  });
+  const least = Math.min(...waits);
+  return least === 0 ? undefined : new Date(now.getTime() + least * MINUTE_MS);
+}
+
+/** Consent to unattended upgrades: `steward.upgrade` of the project's package.json. */
+export interface Consent {
+  window: Window | undefined;
+}
+
+const consentSchema = z.object({
+  steward: z.object({
+    upgrade: z.strictObject({
+      unattended: z.literal("patch"),
+      window: z
+        .string()
+        .transform((text, context) => {
+          const window = readWindow(text);
+          if (window === undefined)
+            context.addIssue(`${text} is no window; write it like Sun 02:00-05:00 UTC`);
+          return window;
+        })
+        .optional(),
+    }),
+  }),
+});
+
+/** Reads the consent in a package.json. Returns it, or the reason why there is none. */
+export function readConsent(manifest: unknown): Consent | { refused: string } {
+  const { success, data, error } = consentSchema.safeParse(manifest);
+  if (success) return { window: data.steward.upgrade.window };
+  const wrong = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  return { refused: wrong.join("; ") };
+}
+
+/** Decision about an unattended upgrade: go, or the reason not to. */
+export type Unattended = "go" | { waitsUntil: Date } | { onlyReported: Step };
+
+/** Decides about an unattended upgrade: nothing outside the window, and within it patch versions alone. */
+export function decideUnattended(step: Step, { window }: Consent, now: Date): Unattended {
+  const opening = window && nextOpening(window, now);
+  if (opening !== undefined) return { waitsUntil: opening };
+  return step === "patch" ? "go" : { onlyReported: step };
+}

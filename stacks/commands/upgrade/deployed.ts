@@ -1,0 +1,86 @@
+import * as z from "zod";
+import { buildBundle } from "../../../infra/bundle/bundle.ts";
+import { tryOnCopy } from "../../../infra/host/trial.ts";
+import { BuildFailure } from "../../../infra/shell/failure.ts";
+import { run, tail } from "../../../infra/shell/process.ts";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { ROUTES } from "../../../runtime/contract/routes.ts";
+import { type DeployedStack, type DeployedState, findResource, targetOf } from "../deployed/stack.ts";
+import { type Aside, type Project, type ProjectRun, programIn } from "./project.ts";
+
+const ANSWER_MS = 5_000;
+
+/**
+ * Returns the version that serves: the service says it, or it is the installed one because the stack has deployed that
+ * one's build.
+ */
+export async function deployedVersion(
+  state: DeployedState,
+  { installed }: Project,
+): Promise<string | undefined> {
+  if (state.resources.length === 0) throw new StewardError("stack_not_deployed");
+  const url = state.output("url");
+  const answered = await fetch(`${url}${ROUTES.home.path}`, {
+    headers: { accept: "application/json" },
+    signal: AbortSignal.timeout(ANSWER_MS),
+  })
+    .then((response) => response.json())
+    .catch(() => undefined);
+  const said = z.object({ name: z.literal("steward"), version: z.string() }).safeParse(answered);
+  if (said.success) return said.data.version;
+  const { hash } = await buildBundle();
+  return state.output("bundleHash") === hash ? installed : undefined;
+}
+
+/**
+ * Starts the version that is installed aside on a copy of the deployed data, if the stack is a host. Changes nothing but
+ * that the running version makes a backup.
+ *
+ * @param words of the upgrade that name the version
+ * @returns a sentence about the trial, or why there is none
+ * @throws BuildFailure `upgrade_trial_failed`
+ */
+export async function tryVersion(
+  stack: DeployedStack,
+  aside: Aside,
+  given: ProjectRun,
+  words: readonly string[],
+): Promise<string> {
+  if ((await targetOf(stack)) !== "host") {
+    return "The data of a serverless stack cannot be copied for a trial. To try past events: steward:replayEvents.";
+  }
+  const { values } = await stack.config();
+  const { "steward:image": image = "build", "steward:docker": dockerHost } = values;
+  if (image !== "build") return "steward:image names the image, so there is no new one to try.";
+  const container = findResource(await stack.state(), "docker:index/container:Container", "service");
+  const name = container?.inputs?.["name"];
+  if (typeof name !== "string") return "The stack has no container yet, so there is no data to try.";
+  const built = await imageOf(aside, dockerHost, given, words);
+  return (await tryOnCopy(name, built, { dockerHost, words }))
+    ? "The new version has started on a copy of the data and became ready."
+    : `The container ${name} does not answer, so the new version was not tried on its data.`;
+}
+
+/**
+ * Builds the image of the version that is installed aside, unless the engine has it. Returns its name.
+ *
+ * @throws BuildFailure `upgrade_image`
+ */
+async function imageOf(
+  { folder }: Aside,
+  dockerHost: string | undefined,
+  { env, log }: ProjectRun,
+  words: readonly string[],
+): Promise<string> {
+  const command = [programIn(folder), "image"];
+  const options = { cwd: folder, env: { ...env, ...(dockerHost && { DOCKER_HOST: dockerHost }) } };
+  const built = await run(process.execPath, command, { ...options, onLine: log });
+  const name = built.stdout.trim().split("\n").at(-1) ?? "";
+  if (built.code === 0 && name !== "") return name;
+  throw new BuildFailure(
+    "upgrade_image",
+    `the image of the new version cannot be built: ${tail(built, 5)}`,
+    ({ script }) =>
+      `Repair what is named above, or deploy without a trial: \`${script("upgrade", ...words, "--without-trial")}\``,
+  );
+}

@@ -1,0 +1,218 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import * as z from "zod";
+import { BuildFailure } from "../../../infra/shell/failure.ts";
+import { IS_RELEASE, PACKAGE, ROOT } from "../../../infra/shell/package.ts";
+import { type Finished, run, tail } from "../../../infra/shell/process.ts";
+import { parseJson } from "../../../runtime/shared/json.ts";
+
+const MANIFEST = "package.json";
+/** Files that name a project's versions. A project without a lock file gets one. */
+const VERSION_FILES = [MANIFEST, "package-lock.json"];
+/** Folders that a copy of a project does without. */
+const LEFT_OUT = new Set(["node_modules", ".git", ".steward"]);
+const PROGRAM = "stacks/commands/main.js";
+const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
+const REGISTRY_MS = 60_000;
+
+const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) });
+const versionSchema = z.looseObject({ version: z.string() });
+
+/** An npm project that depends on the package. */
+export interface Project {
+  folder: string;
+  /** Its package.json, parsed. */
+  manifest: Record<string, unknown>;
+  /** Version of the package in its node_modules. */
+  installed: string;
+}
+
+/** Dependencies of what runs npm and the package's commands. */
+export interface ProjectRun {
+  env: NodeJS.ProcessEnv;
+  log: (line: string) => void;
+}
+
+/**
+ * Reads the project in a folder.
+ *
+ * @throws BuildFailure `upgrade_no_package` if it does not depend on the package, or has not installed it
+ */
+export async function readProject(folder: string): Promise<Project> {
+  const place = path.resolve(folder);
+  const manifest = manifestSchema.safeParse(await readJson(path.join(place, MANIFEST))).data;
+  const own = versionSchema.safeParse(await readJson(path.join(packageIn(place), MANIFEST))).data;
+  if (manifest?.dependencies[PACKAGE] === undefined || own === undefined) {
+    throw noPackage(place);
+  }
+  return { folder: place, manifest, installed: own.version };
+}
+
+function noPackage(place: string): BuildFailure {
+  if (!IS_RELEASE && place === path.resolve(ROOT)) {
+    const cause = `this is a checkout, and an upgrade is for a project that depends on ${PACKAGE}`;
+    return new BuildFailure(
+      "upgrade_no_package",
+      cause,
+      ({ script }) =>
+        `Check out the version, install what it needs with \`npm ci\`, then \`${script("rollout")}\``,
+    );
+  }
+  return new BuildFailure(
+    "upgrade_no_package",
+    `${place} has no ${PACKAGE} installed as a dependency`,
+    `Install it there: \`npm install --save-exact ${PACKAGE}\``,
+  );
+}
+
+/**
+ * Asks the registry that the user's npm is set to for a version of the package.
+ *
+ * @param wanted a version or a tag
+ * @throws BuildFailure `upgrade_registry` if it does not answer or has none
+ */
+export async function versionAtRegistry(
+  folder: string,
+  wanted: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const words = ["view", `${PACKAGE}@${wanted}`, "version", "--json"];
+  const asked = await run("npm", words, { cwd: folder, env, timeoutMs: REGISTRY_MS });
+  const answer = z.string().safeParse(parseJson(asked.stdout));
+  if (asked.code === 0 && answer.success) return answer.data;
+  throw notAtRegistry(wanted, asked);
+}
+
+function notAtRegistry(wanted: string, asked: Finished): BuildFailure {
+  return new BuildFailure(
+    "upgrade_registry",
+    `npm cannot get ${PACKAGE}@${wanted} from its registry: ${tail(asked, 3)}`,
+    `See what it has, and whether it needs a login: \`npm view ${PACKAGE} versions\``,
+  );
+}
+
+/**
+ * Returns the changelog that a version of the package brings; empty without one. Nothing is installed.
+ *
+ * @throws BuildFailure `upgrade_registry`
+ */
+export async function changelogOf(version: string, folder: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const place = await newFolder();
+  try {
+    const words = ["pack", `${PACKAGE}@${version}`, "--silent", "--pack-destination", place];
+    const packed = await run("npm", words, { cwd: folder, env, timeoutMs: REGISTRY_MS });
+    if (packed.code !== 0) throw notAtRegistry(version, packed);
+    const file = `${PACKAGE}-${version}.tgz`;
+    return (await run("tar", ["-xzOf", file, "package/CHANGELOG.md"], { cwd: place })).stdout;
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+async function newFolder(): Promise<string> {
+  return realpath(await mkdtemp(path.join(tmpdir(), "steward-upgrade-")));
+}
+
+/** A copy of a project with another version of the package, in a temporary folder. */
+export interface Aside {
+  folder: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * Copies a project into a temporary folder and installs a version of the package there. The project stays as it is.
+ *
+ * @throws BuildFailure `upgrade_install`
+ */
+export async function installAside(project: Project, version: string, given: ProjectRun): Promise<Aside> {
+  const folder = await newFolder();
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    const filter = (source: string): boolean => !LEFT_OUT.has(path.basename(source));
+    await cp(project.folder, folder, { recursive: true, filter, verbatimSymlinks: true });
+    await install(folder, given, "--save-exact", `${PACKAGE}@${version}`);
+    return { folder, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/**
+ * Gives a project the versions of another folder: copies package.json and package-lock.json, and installs them.
+ *
+ * @throws BuildFailure `upgrade_install`
+ */
+export async function takeVersions(folder: string, from: string, given: ProjectRun): Promise<void> {
+  await copyVersions(from, folder);
+  await install(folder, given);
+}
+
+/** Copies the files that name versions. One that is not there is removed at the target too. */
+export async function copyVersions(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const name of VERSION_FILES) {
+    const [source, target] = [path.join(from, name), path.join(to, name)];
+    if (existsSync(source)) await cp(source, target);
+    else await rm(target, { force: true });
+  }
+}
+
+async function install(folder: string, { env, log }: ProjectRun, ...words: string[]): Promise<void> {
+  log(`npm ${[...INSTALL, ...words].join(" ")} in ${folder}`);
+  const done = await run("npm", [...INSTALL, ...words], { cwd: folder, env });
+  if (done.code === 0) return;
+  const cause = `npm install failed in ${folder}: ${tail(done, 5)}`;
+  throw new BuildFailure("upgrade_install", cause, "Run it again when npm can install the version.");
+}
+
+/** End of a rollout by a project's own version. */
+const rolloutReport = z.looseObject({
+  exit: z.number().optional(),
+  cause: z.string().optional(),
+  code: z.string().optional(),
+  fix: z.string().optional(),
+  summary: z.string().default(""),
+  steps: z.array(z.object({ op: z.string(), type: z.string(), name: z.string() })).default([]),
+  gates: z.array(z.string()).default([]),
+  broken: z.array(z.string()).default([]),
+  migrations: z.array(z.string()).default([]),
+});
+
+/** See {@link rolloutOf}. */
+export type RolloutReport = z.output<typeof rolloutReport> & { exit: number };
+
+/** Runs the rollout of the version that a folder has installed. Its texts for people go to `log`. */
+export async function rolloutOf(
+  folder: string,
+  words: readonly string[],
+  given: ProjectRun,
+): Promise<RolloutReport> {
+  const { env, log } = given;
+  let last = "";
+  const onLine = (line: string): void => {
+    if (line.startsWith("{")) last = line;
+    else log(line);
+  };
+  const command = [programIn(folder), "rollout", ...words, "--json"];
+  const ended = await run(process.execPath, command, { cwd: folder, env, onLine });
+  const report =
+    rolloutReport.safeParse(parseJson(last)).data ?? rolloutReport.parse({ cause: tail(ended, 5) });
+  return { ...report, exit: report.exit ?? ended.code };
+}
+
+/** Program of the commands that a folder has installed. */
+export function programIn(folder: string): string {
+  return path.join(packageIn(folder), PROGRAM);
+}
+
+/** Folder of the package in a project. */
+function packageIn(folder: string): string {
+  return path.join(folder, "node_modules", PACKAGE);
+}
+
+async function readJson(file: string): Promise<unknown> {
+  return parseJson(await readFile(file, "utf8").catch(() => ""));
+}

@@ -1,0 +1,285 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import semver from "semver";
+import { exclusively } from "../../../infra/shell/cache.ts";
+import type { Section } from "../../../infra/shell/changelog.ts";
+import { explain, explanationText } from "../../../infra/shell/explain.ts";
+import { BuildFailure } from "../../../infra/shell/failure.ts";
+import { commandsFor, PACKAGE } from "../../../infra/shell/package.ts";
+import { type CommandOptions, type DeployedStack, openDeployed, sinkOf } from "../deployed/stack.ts";
+import { previewText } from "../preview/preview.ts";
+import { EXIT } from "../rollout/options.ts";
+import {
+  changesText,
+  decideUnattended,
+  readConsent,
+  sectionsBetween,
+  type Step,
+  stepTo,
+  type Versions,
+} from "./decide.ts";
+import { deployedVersion, tryVersion } from "./deployed.ts";
+import {
+  type Aside,
+  changelogOf,
+  copyVersions,
+  installAside,
+  type Project,
+  type ProjectRun,
+  readProject,
+  rolloutOf,
+  type RolloutReport,
+  takeVersions,
+  versionAtRegistry,
+} from "./project.ts";
+
+/** Writes the consent into package.json. */
+const CONSENT = "npm pkg set steward.upgrade.unattended=patch steward.upgrade.window='Sun 02:00-05:00 UTC'";
+/** Options of {@link upgrade}. */
+export interface UpgradeOptions extends CommandOptions {
+  /** Version of the package. Default: the newest at the registry. */
+  to?: string | undefined;
+  /** Ends after the report and changes nothing. Default: false. */
+  check?: boolean | undefined;
+  /** Folder for the preview (`upgrade.md`), package.json and package-lock.json with the new version; deploys nothing. */
+  propose?: string | undefined;
+  /** Deploys a patch version within the window that the project's package.json names. Default: false. */
+  unattended?: boolean | undefined;
+  /** Begins without asking `confirm`. Default: false. */
+  yes?: boolean | undefined;
+  /** Asked before the first change, unless `yes` is set. Returns `true` to begin, else why not. */
+  confirm?: (() => Promise<true | string>) | undefined;
+  /** Tag of the migration that may be applied, such as `v2`. */
+  accept?: string | undefined;
+  /** The new version may read past events otherwise than the running one. Default: false. */
+  acceptReplay?: boolean | undefined;
+  /** File with the policies' configuration, from `workDir`. Default: the policies' own. */
+  config?: string | undefined;
+  /** Makes no backup before the update. Default: false. */
+  withoutBackup?: boolean | undefined;
+  /** Does not start the new version on a copy of a host's data before the update. Default: false. */
+  withoutTrial?: boolean | undefined;
+  /** Clock for the window. */
+  now?: (() => Date) | undefined;
+}
+
+/** Outcome of an upgrade. */
+export interface UpgradeResult extends Versions {
+  /**
+   * 0 deployed, or there is nothing newer; with `check` 2 if there is. 2 waits for somebody, 3 a policy is broken, 4 it
+   * failed and the former version answers, 5 it failed otherwise, 1 the preview or the rollout has not begun.
+   */
+  exit: number;
+  step: Step;
+  /** Sections of the new version's changelog after the deployed version. */
+  changes: Section[];
+  /** The preview by the new version; absent if the upgrade ended before it. */
+  plan?: RolloutReport;
+  /** End of the rollout by the new version; absent if it has not begun. */
+  rollout?: RolloutReport;
+  /** Reason for an upgrade that was not made, if the plan has none. */
+  cause?: string;
+  /** Stable code of the reason, if it has one. */
+  code?: string | undefined;
+  fix?: string | undefined;
+}
+
+/**
+ * Upgrades a deployed stack to another version of the package, in a project that depends on it. Installs the new version
+ * in a copy of the project, previews the stack with it there, starts it on a copy of a host's data, and after consent
+ * writes the version into package.json and package-lock.json and rolls out. If the rollout goes back or does not begin,
+ * the two files go back too.
+ *
+ * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`, `upgrade_install`,
+ * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`. Nothing has changed then.
+ */
+export async function upgrade(stack: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
+  const project = await readProject(options.workDir ?? ".");
+  if (options.unattended === true) requireConsent(project);
+  const folder = path.join(project.folder, ".steward", "upgrades", stack.replaceAll("/", "."));
+  const busy = (): never => {
+    const cause = `another upgrade of ${stack} runs on this machine`;
+    throw new BuildFailure("upgrade_under_way", cause, "Wait until it ends.");
+  };
+  return exclusively(path.join(folder, "lock"), () => upgradeProject(stack, project, folder, options), busy);
+}
+
+async function upgradeProject(
+  stack: string,
+  project: Project,
+  folder: string,
+  options: UpgradeOptions,
+): Promise<UpgradeResult> {
+  const { say, log } = sinkOf(options);
+  const given = { env: { ...process.env, ...options.env }, log };
+  const opened = await openDeployed(stack, { ...options, runsProgram: false });
+  const deployed = await deployedVersion(await opened.state(), project);
+  const { installed } = project;
+  const target = await versionAtRegistry(project.folder, options.to ?? "latest", given.env);
+  const versions = { deployed, installed, target };
+  const step = stepTo(versions);
+  const which = options.to === undefined ? "Newest" : "Wanted";
+  say(
+    `Deployed: ${deployed ?? "unknown, it does not answer"}. Installed: ${installed}. ${which}: ${target}.\n`,
+  );
+  if (step === "downgrade") throw downgrade(versions);
+  // What serves is what the project has installed, so the files that an interrupted upgrade kept are out of date.
+  if (deployed === installed) await rm(path.join(folder, "former"), { recursive: true, force: true });
+  const result = { ...versions, step, changes: [] };
+  if (step === "none") {
+    say("There is nothing newer.\n");
+    if (installed !== target) say(`Install it here too: npm install --save-exact ${PACKAGE}@${target}\n`);
+    return { exit: EXIT.done, ...result };
+  }
+  const { unattended = false, now = () => new Date() } = options;
+  const decision = unattended ? decideUnattended(step, requireConsent(project), now()) : "go";
+  const end = (exit: number, cause: string, changes: Section[] = []): UpgradeResult => {
+    say(`${cause}\n`);
+    return { exit, cause, ...result, changes };
+  };
+  if (decision !== "go" && "waitsUntil" in decision) {
+    return end(EXIT.done, `Outside the window, which opens at ${decision.waitsUntil.toISOString()}.`);
+  }
+  const changes = sectionsBetween(
+    await changelogOf(target, project.folder, given.env),
+    deployed ?? installed,
+    target,
+  );
+  say(changesText(changes));
+  if (decision !== "go") {
+    return end(EXIT.waits, `A ${step} version is only reported, since nobody attends.`, changes);
+  }
+  const reported = { ...result, changes };
+  if (options.check === true) return { exit: EXIT.waits, ...reported };
+  const aside = await installAside(project, target, given);
+  try {
+    return await decided({ stack, project, folder, options, given, aside, opened }, reported);
+  } finally {
+    await aside.remove();
+  }
+}
+
+/** An upgrade whose new version is installed aside. */
+interface Prepared {
+  stack: string;
+  project: Project;
+  /** Folder of the upgrade's own files. */
+  folder: string;
+  options: UpgradeOptions;
+  given: ProjectRun;
+  aside: Aside;
+  opened: DeployedStack;
+}
+
+async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">): Promise<UpgradeResult> {
+  const { stack, options, given, aside } = prepared;
+  const { say } = sinkOf(options);
+  // The copy's record of it goes with the copy.
+  const log = (line: string): void => (line.startsWith("Recorded in ") ? undefined : given.log(line));
+  const words = [stack, "--plan-only", ...approvals(options)];
+  const plan = await rolloutOf(aside.folder, words, { ...given, log });
+  const planned = { ...result, plan };
+  if (options.propose !== undefined && plan.exit !== EXIT.notBegun) {
+    await propose(options.propose, prepared, planned);
+    say(`Written to ${options.propose}\n`);
+    return { exit: EXIT.done, ...planned };
+  }
+  if (plan.exit !== EXIT.done) return { exit: plan.exit, ...planned };
+  if (options.withoutTrial !== true)
+    say(`${await tryVersion(prepared.opened, aside, given, wanted(options))}\n`);
+  const isAgreed = options.yes === true || options.unattended === true;
+  const confirmed = isAgreed || (await (options.confirm?.() ?? "no confirmation was given"));
+  if (confirmed !== true) {
+    const explanation = explain(unconfirmed(confirmed, options), commandsFor(stack));
+    given.log(explanationText(explanation));
+    return { exit: EXIT.waits, ...explanation, ...planned };
+  }
+  const rollout = await rollOut(prepared);
+  return { exit: rollout.exit, ...planned, rollout };
+}
+
+/** Writes the new version into the project and rolls out; writes the former one back if that one runs. */
+async function rollOut({ stack, project, folder, options, given, aside }: Prepared): Promise<RolloutReport> {
+  const former = path.join(folder, "former");
+  // An interrupted upgrade has left the last version that is known to work.
+  if (!existsSync(former)) await copyVersions(project.folder, former);
+  // A failure here must not hide what the rollout ended with. The next upgrade finds the former files then.
+  const goBack = async (): Promise<void> => {
+    try {
+      await takeVersions(project.folder, former, given);
+      await rm(former, { recursive: true });
+    } catch (error) {
+      given.log(explanationText(explain(error, commandsFor(stack))));
+    }
+  };
+  let ended: RolloutReport;
+  try {
+    await takeVersions(project.folder, aside.folder, given);
+    ended = await rolloutOf(project.folder, [stack, "--yes", ...approvals(options)], given);
+  } catch (error) {
+    await goBack();
+    throw error;
+  }
+  // After a failure without a return the new version's files stay: its rollout has to be repeated or taken back.
+  if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
+  else await goBack();
+  return ended;
+}
+
+/** Words of the rollout that the options stand for. */
+function approvals({ accept, acceptReplay, withoutBackup, config, workDir = "." }: UpgradeOptions): string[] {
+  return [
+    ...(config === undefined ? [] : ["--config", path.resolve(workDir, config)]),
+    ...(accept === undefined ? [] : ["--accept-migration", accept]),
+    ...(acceptReplay === true ? ["--accept-replay"] : []),
+    ...(withoutBackup === true ? ["--without-backup"] : []),
+  ];
+}
+
+/** Writes what a pull request needs: the preview as its text, and the two files that it changes. */
+async function propose(
+  folder: string,
+  { stack, aside }: Prepared,
+  { deployed, installed, target, changes, plan }: UpgradeResultWithPlan,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await copyVersions(aside.folder, folder);
+  const head = `## ${PACKAGE} ${deployed ?? installed} → ${target}\n`;
+  const text = [head, changesText(changes), previewText(stack, plan)].join("\n");
+  await writeFile(path.join(folder, "upgrade.md"), text);
+}
+
+type UpgradeResultWithPlan = Omit<UpgradeResult, "exit"> & { plan: RolloutReport };
+
+function requireConsent({ manifest, folder }: Project) {
+  const consent = readConsent(manifest);
+  if (!("refused" in consent)) return consent;
+  const cause = `${path.join(folder, "package.json")} allows no unattended upgrade: ${consent.refused}`;
+  throw new BuildFailure("upgrade_unattended_off", cause, `Allow it there: \`${CONSENT}\``);
+}
+
+function downgrade({ deployed, installed, target }: Versions): BuildFailure {
+  const newest = deployed === undefined || semver.lt(deployed, installed) ? installed : deployed;
+  const newer =
+    deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;
+  return new BuildFailure(
+    "upgrade_is_downgrade",
+    `${target} is older: ${newer}; an older version cannot read what a newer one has written, so nothing was changed`,
+    ({ script }) => `Name a version that is not older: \`${script("upgrade", "--to", newest)}\``,
+  );
+}
+
+/** Words that name the version again, in a command that is printed. */
+function wanted({ to }: UpgradeOptions): string[] {
+  return to === undefined ? [] : ["--to", to];
+}
+
+function unconfirmed(cause: string, options: UpgradeOptions): BuildFailure {
+  const words = [...wanted(options), ...approvals(options), "--yes"];
+  return new BuildFailure(
+    "upgrade_unconfirmed",
+    cause,
+    ({ script }) => `Run it again and answer yes, or skip the question: \`${script("upgrade", ...words)}\``,
+  );
+}
