@@ -1,20 +1,38 @@
-/** `npm run image`: builds the container image of this checkout. See `npm run image -- --help`. */
+/** `npm run image`: the container image of this code. See `npm run image -- --help`. */
+import { verifiedImage } from "../registry/verified.ts";
 import { commandParser, runCommand, type CommandOutput } from "../shell/command.ts";
+import { docker } from "../shell/docker.ts";
 import { commandLine } from "../shell/package.ts";
 import { buildBundle } from "./bundle.ts";
 import { stewardImage } from "./image.ts";
+import { released } from "./released.ts";
 import { printError } from "../../runtime/shared/terminal.ts";
 
 const SCRIPT = commandLine("image");
 
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
-  commandParser(
+  const { published } = commandParser(
     SCRIPT,
     "Builds the container image on the Docker engine (DOCKER_HOST), and prints its name as the last line.",
-  ).parse(argv, { from: "user" });
-  const { image } = await stewardImage(await buildBundle(), (line) => printError(`${line}\n`));
-  say(`${image}\n`);
+  )
+    .option("--published", "pull the image that was published with the package, if there is one", false)
+    .parse(argv, { from: "user" })
+    .opts<{ published: boolean }>();
+  say(`${(published && (await pullPublished())) || (await buildImage())}\n`);
   return 0;
+}
+
+async function buildImage(): Promise<string> {
+  return (await stewardImage(await buildBundle(), (line) => printError(`${line}\n`))).image;
+}
+
+/** Pulls the published image after its signature was checked. Returns its name, by digest; `undefined` without one. */
+async function pullPublished(): Promise<string | undefined> {
+  const { image, container: bundle } = released() ?? {};
+  if (image === undefined) return undefined;
+  const name = await verifiedImage({ image: image.name, signer: image.signer, bundle });
+  await docker(["pull", "--quiet", name]);
+  return name;
 }
 
 await runCommand(SCRIPT, main);

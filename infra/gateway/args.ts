@@ -4,6 +4,9 @@ import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import type { InstanceType } from "../serverless/container-api.ts";
 import type { Migration } from "../serverless/migration-list.ts";
 
+/** Value of the argument `image` that builds this package's own. */
+export const BUILD = "build";
+
 /** Keys of model providers. */
 export interface ModelsArgs {
   /** Anthropic's API key; a secret. Required. */

@@ -1,12 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { released } from "../bundle/released.ts";
 import { verifiedImage } from "../registry/verified.ts";
-import type { GatewayArgs } from "./args.ts";
+import { BUILD, type GatewayArgs } from "./args.ts";
 import { UNKNOWN, whenKnown } from "./check.ts";
 import { explained } from "./gate.ts";
-
-/** Value of `image` that builds this package's own. */
-export const BUILD = "build";
 
 /** The image that a gateway runs. */
 export interface GatewayImage {

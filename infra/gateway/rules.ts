@@ -1,6 +1,6 @@
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
 import { type CostInputs, dollars, INSTANCES, monthlyCost } from "../serverless/cost.ts";
-import { type Target } from "./args.ts";
+import { BUILD, type Target } from "./args.ts";
 
 /** One problem with an argument. */
 export interface Problem {
@@ -136,7 +136,7 @@ function awakeAnyway({ sleepAfter, expectedAwakeHours: hours }: Values, words: W
 
 /** Reports a key without an image of somebody's: of this package's own image it is known who signs it. */
 function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): Problem[] {
-  if (imagePublicKey === undefined || (image !== undefined && image !== "build")) return [];
+  if (imagePublicKey === undefined || (image !== undefined && image !== BUILD)) return [];
   const reason = `given without an image's name in ${words.name("image")}`;
   const fix = either(words, words.set("image", "<name at a registry>"), words.remove("imagePublicKey"));
   return [{ path: "imagePublicKey", reason, fix }];

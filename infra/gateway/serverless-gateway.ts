@@ -24,11 +24,11 @@ import { PushedImage, type PushedImageArgs } from "../serverless/pushed-image.ts
 import { StateBucket } from "../serverless/state-bucket.ts";
 import { readModules, Worker } from "../serverless/worker.ts";
 import { commandsFor } from "../shell/package.ts";
-import { type Completed, completed, type ServerlessGatewayArgs } from "./args.ts";
+import { BUILD, type Completed, completed, type ServerlessGatewayArgs } from "./args.ts";
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
 import { explained, type Gate, gateOf } from "./gate.ts";
-import { BUILD, gatewayImage } from "./image.ts";
+import { gatewayImage } from "./image.ts";
 import { workersHost } from "./rules.ts";
 import { askAboutRunningConfig } from "./running-config.ts";
 

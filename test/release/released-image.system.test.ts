@@ -138,6 +138,9 @@ describe.skipIf(missing.length > 0)(`a stack of the released image${reason}`, ()
       const { stdout } = await docker(["container", "inspect", "--format", "{{.Image}}", container]);
       expect(stdout.trim()).toBe(await imageId(reference));
       expect((await project.works("pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
+      // An upgrade tries this image on a copy of the data.
+      const published = await project.works("npx steward-deploy image --published");
+      expect(published.said.trim()).toBe(reference);
     },
     UPDATE_MS * 2,
   );

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
+import { BUILD } from "../../../infra/gateway/args.ts";
 import { tryOnCopy } from "../../../infra/host/trial.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
@@ -50,36 +51,41 @@ export async function tryVersion(
     return "The data of a serverless stack cannot be copied for a trial. To try past events: steward:replayEvents.";
   }
   const { values } = await stack.config();
-  const { "steward:image": image = "build", "steward:docker": dockerHost } = values;
-  if (image !== "build") return "steward:image names the image, so there is no new one to try.";
+  const { "steward:image": image, "steward:docker": dockerHost } = values;
+  if (image !== undefined && image !== BUILD)
+    return "steward:image names the image, so there is no new one to try.";
   const container = findResource(await stack.state(), "docker:index/container:Container", "service");
   const name = container?.inputs?.["name"];
   if (typeof name !== "string") return "The stack has no container yet, so there is no data to try.";
-  const built = await imageOf(aside, dockerHost, given, words);
-  return (await tryOnCopy(name, built, { dockerHost, words }))
+  // As the update takes it: published with the package, or built from it.
+  const how = image === BUILD ? [] : ["--published"];
+  const found = await imageOf(aside, how, dockerHost, given, words);
+  return (await tryOnCopy(name, found, { dockerHost, words }))
     ? "The new version has started on a copy of the data and became ready."
     : `The container ${name} does not answer, so the new version was not tried on its data.`;
 }
 
 /**
- * Builds the image of the version that is installed aside, unless the engine has it. Returns its name.
+ * Gets the image of the version that is installed aside onto the engine. Returns its name.
  *
+ * @param how options of the package's `image` command
  * @throws BuildFailure `upgrade_image`
  */
 async function imageOf(
   { folder }: Aside,
+  how: readonly string[],
   dockerHost: string | undefined,
   { env, log }: ProjectRun,
   words: readonly string[],
 ): Promise<string> {
-  const command = [programIn(folder), "image"];
+  const command = [programIn(folder), "image", ...how];
   const options = { cwd: folder, env: { ...env, ...(dockerHost && { DOCKER_HOST: dockerHost }) } };
   const built = await run(process.execPath, command, { ...options, onLine: log });
   const name = built.stdout.trim().split("\n").at(-1) ?? "";
   if (built.code === 0 && name !== "") return name;
   throw new BuildFailure(
     "upgrade_image",
-    `the image of the new version cannot be built: ${tail(built, 5)}`,
+    `there is no image of the new version: ${tail(built, 5)}`,
     ({ script }) =>
       `Repair what is named above, or deploy without a trial: \`${script("upgrade", ...words, "--without-trial")}\``,
   );
