@@ -23,6 +23,8 @@ export interface Listening {
   port: number;
   /** Resolves when all requests are dealt with, and none has come for a tenth of a second. */
   quiet(): Promise<void>;
+  /** Lets the process end while the server still listens. */
+  unref(): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export async function listen(
         await sleep(QUIET_MS / 10);
       }
     },
+    unref: () => void server.unref(),
     async close() {
       const closed = once(server, "close");
       server.close();

@@ -15,8 +15,8 @@ import type { TestStack } from "../support/stack.ts";
  * (docs/decisions/0012-what-a-preview-is-held-against.md).
  */
 const OPERATIONS = [
-  { name: "preview", atMost: 2 },
-  { name: "up", atMost: 1.75 },
+  { name: "preview", atMost: 2.5 },
+  { name: "up", atMost: 2.5 },
 ] as const;
 const STACKS = [1, 20];
 

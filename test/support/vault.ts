@@ -51,6 +51,8 @@ async function start(): Promise<SecretsProvider> {
       const opened = [cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()];
       return context.json({ data: { plaintext: Buffer.concat(opened).toString("base64") } });
     });
-  const { url } = await listen(app, { hostname: "127.0.0.1", port: 0 });
+  const { url, unref } = await listen(app, { hostname: "127.0.0.1", port: 0 });
+  // Nobody closes it: it serves every stack of the process.
+  unref();
   return { url: "hashivault://test", variables: { VAULT_SERVER_URL: url, VAULT_SERVER_TOKEN: TOKEN } };
 }
