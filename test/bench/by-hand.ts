@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { figure, median, type Figure } from "../support/measure.ts";
@@ -42,6 +42,7 @@ export async function benchByHand(
     await typed(
       `pulumi stack init new && cp $PULUMI_OPTION_CONFIG_FILE ${settings} && ` +
         `${onNew} config set -s new steward:workerName packaged`,
+      packaged,
     );
     // A preview that ends early would be a fast one.
     const preview = `${onNew} preview -s new --non-interactive | grep -E '\\+ [0-9]{2} to create$'`;
@@ -60,7 +61,7 @@ export async function benchByHand(
       times.up.push(up);
       times.bare.push(without);
     }
-    await typed("pulumi stack rm new --yes --preserve-config");
+    await typed("pulumi stack rm new --yes --preserve-config", packaged);
   } finally {
     running.child.kill("SIGINT");
     await running.ended;
@@ -109,10 +110,9 @@ async function packagedProject(folder: string): Promise<string> {
   await run("npm", ["install", ...QUIET, await packPackage(folder)], { cwd: project });
   const template = join(project, "node_modules/steward-gateway/templates/serverless");
   await cp(join(template, "index.js"), join(project, "index.js"));
-  await writeFile(
-    join(project, "Pulumi.yaml"),
-    "name: steward\nruntime: nodejs\nplugins: {providers: [{name: steward, path: node_modules/steward-gateway}]}\n",
-  );
+  const settings = await readFile(join(template, "Pulumi.yaml"), "utf8");
+  const named = settings.replace("${PROJECT}", "steward").replace("${DESCRIPTION}", "the template");
+  await writeFile(join(project, "Pulumi.yaml"), named);
   return project;
 }
 

@@ -67,12 +67,14 @@ test.skipIf(!engine.ok)(
       const { version } = (await answer.json()) as { version: string };
       const names = ["package.json", "package-lock.json"].map((name) => path.join(shell.folder, name));
       const files = await Promise.all(names.map((name) => readFile(name, "utf8")));
-      const { stdout } = await docker([
+      // Other tests' containers have names of their own that begin in the same way.
+      const own = `name=^${container}(-trial|-trial-copy|-former)?$`;
+      const { stdout: containers } = await docker([
         "ps",
         "--all",
         "--no-trunc",
-        `--filter=name=^${container}`,
-        "--format={{.ID}}",
+        `--filter=${own}`,
+        "--format={{.Names}} {{.ID}}",
       ]);
       const { stdout: volumes } = await docker([
         "volume",
@@ -80,7 +82,7 @@ test.skipIf(!engine.ok)(
         "--quiet",
         `--filter=name=${container}-trial`,
       ]);
-      return { version, files, containers: stdout, volumes };
+      return { version, files, containers, volumes };
     };
     const before = await everything();
     expect(before).toMatchObject({ version: A, volumes: "" });
