@@ -1,4 +1,4 @@
-import { cp } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
@@ -134,12 +134,30 @@ test.skipIf(!engine.ok)(
   UPDATE_MS * 2,
 );
 
-test.skipIf(!engine.ok).each(["python", "yaml"] as const)(
-  "the %s template leads from an empty folder to a preview of a host",
-  async (language) => {
+test.skipIf(!engine.ok).each([
+  {
+    language: "python" as const,
+    program: "__main__.py",
+    address: '    address="127.0.0.1",\n',
+    build: '    image="build",\n',
+  },
+  {
+    language: "yaml" as const,
+    program: "Pulumi.yaml",
+    address: "      address: 127.0.0.1\n",
+    build: "      image: build\n",
+  },
+])(
+  "the $language template leads from an empty folder to a preview of a host",
+  async ({ language, program, address, build }) => {
     const own = await emptyProject(`host-${language}-template`, { docker: true });
     onTestFinished(() => own.remove());
     await own.beginIn(language, "host", {}, { anthropicApiKey: MODEL_KEY, adminToken: ADMIN_TOKEN });
+    // A release runs this before it publishes its image.
+    const file = path.join(own.shell.folder, program);
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace(address, `${address}${build}`));
+
     const { said } = await own.works("pulumi preview -s dev");
     expect(said).toContain('url      : "http://127.0.0.1:8080"');
     expect(said).toMatch(/Resources:\n +\+ \d+ to create\n/);

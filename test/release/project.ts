@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Released } from "../../infra/bundle/released.ts";
+import { exclusively } from "../../infra/shell/cache.ts";
 import { openShell, succeed, type Shell, type Typed } from "../journeys/typed.ts";
 import { type Language, languageHost } from "../support/languages.ts";
 
@@ -14,7 +17,7 @@ export interface Project {
   works(line: string): Promise<Typed>;
   /**
    * Installs the package, and makes the stack `dev` from a template. The package is the file that STEWARD_PACKAGE names,
-   * as the release sets it; without it, it is packed.
+   * as the release sets it; without it, it is packed once for the whole run.
    */
   begin(template: "serverless" | "host"): Promise<void>;
   /** Makes the stack `dev` from a template in another language than JavaScript, by the commands of its README. */
@@ -56,11 +59,13 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
   async function packed(): Promise<string> {
     const checkout = { ...shell, folder: resolve(".") };
     const published = image === undefined ? "" : `--image '${JSON.stringify(image)}'`;
-    const { said } = await works(
-      `npm run --silent package -- --out ${folder}/package ${published}`,
-      checkout,
-    );
-    return said.trim().split("\n").at(-1) ?? "";
+    const out = join(inject("packages"), createHash("sha256").update(published).digest("hex").slice(0, 8));
+    const file = join(out, `steward-gateway-${packageJson.version}.tgz`);
+    await exclusively(`${out}.lock`, async () => {
+      if (existsSync(file)) return;
+      await works(`npm run --silent package -- --out ${out} ${published}`, checkout);
+    });
+    return file;
   }
 
   const pack = async (): Promise<string> => process.env["STEWARD_PACKAGE"] ?? packed();

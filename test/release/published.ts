@@ -29,7 +29,7 @@ export interface PublishedVersions {
 }
 
 /** Starts a registry that has the package as a project has it, and makes it the project's. */
-export async function publishVersions({ shell }: Project): Promise<PublishedVersions> {
+export async function publishVersions({ shell, pack }: Project): Promise<PublishedVersions> {
   const registry = await startPackageRegistry();
   // Every other package comes from where npm takes it here.
   const usual = (await execute("npm", ["config", "get", "registry"])).trim();
@@ -47,9 +47,7 @@ export async function publishVersions({ shell }: Project): Promise<PublishedVers
     await succeed(shell, `npm publish --silent ${login} --tag=${tag} ${folder}`);
   }
   const unpack = async (folder: string): Promise<void> => {
-    const packed = path.join(path.dirname(shell.folder), `package/steward-gateway-${A}.tgz`);
-    const { STEWARD_PACKAGE: file = packed } = process.env;
-    await execute("tar", ["-xzf", file, "-C", folder, "--strip-components=1"]);
+    await execute("tar", ["-xzf", await pack(), "-C", folder, "--strip-components=1"]);
   };
   await send(A, "latest", unpack);
   return {

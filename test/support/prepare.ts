@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import type { TestProject } from "vitest/node";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { dockerAvailable } from "../../infra/shell/docker.ts";
@@ -11,6 +14,8 @@ declare module "vitest" {
     engineMissing: string;
     /** Folder of the bundled programs, in the process and system tiers. */
     programs: string;
+    /** Folder in which this run keeps the packages that it has packed, in the engine and system tiers. */
+    packages: string;
   }
 }
 
@@ -19,8 +24,17 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 /**
  * Makes once what takes minutes on a cold cache, before any test waits for it: the engine, and the base image. `npm test`
  * goes on without an engine if Go is missing to build one; CI and the other tiers do not.
+ *
+ * @returns what ends the run
  */
-export default async function prepare(project: TestProject): Promise<void> {
+export default async function prepare(project: TestProject): Promise<() => Promise<void>> {
+  const packages = await mkdtemp(path.join(tmpdir(), "steward-packages-"));
+  project.provide("packages", packages);
+  await prepareFor(project);
+  return () => rm(packages, { recursive: true, force: true });
+}
+
+async function prepareFor(project: TestProject): Promise<void> {
   const { name } = project;
   // Started hundreds of times: the bundle loads in a third of the sources' time.
   if (name === "process" || name === "system")
