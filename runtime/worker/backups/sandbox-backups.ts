@@ -1,14 +1,14 @@
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
 import type { ConfigText } from "../../contract/control.ts";
 import type { Backups, BackupsStatus } from "../../edge/ports.ts";
-import type { ContainerLife } from "../container-life.ts";
+import type { ContainerGateway } from "../gateway.ts";
 import type { PublishOptions } from "./publisher.ts";
 import type { StateSync } from "./state-sync.ts";
 
 /** Dependencies of {@link SandboxBackups}. */
 interface SandboxBackupsOptions {
   state: StateSync;
-  life: Pick<ContainerLife, "whenRestored">;
+  life: Pick<ContainerGateway, "whenRestored">;
 }
 
 /** The backups that an operator sees and uses. What needs the container starts it and keeps it awake. */
