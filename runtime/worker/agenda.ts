@@ -32,19 +32,12 @@ export interface AgendaItem {
   run(): void | Promise<void>;
 }
 
-/** Dependencies of {@link Agenda}. */
-interface AgendaOptions {
-  alarm: Alarm;
-  clock: Clock;
-  log: Log;
-}
-
 /** The object's one alarm, set to the earliest time at which an item of the agenda is due. */
 export class Agenda {
-  readonly #options: AgendaOptions;
+  readonly #options: { alarm: Alarm; clock: Clock; log: Log };
   #items: readonly AgendaItem[] = [];
 
-  constructor(options: AgendaOptions) {
+  constructor(options: { alarm: Alarm; clock: Clock; log: Log }) {
     this.#options = options;
   }
 
@@ -99,113 +92,86 @@ export interface AgendaParts {
   log: Log;
 }
 
-/** Returns the object's agenda. */
+/** Returns the object's agenda, in the order in which an alarm runs it. */
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
-  return [
-    ...(parts.alerts === undefined ? [] : [alertsItem(parts, parts.alerts)]),
-    {
-      name: "notices",
-      dueAt: () => parts.ledger.nextNotice,
-      run: () => parts.ledger.notify(),
-    },
-    deliveriesItem(parts),
-    scheduleItem(parts),
-    alwaysOnItem(parts),
-    keepAliveItem(parts),
-    {
-      name: "backup",
-      dueAt: () => (parts.container.running ? parts.state.nextAt : undefined),
-      run: () => parts.state.look(),
-    },
-    sleepItem(parts),
-  ];
-}
-
-function alertsItem({ container, ledger, waitUntil }: AgendaParts, alerts: Alerts): AgendaItem {
-  const isWatched = () => container.running || ledger.hasOpen || alerts.isOpen;
-  return {
-    name: "alerts",
-    dueAt: (now) => (isWatched() ? now + LOOK_EVERY_MS : undefined),
-    everyAlarm: true,
-    run: () => waitUntil(alerts.look()),
-  };
-}
-
-function deliveriesItem({ ledger, container, waitUntil, log }: AgendaParts): AgendaItem {
-  return {
-    name: "deliveries",
-    dueAt: (now) => {
-      if (!ledger.hasOpen) return undefined;
-      // A running container may have recovered; a stopped one is started for its events with increasing delays.
-      return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgainAt);
-    },
-    everyAlarm: true,
-    run: async () => {
-      if (container.running && (await container.status()).state === "ready") ledger.onReady();
-      const delivered = ledger.deliver().catch((error: unknown) => {
-        log.error("the deliveries failed", { error: String(error) });
-      });
-      waitUntil(delivered);
-      // Alarms of one object run one after another: a slow answer or start must not delay the next alarm.
-      await settledWithin(GUARD_MS, delivered);
-    },
-  };
-}
-
-function scheduleItem({ schedule, container, gateway, log }: AgendaParts): AgendaItem {
-  return {
-    name: "schedule",
-    dueAt: () => (container.running ? undefined : schedule.startAt),
-    run: () => {
-      log.info("a schedule is due");
-      schedule.begun();
-      gateway.start();
-    },
-  };
-}
-
-function alwaysOnItem({ gateway, restart, clock, log }: AgendaParts): AgendaItem {
-  return {
-    name: "always-on",
-    dueAt: () => (gateway.isMissing ? restart.at : undefined),
-    run: () => {
-      log.info("the always-on container is started");
-      restart.failed(clock());
-      gateway.start();
-    },
-  };
-}
-
-function keepAliveItem({ container, gateway, duty }: AgendaParts): AgendaItem {
-  return {
-    name: "keep alive",
-    dueAt: (now) => (container.running && !gateway.sleeps ? now + WATCH_MS : undefined),
-    everyAlarm: true,
-    run: () => {
-      container.keepAlive();
-      duty.update(container.running);
-    },
-  };
-}
-
-function sleepItem(parts: AgendaParts): AgendaItem {
-  const { ledger, schedule, container, gateway, state, backups, chat, clock } = parts;
+  const { alerts, ledger, schedule, container, gateway, restart, duty, state, backups, chat } = parts;
+  const { waitUntil, clock, log } = parts;
+  const isWatched = () => alerts && (container.running || ledger.hasOpen || alerts.isOpen);
   const isIdle = () => {
     const expected = ledger.hasOpen && !ledger.isFailing;
     const wanted = gateway.starting || expected || chat.answering || backups.busy;
     return container.running && !wanted && clock() >= gateway.activityExpiresAt;
   };
-  return {
-    name: "sleep",
-    dueAt: () =>
-      container.running && gateway.sleeps ? Math.max(gateway.activityExpiresAt, state.againAt) : undefined,
-    everyAlarm: true,
-    run: async () => {
-      // Check again after each slow step: the container may be in use again.
-      if (!isIdle() || (await schedule.poll()) || !isIdle() || !(await container.backUp()) || !isIdle())
-        return;
-      chat.closePages();
-      await container.stop();
+  return [
+    {
+      name: "alerts",
+      dueAt: (now) => (isWatched() ? now + LOOK_EVERY_MS : undefined),
+      everyAlarm: true,
+      run: () => alerts && waitUntil(alerts.look()),
     },
-  };
+    { name: "notices", dueAt: () => ledger.nextNotice, run: () => ledger.notify() },
+    {
+      name: "deliveries",
+      dueAt: (now) => {
+        if (!ledger.hasOpen) return undefined;
+        // A running container may have recovered; a stopped one is started for its events with increasing delays.
+        return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgainAt);
+      },
+      everyAlarm: true,
+      run: async () => {
+        if (container.running && (await container.status()).state === "ready") ledger.onReady();
+        const delivered = ledger.deliver().catch((error: unknown) => {
+          log.error("the deliveries failed", { error: String(error) });
+        });
+        waitUntil(delivered);
+        // Alarms of one object run one after another: a slow answer or start must not delay the next alarm.
+        await settledWithin(GUARD_MS, delivered);
+      },
+    },
+    {
+      name: "schedule",
+      dueAt: () => (container.running ? undefined : schedule.startAt),
+      run: () => {
+        log.info("a schedule is due");
+        schedule.begun();
+        gateway.start();
+      },
+    },
+    {
+      name: "always-on",
+      dueAt: () => (gateway.isMissing ? restart.at : undefined),
+      run: () => {
+        log.info("the always-on container is started");
+        restart.failed(clock());
+        gateway.start();
+      },
+    },
+    {
+      name: "keep alive",
+      dueAt: (now) => (container.running && !gateway.sleeps ? now + WATCH_MS : undefined),
+      everyAlarm: true,
+      run: () => {
+        container.keepAlive();
+        duty.update(container.running);
+      },
+    },
+    {
+      name: "backup",
+      dueAt: () => (container.running ? state.nextAt : undefined),
+      run: () => state.look(),
+    },
+    {
+      name: "sleep",
+      dueAt: () =>
+        container.running && gateway.sleeps ? Math.max(gateway.activityExpiresAt, state.againAt) : undefined,
+      everyAlarm: true,
+      run: async () => {
+        // Check again after each slow step: the container may be in use again.
+        if (!isIdle() || (await schedule.poll()) || !isIdle()) return;
+        if (!(await container.backUp()) || !isIdle()) return;
+        chat.closePages();
+        await container.stop();
+      },
+    },
+  ];
 }

@@ -6,7 +6,7 @@ import { FROM_SOURCE, VERSION } from "../contract/names.ts";
 import { BROKER_PATH, BROKER_VARIABLE } from "../contract/services.ts";
 import { BUNDLE_VARIABLE } from "../contract/variables.ts";
 import { Alerts } from "../edge/alerts.ts";
-import { type Broker, createBroker } from "../edge/broker.ts";
+import { createBroker } from "../edge/broker.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
@@ -30,25 +30,14 @@ import { ContainerLedger } from "./ledger.ts";
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
 
 /** Parts of the Durable Object that answer its calls. */
-export interface SandboxParts {
-  ledger: ContainerLedger;
-  activity: ActivityStore;
-  answers: AnswerStore;
-  signatures: SignatureStore;
-  gateway: ContainerGateway;
-  backups: SandboxBackups;
-  chat: ChatRelay;
-  broker: Broker;
-  duty: DutyCycle;
-  agenda: Agenda;
-}
+export type SandboxParts = ReturnType<typeof assemble>;
 
 /**
  * Builds the object's parts, each from those before it.
  *
  * @throws StewardError `environment_invalid`, or `data_newer` for the ledger of a newer version.
  */
-export function assemble(ctx: DurableObjectState, env: WorkerEnvironment): SandboxParts {
+export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const { variables, settings } = readWorker(env);
   const { sleepAfterMs } = settings;
   const clock = Date.now;

@@ -2,26 +2,18 @@ import type { Container, Response as PlatformResponse } from "@cloudflare/worker
 import * as z from "zod/mini";
 import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { PORTS } from "../contract/names.ts";
-import type { Clock, PortRequest, SandboxPort } from "../edge/ports.ts";
+import type { PortRequest, SandboxPort } from "../edge/ports.ts";
 import { once } from "../shared/once.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
 const STATUS_TIMEOUT_MS = 2_000;
 const UPGRADE_TIMEOUT_MS = 10_000;
 
-/** The fields of a status that the object reads. The others are passed on, whatever the supervisor's version. */
+/** The fields of a status that the object depends on. The others are passed on, whatever the supervisor's version. */
 const statusForm = once(() =>
-  z.object({
-    state: z.enum(["stopped", "starting", "ready", "crash-looping"]),
-    since: z.string(),
-    restarts: z.number(),
-    start: z.optional(z.object({ at: z.string(), phase: z.string() })),
-    reason: z.optional(z.object({ code: z.string(), detail: z.string() })),
-  }),
+  z.object({ state: z.enum(["stopped", "starting", "ready", "crash-looping"]), restarts: z.number() }),
 );
-const supervisorStatus = once(() =>
-  z.custom<SandboxStatus>((value) => statusForm().safeParse(value).success),
-);
+const supervisorStatus = z.custom<SandboxStatus>((value) => statusForm().safeParse(value).success);
 
 /** Dependencies of {@link ContainerPorts}. */
 interface ContainerPortsOptions {
@@ -90,51 +82,10 @@ export class ContainerPorts {
     try {
       const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };
       const response = await this.send("supervisor", request, STATUS_TIMEOUT_MS);
-      return response.ok ? supervisorStatus().parse(await response.json()) : undefined;
+      return response.ok ? supervisorStatus.parse(await response.json()) : undefined;
     } catch {
       // Not listening yet: the container has only just been started.
       return undefined;
     }
-  }
-}
-
-/** Dependencies of {@link RecentAnswer}. */
-interface RecentAnswerOptions<T> {
-  ask(): Promise<T>;
-  /** Milliseconds for which an answer is valid. */
-  forMs: number;
-  clock: Clock;
-}
-
-/** Remembers an answer for a while. */
-export class RecentAnswer<T> {
-  readonly #options: RecentAnswerOptions<T>;
-  #known: { answer: T; at: number } | undefined;
-  #asked: Promise<T> | undefined;
-
-  constructor(options: RecentAnswerOptions<T>) {
-    this.#options = options;
-  }
-
-  /** Returns the answer. Callers that find it too old share one question. */
-  async get(): Promise<T> {
-    const { forMs, clock } = this.#options;
-    if (this.#known && clock() - this.#known.at < forMs) return this.#known.answer;
-    this.#asked ??= this.ask().finally(() => {
-      this.#asked = undefined;
-    });
-    return this.#asked;
-  }
-
-  /** Asks, however recent the last answer is. */
-  async ask(): Promise<T> {
-    const answer = await this.#options.ask();
-    this.#known = { answer, at: this.#options.clock() };
-    return answer;
-  }
-
-  /** Drops the answer. */
-  forget(): void {
-    this.#known = undefined;
   }
 }

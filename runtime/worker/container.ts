@@ -19,7 +19,7 @@ import {
   stoppedStatus,
 } from "./container-lifecycle.ts";
 import type { ContainerMemory } from "./container-memory.ts";
-import { type ContainerPorts, RecentAnswer } from "./container-ports.ts";
+import type { ContainerPorts } from "./container-ports.ts";
 
 const STATUS_FRESH_MS = 1_000;
 const STOP_GRACE_MS = 15_000;
@@ -55,8 +55,10 @@ export class SandboxContainer {
   /** Resolves when a container of another version or config has been found. */
   readonly adopted: Promise<void>;
   readonly #options: SandboxContainerOptions;
-  readonly #status: RecentAnswer<SandboxStatus>;
   #state = NO_RUN;
+  /** The last status, and its time. */
+  #known: { status: SandboxStatus; at: number } | undefined;
+  #asked: Promise<SandboxStatus> | undefined;
   #fingerprint = "";
   /** The end of the run that is watched; a later run has its own. */
   #end: Promise<void> | undefined;
@@ -64,7 +66,6 @@ export class SandboxContainer {
   constructor(options: SandboxContainerOptions) {
     this.#options = options;
     const { memory, clock } = options;
-    this.#status = new RecentAnswer({ ask: () => this.#ask(), forMs: STATUS_FRESH_MS, clock });
     // The first object of a deployment counts as stopped from now on.
     if (memory.read("stoppedAt") === undefined) memory.write("stoppedAt", String(clock()));
     if (this.running) this.#advance({ type: "adopted" });
@@ -84,12 +85,22 @@ export class SandboxContainer {
   /** The status, from the supervisor if it answers. At most a second old; starts nothing. */
   async status(): Promise<SandboxStatus> {
     await this.adopted;
-    return this.running ? this.#status.get() : stoppedStatus(this.#facts());
+    if (!this.running) return stoppedStatus(this.#facts());
+    if (this.#known && this.#options.clock() - this.#known.at < STATUS_FRESH_MS) return this.#known.status;
+    this.#asked ??= this.freshStatus().finally(() => {
+      this.#asked = undefined;
+    });
+    return this.#asked;
   }
 
-  /** The status of now. */
-  freshStatus(): Promise<SandboxStatus> {
-    return this.#status.ask();
+  /** Asks for the status, however recent the last one is. */
+  async freshStatus(): Promise<SandboxStatus> {
+    const { ports, clock } = this.#options;
+    const reported = await ports.status();
+    if (reported !== undefined) this.#advance({ type: "answered", restarts: reported.restarts });
+    const status = runningStatus(this.#state, reported, this.#facts());
+    this.#known = { status, at: clock() };
+    return status;
   }
 
   /** The status if a start is given up. */
@@ -99,7 +110,7 @@ export class SandboxContainer {
 
   /** Drops the last status: the gateway is about to change. */
   expireStatus(): void {
-    this.#status.forget();
+    this.#known = undefined;
   }
 
   /** Somebody needs the gateway: boots that failed before do not count. */
@@ -207,12 +218,6 @@ export class SandboxContainer {
     if (this.#end === outdated) await this.stop();
   }
 
-  async #ask(): Promise<SandboxStatus> {
-    const reported = await this.#options.ports.status();
-    if (reported !== undefined) this.#advance({ type: "answered", restarts: reported.restarts });
-    return runningStatus(this.#state, reported, this.#facts());
-  }
-
   #facts(): ContainerFacts {
     const { memory } = this.#options;
     return {
@@ -266,7 +271,7 @@ export class SandboxContainer {
     memory.write("brokerToken", brokerToken);
     memory.startBegins(clock());
     memory.write("environment", this.#fingerprint);
-    this.#status.forget();
+    this.#known = undefined;
     platform().start({
       enableInternet: true,
       env: { ...withPasses(environment, brokerToken), [CONTROL_TOKEN_VARIABLE]: token },
@@ -277,7 +282,7 @@ export class SandboxContainer {
   #noteEnd({ crash, restarts }: { crash: string; restarts: number }): void {
     const { memory, clock, log } = this.#options;
     this.#end = undefined;
-    this.#status.forget();
+    this.#known = undefined;
     memory.write("stoppedAt", String(clock()));
     memory.write("crash", crash);
     if (restarts > 0) memory.write("restarts", String(memory.restarts + restarts));
