@@ -1,4 +1,5 @@
 import { type Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
+import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { settledWithin } from "../shared/within.ts";
@@ -76,6 +77,7 @@ export class Agenda {
 /** Parts of the object that the agenda drives. */
 export interface AgendaParts {
   alerts: Alerts | undefined;
+  store: LedgerStore;
   ledger: ContainerLedger;
   schedule: DueSchedule;
   container: SandboxContainer;
@@ -94,11 +96,12 @@ export interface AgendaParts {
 
 /** Returns the object's agenda, in the order in which an alarm runs it. */
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
-  const { alerts, ledger, schedule, container, gateway, restart, duty, state, backups, chat } = parts;
+  const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, backups, chat } = parts;
   const { waitUntil, clock, log } = parts;
-  const isWatched = () => alerts && (container.running || ledger.hasOpen || alerts.isOpen);
+  const isWatched = () => alerts && (container.running || store.hasOpen() || alerts.isOpen);
+  const isMissing = () => !gateway.sleeps && !container.running && !gateway.starting;
   const isIdle = () => {
-    const expected = ledger.hasOpen && !ledger.isFailing;
+    const expected = store.hasOpen() && !ledger.startAgain.failing;
     const wanted = gateway.starting || expected || chat.answering || backups.busy;
     return container.running && !wanted && clock() >= gateway.activityExpiresAt;
   };
@@ -109,13 +112,13 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
       everyAlarm: true,
       run: () => alerts && waitUntil(alerts.look()),
     },
-    { name: "notices", dueAt: () => ledger.nextNotice, run: () => ledger.notify() },
+    { name: "notices", dueAt: () => store.nextNotice(), run: () => ledger.notify() },
     {
       name: "deliveries",
       dueAt: (now) => {
-        if (!ledger.hasOpen) return undefined;
+        if (!store.hasOpen()) return undefined;
         // A running container may have recovered; a stopped one is started for its events with increasing delays.
-        return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgainAt);
+        return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgain.at);
       },
       everyAlarm: true,
       run: async () => {
@@ -139,7 +142,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     },
     {
       name: "always-on",
-      dueAt: () => (gateway.isMissing ? restart.at : undefined),
+      dueAt: () => (isMissing() ? restart.at : undefined),
       run: () => {
         log.info("the always-on container is started");
         restart.failed(clock());

@@ -128,6 +128,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   agenda.fill(
     agendaItems({
       alerts,
+      store,
       ledger,
       schedule,
       container,
@@ -140,7 +141,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       ...background,
     }),
   );
-  return { ledger, activity, answers, signatures, gateway, backups, chat, broker, duty, agenda };
+  return { store, ledger, activity, answers, signatures, gateway, backups, chat, broker, duty, agenda };
 }
 
 function containerOf({ container }: DurableObjectState): Container {

@@ -1,7 +1,5 @@
-import * as z from "zod/mini";
-import { GATEWAY_ROUTES } from "../contract/control.ts";
+import { gatewayDetails } from "../edge/debug-routes.ts";
 import type { Clock, Sandbox } from "../edge/ports.ts";
-import { once } from "../shared/once.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
 const NOTE = "scheduleAt";
@@ -11,9 +9,6 @@ const COLD_START_MS = 5_000;
 const SHORTEST_SLEEP_MS = 10_000;
 /** Longest time that a run keeps the container awake: by then the gateway gives it up. */
 const LONGEST_RUN_MS = 3_600_000;
-
-/** The part of the gateway's status that is read here. */
-const gatewaySchedules = once(() => z.object({ schedules: z.object({ nextAt: z.optional(z.string()) }) }));
 
 /** Dependencies of {@link DueSchedule}. */
 interface DueScheduleOptions {
@@ -37,14 +32,15 @@ export class DueSchedule {
    * reports as a time that has passed.
    */
   async poll(): Promise<boolean> {
-    const { memory, clock } = this.#options;
-    const nextAt = await this.#nextAt();
+    const { memory, sandbox, clock } = this.#options;
+    const details = await gatewayDetails(sandbox);
     // A gateway that does not answer keeps nothing awake; its last answer stays noted.
-    if (nextAt === undefined) return false;
-    const leftMs = nextAt - clock();
+    if (details === undefined) return false;
+    const at = Date.parse(details.schedules.nextAt ?? "");
+    const leftMs = at - clock();
     // A schedule that is stuck would start the container over and over.
-    const isKnown = Number.isFinite(nextAt) && leftMs > -LONGEST_RUN_MS;
-    memory.write(NOTE, isKnown ? String(nextAt) : "");
+    const isKnown = leftMs > -LONGEST_RUN_MS;
+    memory.write(NOTE, isKnown ? String(at) : "");
     return isKnown && leftMs <= this.#leadMs + SHORTEST_SLEEP_MS;
   }
 
@@ -64,13 +60,5 @@ export class DueSchedule {
 
   get #leadMs(): number {
     return this.#options.memory.coldStart().coldStartMs ?? COLD_START_MS;
-  }
-
-  /** Milliseconds since the epoch; `Infinity` if no schedule is due, `undefined` if the gateway does not answer. */
-  async #nextAt(): Promise<number | undefined> {
-    const response = await this.#options.sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
-    if (!response?.ok) return undefined;
-    const { nextAt } = gatewaySchedules().parse(await response.json()).schedules;
-    return nextAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(nextAt);
   }
 }

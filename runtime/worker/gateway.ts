@@ -46,11 +46,6 @@ export class ContainerGateway implements Sandbox {
     return this.#starting !== undefined;
   }
 
-  /** True if the container must always run, and does not. */
-  get isMissing(): boolean {
-    return !this.sleeps && !this.#options.container.running && !this.starting;
-  }
-
   /** False for a container that must always run. */
   get sleeps(): boolean {
     return Number.isFinite(this.#options.sleepAfterMs);

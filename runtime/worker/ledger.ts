@@ -5,15 +5,7 @@ import { Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
-import type {
-  Admission,
-  Clock,
-  Ledger,
-  LedgerCounts,
-  LedgerPage,
-  LedgerQuery,
-  ReplayResult,
-} from "../edge/ports.ts";
+import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { AskAgain } from "./alarm.ts";
 import type { ContainerGateway } from "./gateway.ts";
@@ -40,12 +32,13 @@ interface ContainerLedgerOptions {
 }
 
 /** The ledger of a Durable Object: delivers recorded events to a container that may have to be started for them. */
-export class ContainerLedger implements Ledger {
+export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
+  /** Backoff while events wait for a gateway that cannot start. */
+  readonly startAgain = new AskAgain(START_AGAIN);
   readonly #options: ContainerLedgerOptions;
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;
   readonly #notices: Notices;
-  readonly #startAgain = new AskAgain(START_AGAIN);
 
   constructor(options: ContainerLedgerOptions) {
     this.#options = options;
@@ -83,21 +76,6 @@ export class ContainerLedger implements Ledger {
     return { duplicate: recorded === "known", ready: state === "ready" };
   }
 
-  /** See {@link Ledger}. */
-  async counts(): Promise<LedgerCounts> {
-    return this.#store.counts();
-  }
-
-  /** See {@link Ledger}. */
-  async list(query: LedgerQuery): Promise<LedgerPage> {
-    return this.#store.list(query);
-  }
-
-  /** See {@link Ledger}. */
-  async recent(limit: number): Promise<(string | undefined)[]> {
-    return this.#store.recent(limit);
-  }
-
   /** See {@link Ledger}. Starts a stopped container, as the event itself did. */
   async replay(key: string): Promise<ReplayResult> {
     const { gateway, waitUntil, clock } = this.#options;
@@ -109,30 +87,10 @@ export class ContainerLedger implements Ledger {
     return result;
   }
 
-  /** True while an event is not settled. */
-  get hasOpen(): boolean {
-    return this.#store.hasOpen();
-  }
-
-  /** See {@link LedgerStore.nextNotice}. */
-  get nextNotice(): number | undefined {
-    return this.#store.nextNotice();
-  }
-
-  /** True while events wait for a gateway that cannot start. */
-  get isFailing(): boolean {
-    return this.#startAgain.failing;
-  }
-
-  /** Time at which such a gateway is started again, in milliseconds since the epoch; 0 if none failed. */
-  get startAgainAt(): number {
-    return this.#startAgain.at;
-  }
-
   /** The gateway is ready: delivers the events that waited because it could not start. */
   onReady(): void {
-    if (!this.isFailing) return;
-    this.#startAgain.recovered();
+    if (!this.startAgain.failing) return;
+    this.startAgain.recovered();
     this.#options.waitUntil(this.deliver());
   }
 
@@ -147,20 +105,20 @@ export class ContainerLedger implements Ledger {
     const { gateway, wakeAt, clock } = this.#options;
     const due = this.#store.nextDue();
     if (due === undefined) return;
-    const from = Math.max(due, this.#startAgain.at);
+    const from = Math.max(due, this.startAgain.at);
     if (from > clock()) {
       wakeAt(from);
       return;
     }
     const { state } = await gateway.whenReady();
     if (state === "ready") {
-      this.#startAgain.recovered();
+      this.startAgain.recovered();
       this.#dispatcher.run();
       return;
     }
     // Everyone who waited for this start ends here; one of them says when to start again.
-    if (clock() < this.#startAgain.at) return;
+    if (clock() < this.startAgain.at) return;
     this.#dispatcher.tidy();
-    wakeAt(this.#startAgain.failed(clock()));
+    wakeAt(this.startAgain.failed(clock()));
   }
 }

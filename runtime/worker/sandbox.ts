@@ -31,15 +31,15 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
   }
 
   counts() {
-    return answer(() => this.#parts.ledger.counts());
+    return answer(() => this.#parts.store.counts());
   }
 
   list(query: LedgerQuery) {
-    return answer(() => this.#parts.ledger.list(query));
+    return answer(() => this.#parts.store.list(query));
   }
 
   recent(limit: number) {
-    return answer(() => this.#parts.ledger.recent(limit));
+    return answer(() => this.#parts.store.recent(limit));
   }
 
   replay(key: string) {
