@@ -99,10 +99,10 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
   const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, backups, chat } = parts;
   const { waitUntil, clock, log } = parts;
   const isWatched = () => alerts && (container.running || store.hasOpen() || alerts.isOpen);
-  const isMissing = () => !gateway.sleeps && !container.running && !gateway.starting;
+  const isMissing = () => !gateway.sleeps && !container.running && !container.starting;
   const isIdle = () => {
     const expected = store.hasOpen() && !ledger.startAgain.failing;
-    const wanted = gateway.starting || expected || chat.answering || backups.busy;
+    const wanted = container.starting || expected || chat.answering || backups.busy;
     return container.running && !wanted && clock() >= gateway.activityExpiresAt;
   };
   return [

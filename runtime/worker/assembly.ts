@@ -93,6 +93,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   // Those who use it.
   const ledger = new ContainerLedger({
     store,
+    container,
     gateway,
     environment: variables,
     record: (entry) => activity.record(entry),

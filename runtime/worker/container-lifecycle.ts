@@ -49,9 +49,8 @@ export type ContainerEffect =
   /** Puts the data in place, unless it is there. */
   | { type: "restore" }
   | { type: "onStart" }
-  /** Notes the end; `restarts` are to be added to the total. */
-  | { type: "noteEnd"; crash: string; restarts: number }
-  | { type: "onStop" };
+  /** `restarts` are those of the run, to be added to the total. */
+  | { type: "onStop"; crash: string; restarts: number };
 
 /** A state, and the work that reaching it requires. */
 interface ContainerStep {
@@ -100,7 +99,7 @@ function ended(state: ContainerLifecycle, crash: string): ContainerStep {
   const bootFailures = state.bootFailures + (state.phase === "booting" ? 1 : 0);
   const restarts = state.restarts + (crash === "" ? 0 : 1);
   // The next run's supervisor counts from zero.
-  return step({ ...NO_RUN, bootFailures }, { type: "noteEnd", crash, restarts }, { type: "onStop" });
+  return step({ ...NO_RUN, bootFailures }, { type: "onStop", crash, restarts });
 }
 
 function step(state: ContainerLifecycle, ...effects: ContainerEffect[]): ContainerStep {

@@ -3,6 +3,7 @@ import { addColdStart, type ColdStart, readColdStarts } from "../contract/cold-s
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Sql } from "../edge/ledger/sql.ts";
 import type { Clock } from "../edge/ports.ts";
+import type { ContainerFacts } from "./container-lifecycle.ts";
 
 const NOTE = "lastUse";
 /** Longest lag of the note in milliseconds: every event is a use, and a note is a write to disk. */
@@ -56,9 +57,37 @@ export class ContainerMemory {
     };
   }
 
-  /** Records the beginning of a start. */
-  startBegins(now: number): void {
+  /** Facts about the last run. */
+  facts(): Omit<ContainerFacts, "restored" | "restoreFailure"> {
+    return {
+      startedAt: this.time("startedAt"),
+      stoppedAt: this.time("stoppedAt"),
+      crash: this.read("crash") ?? "",
+      startIsOpen: this.startIsOpen,
+      starts: this.coldStart(),
+    };
+  }
+
+  /**
+   * Records the beginning of a start.
+   *
+   * @param environment The digest of the container's variables.
+   * @returns the run's own tokens.
+   */
+  startBegins(environment: string, now: number): { token: string; brokerToken: string } {
+    const [token, brokerToken] = [crypto.randomUUID(), crypto.randomUUID()];
+    this.write("controlToken", token);
+    this.write("brokerToken", brokerToken);
     this.write("startedAt", String(now));
+    this.write("environment", environment);
+    return { token, brokerToken };
+  }
+
+  /** Records the end of a run, with its restarts. */
+  runEnds({ crash, restarts }: { crash: string; restarts: number }, now: number): void {
+    this.write("stoppedAt", String(now));
+    this.write("crash", crash);
+    if (restarts > 0) this.write("restarts", String(this.restarts + restarts));
   }
 
   /** True if the last start has not ended yet. */

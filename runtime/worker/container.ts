@@ -1,19 +1,20 @@
 import type { Container } from "@cloudflare/workers-types/index.ts";
-import { CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../contract/control.ts";
+import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../contract/control.ts";
 import { sha256Hex } from "../contract/digest.ts";
 import type { Reason } from "../contract/errors.ts";
 import { withPasses } from "../contract/services.ts";
-import type { Clock } from "../edge/ports.ts";
+import type { Clock, PortRequest } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { pause } from "./alarm.ts";
 import type { StateSync } from "./backups/state-sync.ts";
 import {
   advance,
+  afterStatus,
   type ContainerEffect,
   type ContainerEvent,
   type ContainerFacts,
-  type ContainerLifecycle,
   givenUpStatus,
+  isGivenUp,
   NO_RUN,
   runningStatus,
   stoppedStatus,
@@ -22,6 +23,8 @@ import type { ContainerMemory } from "./container-memory.ts";
 import type { ContainerPorts } from "./container-ports.ts";
 
 const STATUS_FRESH_MS = 1_000;
+const READY_TIMEOUT_MS = 120_000;
+const NEEDED_TIMEOUT_MS = 2_000;
 const STOP_GRACE_MS = 15_000;
 const WATCH_AGAIN_MS = 1_000;
 const SIGTERM = 15;
@@ -34,7 +37,7 @@ const DRAIN_RETRY_MS = 5_000;
 export interface SandboxContainerOptions {
   /** Read at each use: the platform hands out a new object each time. */
   platform(): Container;
-  ports: Pick<ContainerPorts, "status">;
+  ports: Pick<ContainerPorts, "status" | "send">;
   memory: ContainerMemory;
   /** The gateway's variables. */
   environment: Record<string, string>;
@@ -62,6 +65,7 @@ export class SandboxContainer {
   #fingerprint = "";
   /** The end of the run that is watched; a later run has its own. */
   #end: Promise<void> | undefined;
+  #starting: Promise<SandboxStatus> | undefined;
 
   constructor(options: SandboxContainerOptions) {
     this.#options = options;
@@ -77,9 +81,9 @@ export class SandboxContainer {
     return this.#options.platform().running;
   }
 
-  /** State of the run. */
-  get lifecycle(): ContainerLifecycle {
-    return this.#state;
+  /** True while somebody waits for a start. */
+  get starting(): boolean {
+    return this.#starting !== undefined;
   }
 
   /** The status, from the supervisor if it answers. At most a second old; starts nothing. */
@@ -87,25 +91,10 @@ export class SandboxContainer {
     await this.adopted;
     if (!this.running) return stoppedStatus(this.#facts());
     if (this.#known && this.#options.clock() - this.#known.at < STATUS_FRESH_MS) return this.#known.status;
-    this.#asked ??= this.freshStatus().finally(() => {
+    this.#asked ??= this.#freshStatus().finally(() => {
       this.#asked = undefined;
     });
     return this.#asked;
-  }
-
-  /** Asks for the status, however recent the last one is. */
-  async freshStatus(): Promise<SandboxStatus> {
-    const { ports, clock } = this.#options;
-    const reported = await ports.status();
-    if (reported !== undefined) this.#advance({ type: "answered", restarts: reported.restarts });
-    const status = runningStatus(this.#state, reported, this.#facts());
-    this.#known = { status, at: clock() };
-    return status;
-  }
-
-  /** The status if a start is given up. */
-  givenUpStatus(): SandboxStatus {
-    return givenUpStatus(this.#facts());
   }
 
   /** Drops the last status: the gateway is about to change. */
@@ -113,14 +102,21 @@ export class SandboxContainer {
     this.#known = undefined;
   }
 
-  /** Somebody needs the gateway: boots that failed before do not count. */
-  needed(): void {
-    this.#advance({ type: "needed" });
-  }
-
   /** Starts the container, unless it runs. Throws if the platform refuses it. */
   start(): void {
     this.#advance({ type: "start", running: this.running });
+  }
+
+  /** Starts the container and waits until the gateway is ready, cannot start, or two minutes are over. */
+  async whenReady(): Promise<SandboxStatus> {
+    const status = await this.status();
+    if (status.state === "ready") return status;
+    if (status.state === "crash-looping") await this.#tryNow();
+    // Everyone who waits meanwhile waits for the same start.
+    this.#starting ??= this.#untilSettled().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
   }
 
   /** Makes the last backup before a stop. @returns true if the container may be stopped. */
@@ -155,19 +151,6 @@ export class SandboxContainer {
   }
 
   /**
-   * Gives the container another config in place of one that stopped its gateway.
-   *
-   * @returns false if there is no other one.
-   */
-  async replaceConfig(why: Reason): Promise<boolean> {
-    const { state, recoversConfig } = this.#options;
-    if (recoversConfig && (await state.recoverConfig(why))) return true;
-    if (!(await this.#isOutdated()) || !(await this.backUp())) return false;
-    await this.stop();
-    return true;
-  }
-
-  /**
    * Lets the container outlive an evicted object until the next alarm creates the object again: a pending
    * monitor() keeps it for 15 minutes at most, and without this the platform ends the container with it
    * (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
@@ -180,6 +163,70 @@ export class SandboxContainer {
       .catch((error: unknown) =>
         this.#options.log.warn("the container ends with its object", { error: String(error) }),
       );
+  }
+
+  /** Asks for the status, however recent the last one is. */
+  async #freshStatus(): Promise<SandboxStatus> {
+    const { ports, clock } = this.#options;
+    const reported = await ports.status();
+    if (reported !== undefined) this.#advance({ type: "answered", restarts: reported.restarts });
+    const status = runningStatus(this.#state, reported, this.#facts());
+    this.#known = { status, at: clock() };
+    return status;
+  }
+
+  #facts(): ContainerFacts {
+    const { restored, restoreFailure } = this;
+    return { ...this.#options.memory.facts(), restored, restoreFailure };
+  }
+
+  /** The supervisor tries a crashed gateway at once; one that a broken config has stopped stays so. */
+  async #tryNow(): Promise<void> {
+    const needed: PortRequest = { method: "POST", path: CONTROL_ROUTES.needed };
+    await this.#options.ports.send("supervisor", needed, NEEDED_TIMEOUT_MS).catch(() => undefined);
+    this.expireStatus();
+  }
+
+  async #untilSettled(): Promise<SandboxStatus> {
+    const { clock } = this.#options;
+    const deadline = clock() + READY_TIMEOUT_MS;
+    this.#advance({ type: "needed" });
+    for (;;) {
+      if (isGivenUp(this.#state)) return this.#settled(givenUpStatus(this.#facts()));
+      this.start();
+      const status = await this.#freshStatus();
+      const { running, restoreFailure } = this;
+      const context = { now: clock(), deadline, running, restoreFailed: restoreFailure !== undefined };
+      const next = afterStatus(this.#state, status, context);
+      if (next.type === "wait") {
+        await pause(next.ms);
+        continue;
+      }
+      if (next.type === "replaceConfig" && (await this.#replaceConfig(next.why))) continue;
+      if (next.type === "expire" && next.stop) await this.stop();
+      return this.#settled(status);
+    }
+  }
+
+  /** Records how a start ended. */
+  #settled(status: SandboxStatus): SandboxStatus {
+    const { memory, clock } = this.#options;
+    const outcome = status.state === "ready" ? "ready" : (status.reason?.code ?? "gateway_not_ready");
+    memory.startEnds(outcome, clock());
+    return { ...status, ...memory.coldStart() };
+  }
+
+  /**
+   * Gives the container another config in place of one that stopped its gateway.
+   *
+   * @returns false if there is no other one.
+   */
+  async #replaceConfig(why: Reason): Promise<boolean> {
+    const { state, recoversConfig } = this.#options;
+    if (recoversConfig && (await state.recoverConfig(why))) return true;
+    if (!(await this.#isOutdated()) || !(await this.backUp())) return false;
+    await this.stop();
+    return true;
   }
 
   // A container outlives the Worker's version that started it and keeps its environment: with other variables, such as
@@ -218,19 +265,6 @@ export class SandboxContainer {
     if (this.#end === outdated) await this.stop();
   }
 
-  #facts(): ContainerFacts {
-    const { memory } = this.#options;
-    return {
-      startedAt: memory.time("startedAt"),
-      stoppedAt: memory.time("stoppedAt"),
-      crash: memory.read("crash") ?? "",
-      restored: this.restored,
-      restoreFailure: this.restoreFailure,
-      startIsOpen: memory.startIsOpen,
-      starts: memory.coldStart(),
-    };
-  }
-
   #advance(event: ContainerEvent): void {
     const { state, effects } = advance(this.#state, event);
     this.#state = state;
@@ -238,7 +272,7 @@ export class SandboxContainer {
   }
 
   #carryOut(effect: ContainerEffect): void {
-    const { log, onStart, onStop, state } = this.#options;
+    const { memory, state, onStart, onStop, clock, log } = this.#options;
     switch (effect.type) {
       case "launch":
         this.#launch();
@@ -254,10 +288,11 @@ export class SandboxContainer {
         onStart();
         log.info("container started");
         break;
-      case "noteEnd":
-        this.#noteEnd(effect);
-        break;
       case "onStop":
+        this.#end = undefined;
+        this.expireStatus();
+        memory.runEnds(effect, clock());
+        log.info("container stopped", { crash: effect.crash });
         onStop();
     }
   }
@@ -265,28 +300,13 @@ export class SandboxContainer {
   #launch(): void {
     const { platform, environment, memory, state, clock } = this.#options;
     state.restorer.started();
-    const token = crypto.randomUUID();
-    const brokerToken = crypto.randomUUID();
-    memory.write("controlToken", token);
-    memory.write("brokerToken", brokerToken);
-    memory.startBegins(clock());
-    memory.write("environment", this.#fingerprint);
-    this.#known = undefined;
+    const { token, brokerToken } = memory.startBegins(this.#fingerprint, clock());
+    this.expireStatus();
     platform().start({
       enableInternet: true,
       env: { ...withPasses(environment, brokerToken), [CONTROL_TOKEN_VARIABLE]: token },
     });
     this.#advance({ type: "launched" });
-  }
-
-  #noteEnd({ crash, restarts }: { crash: string; restarts: number }): void {
-    const { memory, clock, log } = this.#options;
-    this.#end = undefined;
-    this.#known = undefined;
-    memory.write("stoppedAt", String(clock()));
-    memory.write("crash", crash);
-    if (restarts > 0) memory.write("restarts", String(memory.restarts + restarts));
-    log.info("container stopped", { crash });
   }
 
   /** Resolves with why the container has ended; empty if the end was requested. */

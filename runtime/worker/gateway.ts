@@ -2,12 +2,11 @@ import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Clock, PortRequest, Sandbox, SandboxPort } from "../edge/ports.ts";
 import { pause } from "./alarm.ts";
-import { afterStatus, isGivenUp, POLL_MS } from "./container-lifecycle.ts";
+import { POLL_MS } from "./container-lifecycle.ts";
 import { type ContainerMemory, LastUse } from "./container-memory.ts";
 import type { ContainerPorts } from "./container-ports.ts";
 import type { SandboxContainer } from "./container.ts";
 
-const READY_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
 const PEEK_TIMEOUT_MS = 2_000;
 /** The supervisor may run a command for its answer. */
@@ -34,16 +33,10 @@ export interface ContainerGatewayOptions {
 export class ContainerGateway implements Sandbox {
   readonly #options: ContainerGatewayOptions;
   readonly #lastUse: LastUse;
-  #starting: Promise<SandboxStatus> | undefined;
 
   constructor(options: ContainerGatewayOptions) {
     this.#options = options;
     this.#lastUse = new LastUse(options.memory, options.clock);
-  }
-
-  /** True while somebody waits for a start. */
-  get starting(): boolean {
-    return this.#starting !== undefined;
   }
 
   /** False for a container that must always run. */
@@ -69,7 +62,7 @@ export class ContainerGateway implements Sandbox {
   }
 
   async #start(): Promise<void> {
-    const { state } = await this.whenReady();
+    const { state } = await this.#options.container.whenReady();
     if (state === "ready") this.#options.onReady();
     this.renewActivityTimeout();
   }
@@ -108,26 +101,14 @@ export class ContainerGateway implements Sandbox {
 
   /** See {@link Sandbox}. */
   async wake(by: "visitor" | "operator"): Promise<boolean> {
-    const { memory, clock, waitUntil } = this.#options;
+    const { container, memory, clock, waitUntil } = this.#options;
     // A container that is shutting down still runs, while its supervisor already reports "stopped".
     const { state } = await this.status();
-    if (state === "crash-looping" && by === "operator") waitUntil(this.whenReady());
+    if (state === "crash-looping" && by === "operator") waitUntil(container.whenReady());
     if (state !== "stopped") return true;
     if (by === "visitor" && !memory.grantVisitor(clock())) return false;
     this.start();
     return true;
-  }
-
-  /** Starts the container and waits until the gateway is ready, cannot start, or two minutes are over. */
-  async whenReady(): Promise<SandboxStatus> {
-    const status = await this.status();
-    if (status.state === "ready") return status;
-    if (status.state === "crash-looping") await this.#tryNow();
-    // Everyone who waits meanwhile waits for the same start.
-    this.#starting ??= this.#untilSettled().finally(() => {
-      this.#starting = undefined;
-    });
-    return this.#starting;
   }
 
   /**
@@ -171,43 +152,6 @@ export class ContainerGateway implements Sandbox {
     // The container may end between its status and this request.
     const timeoutMs = port === "gateway" ? PEEK_TIMEOUT_MS : PEEK_SUPERVISOR_MS;
     return ports.send(port, request, timeoutMs).catch(() => undefined);
-  }
-
-  /** The supervisor tries a crashed gateway at once; one that a broken config has stopped stays so. */
-  async #tryNow(): Promise<void> {
-    const { container, ports } = this.#options;
-    const needed: PortRequest = { method: "POST", path: CONTROL_ROUTES.needed };
-    await ports.send("supervisor", needed, PEEK_TIMEOUT_MS).catch(() => undefined);
-    container.expireStatus();
-  }
-
-  async #untilSettled(): Promise<SandboxStatus> {
-    const { clock, container } = this.#options;
-    const deadline = clock() + READY_TIMEOUT_MS;
-    container.needed();
-    for (;;) {
-      if (isGivenUp(container.lifecycle)) return this.#settled(container.givenUpStatus());
-      container.start();
-      const status = await container.freshStatus();
-      const restoreFailed = container.restoreFailure !== undefined;
-      const context = { now: clock(), deadline, running: container.running, restoreFailed };
-      const next = afterStatus(container.lifecycle, status, context);
-      if (next.type === "wait") {
-        await pause(next.ms);
-        continue;
-      }
-      if (next.type === "replaceConfig" && (await container.replaceConfig(next.why))) continue;
-      if (next.type === "expire" && next.stop) await container.stop();
-      return this.#settled(status);
-    }
-  }
-
-  /** Records how a start ended. */
-  #settled(status: SandboxStatus): SandboxStatus {
-    const { memory, clock } = this.#options;
-    const outcome = status.state === "ready" ? "ready" : (status.reason?.code ?? "gateway_not_ready");
-    memory.startEnds(outcome, clock());
-    return { ...status, ...memory.coldStart() };
   }
 
   async #untilSent(port: SandboxPort, request: PortRequest): Promise<Response> {

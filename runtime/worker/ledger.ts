@@ -8,6 +8,7 @@ import { Teller } from "../edge/ledger/tell.ts";
 import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { AskAgain } from "./alarm.ts";
+import type { SandboxContainer } from "./container.ts";
 import type { ContainerGateway } from "./gateway.ts";
 
 /** Number of concurrent deliveries; exceeds the number of chats that are answered in parallel. */
@@ -18,7 +19,8 @@ const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
 /** Dependencies of {@link ContainerLedger}. */
 interface ContainerLedgerOptions {
   store: LedgerStore;
-  gateway: Pick<ContainerGateway, "status" | "request" | "whenReady" | "renewActivityTimeout">;
+  container: Pick<SandboxContainer, "whenReady">;
+  gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
   /** Contains the platforms' keys. */
   environment: Environment;
   /** See {@link DeliverOptions}. */
@@ -102,7 +104,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   /** Starts the deliveries that are due. Waits for the gateway first: an absent one is no failed attempt. */
   async deliver(): Promise<void> {
     if (this.#dispatcher.full) return;
-    const { gateway, wakeAt, clock } = this.#options;
+    const { container, wakeAt, clock } = this.#options;
     const due = this.#store.nextDue();
     if (due === undefined) return;
     const from = Math.max(due, this.startAgain.at);
@@ -110,7 +112,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       wakeAt(from);
       return;
     }
-    const { state } = await gateway.whenReady();
+    const { state } = await container.whenReady();
     if (state === "ready") {
       this.startAgain.recovered();
       this.#dispatcher.run();

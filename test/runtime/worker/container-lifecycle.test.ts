@@ -39,7 +39,7 @@ function play(...events: ContainerEvent[]) {
 }
 
 const LAUNCH = [{ type: "launch" }, { type: "onStart" }, { type: "watch" }, { type: "restore" }];
-const end = (crash: string, restarts: number) => [{ type: "noteEnd", crash, restarts }, { type: "onStop" }];
+const end = (crash: string, restarts: number) => [{ type: "onStop", crash, restarts }];
 
 describe("a run", () => {
   const rows: {
