@@ -3,7 +3,7 @@ import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../c
 import { StewardError } from "../contract/errors.ts";
 import { withPasses } from "../contract/services.ts";
 import type { Clock, PortRequest, SandboxPort } from "../edge/ports.ts";
-import type { StateSync } from "./backups/state-sync.ts";
+import type { ContainerBackups } from "../backups/container-backups.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
 import { ContainerReport, fingerprintOf, RecentAnswer } from "./container-report.ts";
 import { pause } from "./alarm.ts";
@@ -30,7 +30,7 @@ export interface ContainerLifeOptions extends ContainerPortsOptions {
   /** The gateway's variables. */
   environment: Record<string, string>;
   /** Gives the container its data, without which its gateway does not start, and copies it before an end. */
-  state: Pick<StateSync, "restorer" | "recoverConfig" | "isCacheReplaced" | "leave">;
+  state: ContainerBackups;
   /** Replaces a config that stopped the gateway with the last good one. */
   recoversConfig: boolean;
   clock: Clock;
@@ -69,7 +69,7 @@ export class ContainerLife {
   constructor(options: ContainerLifeOptions) {
     this.#options = options;
     this.#ports = new ContainerPorts(options);
-    this.#report = new ContainerReport({ ...options, restorer: options.state.restorer });
+    this.#report = new ContainerReport(options);
     this.#status = new RecentAnswer({ ask: () => this.#ask(), forMs: STATUS_FRESH_MS, clock: options.clock });
     // An object that is made for the first time has been stopped since now.
     if (options.notes.read("stoppedAt") === undefined)
@@ -147,12 +147,12 @@ export class ContainerLife {
 
   #start(): void {
     const { container, environment, notes, clock, log } = this.#options;
-    const { restorer } = this.#options.state;
+    const { state } = this.#options;
     // An object that was lost during a restore starts it again.
-    if (container().running) restorer.begin();
+    if (container().running) state.beginRestore();
     // A run whose end is not noticed yet is waited for: each run has its own watch.
     if (container().running || this.#end !== undefined) return;
-    restorer.started();
+    state.started();
     const token = crypto.randomUUID();
     const brokerToken = crypto.randomUUID();
     notes.write("controlToken", token);
@@ -167,7 +167,7 @@ export class ContainerLife {
     for (const listener of this.#listeners) listener.started?.();
     log.info("container started");
     this.#watch();
-    restorer.begin();
+    state.beginRestore();
   }
 
   /** Asks the container to stop and kills it if it does not. A run that starts meanwhile is left alone. */
@@ -195,9 +195,7 @@ export class ContainerLife {
       this.#restarts = status.restarts;
     }
     const begun =
-      this.#options.state.restorer.done && status !== undefined
-        ? status
-        : this.#report.booting(this.#answered);
+      this.#options.state.restored && status !== undefined ? status : this.#report.booting(this.#answered);
     // Whoever needs it amid its last copy waits for the next start, as for that of one that is stopping.
     const told = this.#leaving ? this.#report.stopped() : this.#report.fromItsStart(begun);
     return { ...told, restarts: this.#restarts };
@@ -233,7 +231,7 @@ export class ContainerLife {
       const settled = status.state === "ready" || status.state === "crash-looping";
       const { reason: why } = status;
       if (settled && why?.code === "config_invalid") {
-        if (recoversConfig && (await state.recoverConfig(why))) continue;
+        if (recoversConfig && (await state.service.recoverConfig(why))) continue;
         if ((await this.#isReplaced()) && (await state.leave())) {
           await this.stop();
           continue;
@@ -242,7 +240,7 @@ export class ContainerLife {
       if (settled) return this.#ended(status);
       if (clock() >= deadline) {
         // Without its state it is of no use: the next start tries again.
-        if (state.restorer.reason !== undefined) await this.stop();
+        if (state.restoreFailure !== undefined) await this.stop();
         return this.#ended(status);
       }
       const failed = !container().running && this.#bootFailures > 0;
@@ -277,14 +275,13 @@ export class ContainerLife {
    */
   async whenRestored(): Promise<void> {
     await this.#adopted;
-    const { clock } = this.#options;
-    const { restorer } = this.#options.state;
+    const { clock, state } = this.#options;
     const deadline = clock() + PORT_TIMEOUT_MS;
     const listening = await this.#untilSent("supervisor", { method: "GET", path: CONTROL_ROUTES.status });
     await listening.body?.cancel();
-    while (!restorer.done) {
+    while (!state.restored) {
       if (!this.running || clock() >= deadline)
-        throw new StewardError("restore_failed", restorer.reason?.detail);
+        throw new StewardError("restore_failed", state.restoreFailure?.detail);
       await pause(POLL_MS);
     }
   }

@@ -2,13 +2,13 @@ import { sha256Hex } from "../contract/digest.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import { reason } from "../contract/errors.ts";
 import type { Clock } from "../edge/ports.ts";
-import type { Restorer } from "./backups/restorer.ts";
+import type { ContainerBackups } from "../backups/container-backups.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
 /** Dependencies of {@link ContainerReport}. */
 interface ContainerReportOptions {
   notes: ContainerMemory;
-  restorer: Pick<Restorer, "reason">;
+  state: ContainerBackups;
 }
 
 /** The status of a container that does not tell it itself. */
@@ -20,9 +20,9 @@ export class ContainerReport {
   }
 
   stopped(): SandboxStatus {
-    const { notes, restorer } = this.#options;
+    const { notes, state } = this.#options;
     const crash = notes.read("crash");
-    const cause = restorer.reason ?? (crash ? reason("crash_looping", crash) : undefined);
+    const cause = state.restoreFailure ?? (crash ? reason("crash_looping", crash) : undefined);
     return {
       state: "stopped",
       since: notes.time("stoppedAt"),

@@ -42,9 +42,8 @@ import type {
   SignatureUse,
 } from "../edge/ports.ts";
 import { Alarm, AskAgain } from "./alarm.ts";
-import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
-import { SandboxBackups } from "./backups/sandbox-backups.ts";
-import { StateSync } from "./backups/state-sync.ts";
+import { ContainerBackups } from "../backups/container-backups.ts";
+import { callBackups, type BackupsDoor, type BackupsOutcome } from "./remote-backups.ts";
 import { ChatRelay } from "./chat.ts";
 import { ContainerLife } from "./container-life.ts";
 import { ContainerPorts } from "./container-ports.ts";
@@ -79,8 +78,7 @@ export class Sandbox
   readonly #activity: ActivityStore;
   readonly #answers: AnswerStore;
   readonly #signatures: SignatureStore;
-  readonly #state: StateSync;
-  readonly #backups: SandboxBackups;
+  readonly #state: ContainerBackups;
   readonly #duty: DutyCycle;
   readonly #life: ContainerLife;
   readonly #deliveries: Deliveries;
@@ -117,7 +115,13 @@ export class Sandbox
     const shared = { notes: this.#notes, clock: this.#clock, log: this.#log };
     const stored = { bucket: env.STATE, waitUntil: (promise: Promise<unknown>) => ctx.waitUntil(promise) };
     this.#alarm = new Alarm({ storage: ctx.storage, waitUntil: (promise) => ctx.waitUntil(promise) });
-    this.#state = new StateSync({ ...shared, ...stored, ports, running: () => this.#container().running });
+    this.#state = new ContainerBackups({
+      ...shared,
+      ...stored,
+      ports,
+      running: () => this.#container().running,
+      whenRestored: () => this.#life.whenRestored(),
+    });
     this.#life = new ContainerLife({
       ...shared,
       ...inside,
@@ -127,7 +131,6 @@ export class Sandbox
     });
     this.#duty = new DutyCycle({ ...shared, ...stored, sleepAfterMs: settings.sleepAfterMs });
     this.#life.listen(this.#duty);
-    this.#backups = new SandboxBackups({ state: this.#state, life: this.#life });
     this.#broker = createBroker({
       environment: variables,
       token: () => (this.#life.running ? (this.#notes.read("brokerToken") ?? "") : ""),
@@ -179,7 +182,7 @@ export class Sandbox
           status: () => this.#life.status(),
           peek: (request, port) => this.#life.peek(request, port),
         },
-        backups: this.#backups,
+        backups: this.#state.service,
         oldestEvent: () => this.#store.oldestOpen(),
         memory: {
           read: () => this.#notes.read("alerts"),
@@ -320,7 +323,7 @@ export class Sandbox
 
   /** See {@link BackupsDoor}. */
   async callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome> {
-    const called = callBackups(this.#backups, method, parameters).finally(() => this.#schedule());
+    const called = callBackups(this.#state.service, method, parameters).finally(() => this.#schedule());
     // Finish the work even if the page stops waiting for it.
     this.ctx.waitUntil(called);
     return called;
@@ -370,7 +373,7 @@ export class Sandbox
 
   get #idle(): boolean {
     const expected = this.#store.hasOpen() && !this.#deliveries.failing;
-    const wanted = this.#life.starting || expected || this.#chat.answering || this.#backups.busy;
+    const wanted = this.#life.starting || expected || this.#chat.answering || this.#state.service.busy;
     return this.#life.running && !wanted && this.#clock() - this.#lastUse.at >= this.#sleepAfterMs;
   }
 
@@ -427,7 +430,7 @@ export class Sandbox
     if (!Number.isFinite(this.#sleepAfterMs)) this.#alarm.wakeAt(this.#clock() + WATCH_MS);
     this.#alarm.wakeAt(Math.max(this.#state.nextAt ?? Number.POSITIVE_INFINITY, soon));
     if (Number.isFinite(this.#sleepAfterMs))
-      this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#state.againAt, soon));
+      this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#state.service.againAt, soon));
   }
 }
 

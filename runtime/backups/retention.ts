@@ -1,5 +1,5 @@
 import type { GenerationManifest } from "../contract/backup.ts";
-import { reason, type Reason, StewardError } from "../contract/errors.ts";
+import { reason, type Reason } from "../contract/errors.ts";
 
 /** Counts that no one halves on purpose. Files are not among them: an assistant may well tidy its workspace. */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
@@ -36,17 +36,6 @@ export function expired(generations: readonly Aged[], now: number): string[] {
       return rank >= NEWEST && !(lastOfDay && now - Date.parse(createdAt) < DAYS * DAY_MS);
     })
     .map(({ id }) => id);
-}
-
-/**
- * The newest generation whose config was valid when it was made.
- *
- * @throws StewardError `config_no_good` where there is none.
- */
-export function lastGood(generations: readonly GenerationManifest[]): GenerationManifest {
-  const found = generations.find(({ configValid }) => configValid);
-  if (found === undefined) throw new StewardError("config_no_good");
-  return found;
 }
 
 /**

@@ -1,11 +1,11 @@
-import { StewardError, type ErrorCode } from "../../contract/errors.ts";
-import type { Backups } from "../../edge/ports.ts";
-import { inWords } from "./in-words.ts";
+import { coded, readRefusal } from "../backups/remote-state.ts";
+import type { ErrorCode } from "../contract/errors.ts";
+import type { Backups } from "../edge/ports.ts";
 
-/** End of a call: an error as data, since it loses its class on the way out of a Durable Object. */
+/** Outcome of a call. An error is data, because it loses its class on the way out of a Durable Object. */
 export type BackupsOutcome = { value: unknown } | { code: ErrorCode; detail: string };
 
-/** The Durable Object's way in for the copies; their names beside the ledger's and the sandbox's own. */
+/** The Durable Object's method for backups, whose names would clash with those of the ledger and the sandbox. */
 export interface BackupsDoor {
   callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome>;
 }
@@ -20,16 +20,16 @@ export async function callBackups(
     const called = backups[method] as (...given: unknown[]) => Promise<unknown>;
     return { value: await called.apply(backups, parameters) };
   } catch (error) {
-    const { code, message } = inWords(error, "backup_failed");
+    const { code, message } = coded(error, "backup_failed");
     return { code, detail: message };
   }
 }
 
-/** The copies as the Worker's edge sees them. */
+/** The backups as the Worker's edge sees them. */
 export function remoteBackups(object: () => BackupsDoor): Backups {
   const call = async (method: keyof Backups, ...parameters: unknown[]): Promise<never> => {
     const outcome = await object().callBackups(method, parameters);
-    if ("code" in outcome) throw new StewardError(outcome.code, outcome.detail);
+    if ("code" in outcome) throw readRefusal(outcome, outcome.detail);
     return outcome.value as never;
   };
   return {

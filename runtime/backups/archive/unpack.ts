@@ -5,17 +5,12 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import { extract as newExtract, type Extract, type Header } from "tar-stream";
-import { GENERATION_CONTENT, type GenerationManifest } from "../../contract/backup.ts";
+import { GENERATION_CONTENT } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
-import { writeFailure } from "../files.ts";
+import { writeFailure } from "../../process/files.ts";
+import type { Archive } from "../store.ts";
 import { MOST_BYTES, MOST_ENTRIES } from "./archive.ts";
-
-/** An archive's stream and its manifest. */
-export interface Archive {
-  content: AsyncIterable<Uint8Array>;
-  manifest: GenerationManifest;
-}
 
 const ROOTS: ReadonlySet<string> = new Set(GENERATION_CONTENT);
 /** These are files; the others are directories. */

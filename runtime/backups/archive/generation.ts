@@ -2,30 +2,28 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type BackupCause, GENERATION_FILES, type GenerationManifest } from "../../contract/backup.ts";
+import { GENERATION_FILES, type GenerationManifest } from "../../contract/backup.ts";
 import { readConfigText } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { STATE_FILE, VERSION } from "../../contract/names.ts";
-import { writeFailure, writeFileAtomic } from "../files.ts";
+import { writeFailure, writeFileAtomic } from "../../process/files.ts";
 import { writeArchive } from "./archive.ts";
 import type { Shelf } from "./shelf.ts";
 import { copyTables } from "./tables.ts";
+import type { WriteOptions } from "../store.ts";
 import { countTables } from "./content.ts";
 
 /** Dependencies of a generation. */
-export interface GenerationOptions {
+export interface GenerationOptions extends WriteOptions {
   /** The data directory. */
   home: string;
   shelf: Shelf;
   id: string;
   /** Environment that the config file is checked against. */
   environment: Environment;
-  cause?: BackupCause | undefined;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Looks at it before it is there for others; what it throws keeps it from that. */
-  accept?(manifest: GenerationManifest): void;
 }
 
 /**

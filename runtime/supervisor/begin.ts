@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { reason, StewardError, type Reason } from "../../contract/errors.ts";
-import type { Log } from "../../shared/log.ts";
-import { RESTORE_MARKER } from "../../contract/names.ts";
-import type { Supervisor } from "../supervisor.ts";
+import { reason, StewardError, type Reason } from "../contract/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { RESTORE_MARKER } from "../contract/names.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 /** Start options of a supervisor. */
 export interface BeginOptions {

@@ -1,5 +1,5 @@
 import { parseJson } from "../../shared/json.ts";
-import { createReadStream, type ReadStream } from "node:fs";
+import { createReadStream } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -12,8 +12,9 @@ import {
 } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { BACKUPS_DIRECTORY } from "../../contract/names.ts";
-import { ensureDirectory } from "../files.ts";
-import { tryLock } from "../lock.ts";
+import { ensureDirectory } from "../../process/files.ts";
+import { tryLock } from "../../process/lock.ts";
+import type { Archive } from "../store.ts";
 import { unlessGone } from "./content.ts";
 
 /** A generation's files, and what is left where one was not finished. */
@@ -56,25 +57,26 @@ export class Shelf {
       .filter((name) => name.endsWith(GENERATION_FILES.manifest))
       .map((name) => name.slice(0, -GENERATION_FILES.manifest.length))
       .filter((id) => generationId.safeParse(id).success);
-    const found = await Promise.all(ids.sort().map((id) => this.#read(id)));
+    const found = await Promise.all(ids.sort().map((id) => this.#manifest(id)));
     return found.filter((manifest) => manifest !== undefined).toReversed();
   }
 
   /** @throws StewardError `backup_unknown`. */
   async find(id: string): Promise<GenerationManifest> {
-    const manifest = generationId.safeParse(id).success ? await this.#read(id) : undefined;
+    const manifest = generationId.safeParse(id).success ? await this.#manifest(id) : undefined;
     if (manifest === undefined) throw new StewardError("backup_unknown", `There is no backup ${id}.`);
     return manifest;
   }
 
-  /**
-   * Opens a generation's archive.
-   *
-   * @throws StewardError `backup_unknown`.
-   */
-  async open(id: string): Promise<{ content: ReadStream; manifest: GenerationManifest }> {
-    const manifest = await this.find(id);
-    return { content: createReadStream(this.path(id, GENERATION_FILES.archive)), manifest };
+  /** Returns a generation, whose file is opened when it is read. @throws StewardError `backup_unknown` */
+  async read({ id }: Pick<GenerationManifest, "id">): Promise<Archive> {
+    return { manifest: await this.find(id), content: this.#content(id) };
+  }
+
+  async *#content(id: string): AsyncGenerator<Buffer> {
+    // It may have been removed since it was found.
+    await this.find(id);
+    yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
   }
 
   /**
@@ -82,11 +84,13 @@ export class Shelf {
    *
    * @throws StewardError `backup_unknown`.
    */
-  async remove(id: string): Promise<void> {
-    await this.find(id);
-    // Without its manifest it does not exist, so what a crash in between leaves is tidied away.
-    await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
-    await rm(this.path(id, GENERATION_FILES.archive), { force: true });
+  remove(id: string): Promise<void> {
+    return this.alone(async () => {
+      await this.find(id);
+      // Without its manifest it does not exist, so the remains of a crash in between are tidied away.
+      await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
+      await rm(this.path(id, GENERATION_FILES.archive), { force: true });
+    });
   }
 
   /** Removes what was not finished. Only within {@link alone}. */
@@ -110,8 +114,10 @@ export class Shelf {
   /** A name for the next one of an epoch. */
   async next(epoch: number): Promise<string> {
     const [newest] = await this.list();
-    const { epoch: last, sequence } = newest ? readGenerationId(newest.id) : { epoch: 0, sequence: 0 };
-    return nameGeneration(last < epoch ? { epoch, sequence: 1 } : { epoch: last, sequence: sequence + 1 });
+    const last = newest ? readGenerationId(newest.id) : { epoch: 0, sequence: 0 };
+    return nameGeneration(
+      last.epoch < epoch ? { epoch, sequence: 1 } : { ...last, sequence: last.sequence + 1 },
+    );
   }
 
   async #names(): Promise<string[]> {
@@ -119,7 +125,7 @@ export class Shelf {
   }
 
   /** `undefined` where it is not there as a whole, or is not this version's. */
-  async #read(id: string): Promise<GenerationManifest | undefined> {
+  async #manifest(id: string): Promise<GenerationManifest | undefined> {
     const text = await unlessGone(readFile(this.path(id, GENERATION_FILES.manifest), "utf8"));
     const archive = await unlessGone(stat(this.path(id, GENERATION_FILES.archive)));
     if (text === undefined || archive === undefined) return undefined;

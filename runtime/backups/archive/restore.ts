@@ -15,7 +15,7 @@ import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, RESTORE_MARKER, STATE_FILE } from "../../contract/names.ts";
 import type { Redactor } from "../../shared/redact.ts";
-import { ensureDirectory, writeFailure, writeFileAtomic } from "../files.ts";
+import { ensureDirectory, writeFailure, writeFileAtomic } from "../../process/files.ts";
 import {
   countApprovals,
   type Counts,
@@ -24,8 +24,9 @@ import {
   listsApprovals,
   unlessGone,
 } from "./content.ts";
+import type { Archive } from "../store.ts";
 import { checkTables, replaceTables } from "./tables.ts";
-import { type Archive, unpackArchive } from "./unpack.ts";
+import { unpackArchive } from "./unpack.ts";
 
 const SCRATCH_PREFIX = ".restore-";
 /** Below a scratch directory: what was unpacked, and what it takes the place of. */
