@@ -61,8 +61,7 @@ export class ContainerBackups {
     this.service = new BackupService({
       ...options,
       record,
-      store: async () => store,
-      state: async () => state,
+      open: async () => ({ store, state }),
       everyMs: LOOK_MS,
       awake: () => options.whenRestored(),
       queues: true,

@@ -19,8 +19,8 @@ const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
 
 /** Dependencies of {@link BackupService}. */
 export interface BackupServiceOptions<Content> {
-  store(): Promise<BackupStore<Content>>;
-  state(): Promise<GatewayState<Content>>;
+  /** Returns the store and the state; a host loads their modules on first use. */
+  open(): Promise<{ store: BackupStore<Content>; state: GatewayState<Content> }>;
   record: BackupRecord;
   /** Interval in milliseconds at which a state that has changed is copied. */
   everyMs: number;
@@ -82,8 +82,8 @@ export class BackupService<Content> implements Backups {
 
   /** See {@link Backups}. */
   async status(): Promise<BackupsStatus> {
-    const { store, record, obstacle, recovery } = this.#options;
-    const { createdAt } = await (await store()).newest();
+    const { open, record, obstacle, recovery } = this.#options;
+    const { createdAt } = await (await open()).store.newest();
     const { problem = obstacle?.() ?? this.#lateness() } = record.facts;
     const recovered = recovery.read();
     return {
@@ -101,7 +101,7 @@ export class BackupService<Content> implements Backups {
 
   /** See {@link Backups}. */
   async list(): Promise<GenerationManifest[]> {
-    return (await this.#options.store()).list();
+    return (await this.#options.open()).store.list();
   }
 
   /** See {@link Backups}. */
@@ -118,8 +118,8 @@ export class BackupService<Content> implements Backups {
 
   /** See {@link Backups}. The current state is copied first, however little it holds: that may be why. */
   async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
-    const { store: open, record } = this.#options;
-    const store = await open();
+    const { open, record } = this.#options;
+    const { store } = await open();
     const inPlace = store.restore?.bind(store);
     if (inPlace !== undefined) {
       return this.#attempt("a restore", async () => {
@@ -144,7 +144,7 @@ export class BackupService<Content> implements Backups {
 
   /** See {@link Backups}. */
   async cachedConfig(): Promise<string | undefined> {
-    return (await this.#options.store()).cachedConfig?.();
+    return (await this.#options.open()).store.cachedConfig?.();
   }
 
   /** See {@link Backups}. */
@@ -155,8 +155,9 @@ export class BackupService<Content> implements Backups {
   /** Copies a state that has changed since the last copy. @returns true if it has */
   copyChanged(): Promise<boolean> {
     return this.#attempt("a backup", async () => {
-      const { revision } = this.#options.record.facts;
-      if ((await (await this.#options.state()).revision()) === revision) return false;
+      const { open, record } = this.#options;
+      const { state } = await open();
+      if ((await state.revision()) === record.facts.revision) return false;
       await this.#write({});
       return true;
     });
@@ -168,16 +169,15 @@ export class BackupService<Content> implements Backups {
    * @returns true if it was replaced
    */
   async recoverConfig(why: Reason): Promise<boolean> {
-    const { store, state, record, recovery, clock, log } = this.#options;
+    const { open, record, recovery, clock, log } = this.#options;
     const run = recovery.run();
     if (record.facts.recoveryOf === run) return false;
     record.note({ recoveryOf: run });
     try {
-      const manifest = lastGood(await this.list());
+      const { store, state } = await open();
+      const manifest = lastGood(await store.list());
       const { id } = manifest;
-      const { sha256 } = await this.inTurn(async () =>
-        (await state()).takeConfig(await (await store()).read(manifest)),
-      );
+      const { sha256 } = await this.inTurn(async () => state.takeConfig(await store.read(manifest)));
       log.warn("the config was not valid: that of the last good backup was taken", {
         id,
         problem: why.detail,
@@ -204,10 +204,9 @@ export class BackupService<Content> implements Backups {
     id: string,
     work: (read: () => Promise<Archive<Content>>, state: GatewayState<Content>) => Promise<T>,
   ): Promise<T> {
-    const { store: open, state } = this.#options;
-    const store = await open();
+    const { store, state } = await this.#options.open();
     const manifest = await store.find(id);
-    return this.#awake(async () => work(() => store.read(manifest), await state()));
+    return this.#awake(() => work(() => store.read(manifest), state));
   }
 
   async #awake<T>(work: () => Promise<T>): Promise<T> {
@@ -225,11 +224,11 @@ export class BackupService<Content> implements Backups {
   }
 
   async #write({ force = false, cause }: CopyOptions): Promise<GenerationManifest> {
-    const { store: open, state, record } = this.#options;
-    const store = await open();
+    const { open, record } = this.#options;
+    const { store, state } = await open();
     await store.prepare?.();
     // Before the copy, which may miss what is written meanwhile.
-    const revision = await (await state()).revision();
+    const revision = await state.revision();
     const before = await store.newest();
     const accept = ({ counts }: GenerationManifest): void => {
       const loss = before.counts && !force ? shrank(before.counts, counts) : undefined;

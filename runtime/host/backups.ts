@@ -52,8 +52,10 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
   let run = 0;
   let cancel: (() => void) | undefined;
   const service = new BackupService<Archive["content"]>({
-    store: () => supervisor.backups(),
-    state: () => supervisor.backups(),
+    open: async () => {
+      const disk = await supervisor.backups();
+      return { store: disk, state: disk };
+    },
     record,
     everyMs: EVERY_MS,
     restoredAt: () => 0,

@@ -7,14 +7,7 @@ import { pack as newPack, type Pack } from "tar-stream";
 import { GENERATION_CONTENT } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
-import {
-  contentBelow,
-  type ContentEntry,
-  countApprovals,
-  LARGEST_LIST,
-  listsApprovals,
-  unlessGone,
-} from "./content.ts";
+import { contentBelow, type ContentEntry, countApprovals, listsApprovals, unlessGone } from "./content.ts";
 
 /** Limits of an archive when it is unpacked. */
 export const MOST_BYTES = 2 * 1024 ** 3;
@@ -110,8 +103,7 @@ async function addFile(pack: Pack, { name, path }: ContentEntry, written: Writte
   try {
     const stats = await file.stat();
     const entry = { ...head({ name, stats }), type: "file" as const, mode: 0o600 };
-    const listed = listsApprovals(name) && stats.size <= LARGEST_LIST;
-    if (listed || name === CONFIG_FILE) {
+    if (name === CONFIG_FILE || listsApprovals(name, stats)) {
       const content = await file.readFile();
       if (name === CONFIG_FILE) written.config = content;
       else written.approvals += countApprovals(content.toString("utf8"));

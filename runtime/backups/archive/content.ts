@@ -10,8 +10,8 @@ import { WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 
 /** Tables that are counted, and under which name. */
 const TABLES = ["sessions", "messages", "schedules"] as const;
-/** A list of people that is larger is none. */
-export const LARGEST_LIST = 16 * 1024 * 1024;
+/** Bytes of the largest file that is read as a list of people. */
+const LARGEST_LIST = 16 * 1024 * 1024;
 
 /** A regular file or a directory of the data directory. */
 export interface ContentEntry {
@@ -99,9 +99,10 @@ export function countTables(path: string | undefined): Pick<Counts, (typeof TABL
   }
 }
 
-/** Tells whether a file lists who may use the bot. */
-export function listsApprovals(name: string): boolean {
-  return name === "devices/paired.json" || /^credentials\/[^/]+-allowFrom\.json$/.test(name);
+/** Returns true if a file lists who may use the bot. */
+export function listsApprovals(name: string, { size }: Pick<Stats, "size">): boolean {
+  const isList = name === "devices/paired.json" || /^credentials\/[^/]+-allowFrom\.json$/.test(name);
+  return isList && size <= LARGEST_LIST;
 }
 
 /** Returns how many a file of {@link listsApprovals} lists; none where it cannot be read. */

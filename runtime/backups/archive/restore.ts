@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import {
@@ -17,10 +17,10 @@ import { CONFIG_FILE, RESTORE_MARKER, STATE_FILE } from "../../contract/names.ts
 import type { Redactor } from "../../shared/redact.ts";
 import { ensureDirectory, writeFailure, writeFileAtomic } from "../../process/files.ts";
 import {
+  contentBelow,
   countApprovals,
   type Counts,
   countTables,
-  LARGEST_LIST,
   listsApprovals,
   unlessGone,
 } from "./content.ts";
@@ -53,31 +53,19 @@ export interface RestoreOptions extends Archive, Omit<CheckOptions, "manifest"> 
   home: string;
 }
 
+/** Result of a check, and the archive's config file. */
+interface Checked {
+  report: RestoreReport;
+  config: string | undefined;
+}
+
 /**
  * Unpacks and checks an archive, and leaves nothing behind.
  *
  * @throws StewardError `backup_corrupt`, `disk_full`, `data_directory_unwritable`.
  */
-export async function drill(options: RestoreOptions): Promise<RestoreReport> {
+export async function drill(options: RestoreOptions): Promise<Checked> {
   return inScratch(options, async () => false);
-}
-
-/**
- * Unpacks and checks an archive as {@link drill} does, and reads its config file.
- *
- * @throws StewardError as {@link drill}; `config_missing` where the archive holds none.
- */
-export async function readArchivedConfig(
-  options: RestoreOptions,
-): Promise<{ text: string; report: RestoreReport }> {
-  let text: string | undefined;
-  const report = await inScratch(options, async (scratch) => {
-    const path = join(options.home, scratch, PARTS.unpacked, CONFIG_FILE);
-    text = await unlessGone(readFile(path, "utf8"));
-    return false;
-  });
-  if (text === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
-  return { text, report };
 }
 
 /**
@@ -91,7 +79,7 @@ export async function stageRestore(
   { config, copyFirst }: { config: ConfigSource; copyFirst: boolean },
 ): Promise<RestoreReport> {
   const { home, manifest } = options;
-  return inScratch(options, async (scratch) => {
+  const { report } = await inScratch(options, async (scratch) => {
     const unpacked = join(home, scratch, PARTS.unpacked);
     // A folder that was placed is gone from here, so none may be missing for another reason.
     for (const folder of FOLDERS) await mkdir(join(unpacked, folder), { recursive: true, mode: 0o700 });
@@ -106,6 +94,7 @@ export async function stageRestore(
     mark(home, { version: 1, id: manifest.id, scratch, config: what[config], copyFirst, begun });
     return true;
   });
+  return report;
 }
 
 /**
@@ -155,7 +144,7 @@ export async function removeScratch(home: string): Promise<void> {
 async function inScratch(
   { home, content, manifest, environment, redact }: RestoreOptions,
   keep: (scratch: string) => Promise<boolean>,
-): Promise<RestoreReport> {
+): Promise<Checked> {
   ensureDirectory(home);
   const path = await mkdtemp(join(home, SCRATCH_PREFIX)).catch((error: unknown) => {
     throw writeFailure(error, home) ?? error;
@@ -164,9 +153,9 @@ async function inScratch(
   try {
     const unpacked = join(path, PARTS.unpacked);
     const files = await unpackArchive({ content, manifest }, unpacked);
-    const report = await checkUnpacked(unpacked, files, { manifest, environment, redact });
+    const checked = await checkUnpacked(unpacked, files, { manifest, environment, redact });
     kept = await keep(path.slice(path.lastIndexOf(SCRATCH_PREFIX)));
-    return report;
+    return checked;
   } finally {
     if (!kept) await rm(path, { recursive: true, force: true });
   }
@@ -232,7 +221,7 @@ async function checkUnpacked(
   directory: string,
   files: number,
   { manifest, environment, redact }: CheckOptions,
-): Promise<RestoreReport> {
+): Promise<Checked> {
   const state = join(directory, STATE_FILE);
   const database = existsSync(state) ? state : undefined;
   if (database !== undefined) checkTables(database);
@@ -255,19 +244,19 @@ async function checkUnpacked(
   if (sha256 !== manifest.configSha256) {
     throw new StewardError("backup_corrupt", "The archive's config file is not the one of its manifest.");
   }
-  const reading = config && readConfigText(config.toString("utf8"), environment).result;
+  const text = config?.toString("utf8");
+  const reading = text === undefined ? undefined : readConfigText(text, environment).result;
   const problems = reading === undefined || reading.ok ? [] : reading.problems;
   const configProblems = problems.map(({ path, message }) => ({ path, message: redact(message) }));
-  return { id: manifest.id, counts, configProblems };
+  return { report: { id: manifest.id, counts, configProblems }, config: text };
 }
 
 async function approvalsBelow(directory: string): Promise<number> {
   let approvals = 0;
   for (const folder of ["credentials", "devices"]) {
-    for (const file of (await unlessGone(readdir(join(directory, folder)))) ?? []) {
-      const path = join(directory, folder, file);
-      if (!listsApprovals(`${folder}/${file}`) || (await stat(path)).size > LARGEST_LIST) continue;
-      approvals += countApprovals(await readFile(path, "utf8"));
+    for await (const { name, path, stats } of contentBelow(directory, folder)) {
+      if (stats.isFile() && listsApprovals(name, stats))
+        approvals += countApprovals(await readFile(path, "utf8"));
     }
   }
   return approvals;

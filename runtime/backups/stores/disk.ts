@@ -9,7 +9,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { stateRevision } from "../archive/content.ts";
 import { makeGeneration } from "../archive/generation.ts";
-import { drill, finishRestore, readArchivedConfig, removeScratch, stageRestore } from "../archive/restore.ts";
+import { drill, finishRestore, removeScratch, stageRestore } from "../archive/restore.ts";
 import { Shelf } from "../archive/shelf.ts";
 import { expired } from "../retention.ts";
 import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
@@ -79,15 +79,15 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   }
 
   /** See {@link GatewayState}. */
-  tryOut(archive: Archive): Promise<RestoreReport> {
-    return this.alone(() => drill({ ...this.#options, ...archive }));
+  async tryOut(archive: Archive): Promise<RestoreReport> {
+    return (await this.alone(() => drill({ ...this.#options, ...archive }))).report;
   }
 
   /** See {@link GatewayState}. */
   showConfig(archive: Archive): Promise<ConfigText> {
     return this.alone(async () => {
-      const { text } = await readArchivedConfig({ ...this.#options, ...archive });
-      return (await this.#options.editConfig()).show(text);
+      const { config } = await this.#readConfig(archive);
+      return (await this.#options.editConfig()).show(config);
     });
   }
 
@@ -98,16 +98,22 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
    */
   takeConfig(archive: Archive): Promise<ConfigText> {
     return this.alone(async () => {
-      const { text, report } = await readArchivedConfig({ ...this.#options, ...archive });
+      const { config, report } = await this.#readConfig(archive);
       const detail = `The config of the backup ${report.id} is not valid for this version.`;
       if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
       const editor = await this.#options.editConfig();
       const expected = editor.read("file").sha256 ?? "none";
       // Its plain secrets are no reason to refuse it: they were there before.
-      const taken = await editor.replace(text, { expected, unchecked: true, write: true });
+      const taken = await editor.replace(config, { expected, unchecked: true, write: true });
       if ("problems" in taken) throw new StewardError("config_no_good", detail);
       return taken;
     });
+  }
+
+  async #readConfig(archive: Archive): Promise<{ config: string; report: RestoreReport }> {
+    const { config, report } = await drill({ ...this.#options, ...archive });
+    if (config === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
+    return { config, report };
   }
 
   /** See {@link BackupStore}. Restarts the gateway. */

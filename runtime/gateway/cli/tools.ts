@@ -155,7 +155,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
     },
     async verify(id: string) {
       const { shelf, options, drill } = await openArchive(id);
-      return shelf.alone(async () => drill(await options()));
+      return (await shelf.alone(async () => drill(await options()))).report;
     },
     /** Puts a backup in place at the next start, after a copy of what is there then. */
     async stageRestore(id: string, config: ConfigSource) {
