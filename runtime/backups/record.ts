@@ -26,13 +26,15 @@ interface Facts extends GenerationNumber {
   recovered?: Recovery | undefined;
   /** Name of the run in which a recovery was tried last. */
   recoveryOf?: string | undefined;
-  /** Etags of the cached config and the marker that this Durable Object saw last. */
-  seen: {
-    config?: string | undefined;
-    marker?: string | undefined;
-    /** The marker that it tried to write last: its own, even if the answer was lost. */
-    tried?: string | undefined;
-  };
+  seen: Seen;
+}
+
+/** Etags of the cached config and the marker that this Durable Object saw last. */
+export interface Seen {
+  config?: string | undefined;
+  marker?: string | undefined;
+  /** The marker that it tried to write last: its own, even if the answer was lost. */
+  tried?: string | undefined;
 }
 
 /** A config that was restored from a backup, with the SHA-256 of the file then. */

@@ -5,7 +5,7 @@ import { sha256Hex } from "../../contract/digest.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { Log } from "../../shared/log.ts";
-import type { BackupRecord } from "../record.ts";
+import type { BackupRecord, Seen } from "../record.ts";
 
 /** The cached config file and the marker of the last sync (specification, section 2), if they exist. */
 export interface Cached {
@@ -69,10 +69,11 @@ export class CachedConfig {
 
   /** Returns true if the config was deleted or replaced since the container took it. */
   async isReplaced(): Promise<boolean> {
-    const now = await this.read();
+    // Before the read: a sync that ends meanwhile must not look like a deletion.
     const { seen } = this.#options.record.facts;
+    const now = await this.read();
     const byHand = now.config !== undefined && !now.config.synced && now.config.etag !== seen.config;
-    return byHand || this.#isCleared(now);
+    return byHand || isCleared(now, seen);
   }
 
   /**
@@ -83,29 +84,20 @@ export class CachedConfig {
   async sync(generation: string, config: ConfigText): Promise<void> {
     const { bucket, record, clock, log } = this.#options;
     const now = await this.readOwn();
-    if (this.#isCleared(now)) {
+    const { seen } = record.facts;
+    if (isCleared(now, seen)) {
       log.info("the cached config was deleted: it is left so until the next start");
       return;
     }
     const at = new Date(clock()).toISOString();
     const marker: LastSync = { version: 1, generation, at, configSha256: config.sha256 };
     const tried = JSON.stringify(marker);
-    record.note({ seen: { ...record.facts.seen, tried } });
+    record.note({ seen: { ...seen, tried } });
     const configEtag = await this.#putConfig(config, now);
     const options = { onlyIf: ifUnchanged(now.marker), httpMetadata: HTTP_METADATA };
     const stored = await bucket.put(BUCKET_KEYS.marker, tried, options);
     if (stored === null) throw new StewardError("backup_stale");
     record.note({ seen: { config: configEtag, marker: stored.etag } });
-  }
-
-  /**
-   * The operator has deleted one of the two while the container runs: both are left alone until the next start, which
-   * has to find them gone. An operator deletes them one after the other.
-   */
-  #isCleared(now: Cached): boolean {
-    const { seen } = this.#options.record.facts;
-    const markerGone = seen.marker !== undefined && now.marker === undefined;
-    return markerGone || (seen.config !== undefined && now.config === undefined);
   }
 
   /** Leaves a config that was written by hand: it waits for the next start. @returns the etag of the config */
@@ -115,6 +107,15 @@ export class CachedConfig {
     const options = { onlyIf: ifUnchanged(config), customMetadata, httpMetadata: HTTP_METADATA };
     return (await this.#options.bucket.put(BUCKET_KEYS.config, text, options))?.etag ?? config?.etag;
   }
+}
+
+/**
+ * Returns true if the operator has deleted one of the two while the container runs. Both are left alone then until the
+ * next start, which has to find them gone: an operator deletes them one after the other.
+ */
+function isCleared(now: Cached, seen: Seen): boolean {
+  const markerGone = seen.marker !== undefined && now.marker === undefined;
+  return markerGone || (seen.config !== undefined && now.config === undefined);
 }
 
 function ifUnchanged(known: { etag: string } | undefined) {
