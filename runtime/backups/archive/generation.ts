@@ -14,7 +14,7 @@ import { copyTables } from "./tables.ts";
 import type { WriteOptions } from "../store.ts";
 import { countTables } from "./content.ts";
 
-/** Dependencies of a generation. */
+/** Dependencies of {@link makeGeneration}. */
 export interface GenerationOptions extends WriteOptions {
   /** The data directory. */
   home: string;
@@ -27,10 +27,10 @@ export interface GenerationOptions extends WriteOptions {
 }
 
 /**
- * Copies the state into a new generation, while its writers continue. Only within `shelf.alone`.
+ * Copies the state into a new generation while the gateway writes. Only within `shelf.alone`.
  *
- * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`; nothing
- * of it is left then.
+ * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or what `accept`
+ * throws; then nothing of the copy remains
  */
 export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
   const { shelf, id } = options;
@@ -71,7 +71,7 @@ async function make(options: GenerationOptions): Promise<GenerationManifest> {
   await rm(state, { force: true });
   accept?.(manifest);
   await rename(archive, shelf.path(id, GENERATION_FILES.archive));
-  // Last: it is what makes the archive a generation.
+  // Last: with its manifest the generation begins to exist.
   writeFileAtomic(shelf.path(id, GENERATION_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }

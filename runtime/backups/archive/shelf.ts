@@ -7,6 +7,7 @@ import {
   generationId,
   generationManifest,
   type GenerationManifest,
+  type GenerationNumber,
   nameGeneration,
   readGenerationId,
 } from "../../contract/backup.ts";
@@ -17,10 +18,10 @@ import { tryLock } from "../../process/lock.ts";
 import type { Archive } from "../store.ts";
 import { unlessGone } from "./content.ts";
 
-/** A generation's files, and what is left where one was not finished. */
+/** Files of a generation, or remains of an unfinished one. */
 const OURS = /^(\d{8}-\d{8})\./;
 
-/** The folder of a data directory in which generations lie. One whose manifest is missing does not exist. */
+/** The generations in `backups/` of a data directory. One without a manifest does not exist. */
 export class Shelf {
   readonly #directory: string;
 
@@ -29,9 +30,9 @@ export class Shelf {
   }
 
   /**
-   * Runs work that makes, removes or restores generations: one at a time, in whatever process.
+   * Runs work that makes, removes or restores generations, one at a time across all processes.
    *
-   * @throws StewardError `commands_busy` while other such work runs.
+   * @throws StewardError `commands_busy` while other such work runs
    */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     ensureDirectory(this.#directory);
@@ -46,12 +47,12 @@ export class Shelf {
     }
   }
 
-  /** Returns where a file of a generation lies. `ending` begins with a dot. */
+  /** Returns the path of a generation's file. `ending` begins with a dot. */
   path(id: string, ending: string): string {
     return join(this.#directory, `${generationId.parse(id)}${ending}`);
   }
 
-  /** The manifests, newest first. */
+  /** Returns the manifests, newest first. */
   async list(): Promise<GenerationManifest[]> {
     const ids = (await this.#names())
       .filter((name) => name.endsWith(GENERATION_FILES.manifest))
@@ -79,11 +80,7 @@ export class Shelf {
     yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
   }
 
-  /**
-   * Removes a generation.
-   *
-   * @throws StewardError `backup_unknown`.
-   */
+  /** Removes a generation. @throws StewardError `backup_unknown` */
   remove(id: string): Promise<void> {
     return this.alone(async () => {
       await this.find(id);
@@ -93,7 +90,7 @@ export class Shelf {
     });
   }
 
-  /** Removes what was not finished. Only within {@link alone}. */
+  /** Removes unfinished generations. Only within {@link alone}. */
   async tidy(): Promise<void> {
     const whole = new Set((await this.list()).map(({ id }) => id));
     for (const name of await this.#names()) {
@@ -105,26 +102,24 @@ export class Shelf {
     }
   }
 
-  /** The highest epoch that there is; 0 where there is none. */
-  async epoch(): Promise<number> {
+  /** Returns the numbers of the newest generation; zeros if there is none. */
+  async last(): Promise<GenerationNumber> {
     const [newest] = await this.list();
-    return newest === undefined ? 0 : readGenerationId(newest.id).epoch;
+    return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
   }
 
-  /** A name for the next one of an epoch. */
+  /** Returns a name for the next generation, of this epoch or of a newer one that exists. */
   async next(epoch: number): Promise<string> {
-    const [newest] = await this.list();
-    const last = newest ? readGenerationId(newest.id) : { epoch: 0, sequence: 0 };
-    return nameGeneration(
-      last.epoch < epoch ? { epoch, sequence: 1 } : { ...last, sequence: last.sequence + 1 },
-    );
+    const last = await this.last();
+    const isNew = last.epoch < epoch;
+    return nameGeneration(isNew ? { epoch, sequence: 1 } : { ...last, sequence: last.sequence + 1 });
   }
 
   async #names(): Promise<string[]> {
     return (await unlessGone(readdir(this.#directory))) ?? [];
   }
 
-  /** `undefined` where it is not there as a whole, or is not this version's. */
+  /** Returns `undefined` if a file is missing, or the manifest is not one that this version reads. */
   async #manifest(id: string): Promise<GenerationManifest | undefined> {
     const text = await unlessGone(readFile(this.path(id, GENERATION_FILES.manifest), "utf8"));
     const archive = await unlessGone(stat(this.path(id, GENERATION_FILES.archive)));

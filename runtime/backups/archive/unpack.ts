@@ -17,11 +17,11 @@ const ROOTS: ReadonlySet<string> = new Set(GENERATION_CONTENT);
 const FILES: ReadonlySet<string> = new Set([CONFIG_FILE, STATE_FILE]);
 
 /**
- * Unpacks an archive into a directory that it makes, with its files on disk when it resolves.
+ * Unpacks an archive into a new directory. Its files are on disk when this resolves.
  *
- * @throws StewardError `backup_corrupt` for what is not what the manifest says, or does not belong into an
- * archive; `disk_full`, `data_directory_unwritable`.
- * @returns how many files there were.
+ * @returns the number of files
+ * @throws StewardError `backup_corrupt` if it does not match its manifest, or holds an entry that does not belong into
+ * an archive; `disk_full`, `data_directory_unwritable`
  */
 export async function unpackArchive({ content, manifest }: Archive, target: string): Promise<number> {
   const hash = createHash("sha256");
@@ -40,7 +40,7 @@ export async function unpackArchive({ content, manifest }: Archive, target: stri
     pipeline(content, measure, createZstdDecompress(), extract),
     writeEntries(extract, target),
   ]);
-  // What stops the writing stops the reading too, with a message that says less.
+  // A failure to write also stops the reading, whose message says less.
   const failure = [written, fed].flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   const told = failure.find((error) => error instanceof StewardError);
   if (told !== undefined) throw told;
@@ -78,7 +78,7 @@ async function writeEntries(entries: Extract, target: string): Promise<number> {
   return files;
 }
 
-/** A name below the directory, without a way out of it. */
+/** Returns an entry's name if it stays below the directory. */
 function checkedName(name: string, type: Header["type"]): string {
   const parts = name.replace(/\/$/, "").split("/");
   const [root = ""] = parts;

@@ -167,7 +167,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
 
   async #write({ id, ...options }: WriteOptions & { id?: string | undefined }): Promise<GenerationManifest> {
     const { log } = this.#options;
-    this.#epoch ??= (await this.epoch()) + 1;
+    this.#epoch ??= (await this.last()).epoch + 1;
     const name = id ?? (await this.next(this.#epoch));
     const manifest = await makeGeneration({ ...this.#options, ...options, shelf: this, id: name });
     log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });
