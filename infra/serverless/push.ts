@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { buildBundle } from "../bundle/bundle.ts";
 import { BuildFailure } from "../shell/failure.ts";
@@ -8,7 +9,8 @@ import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
  * Pushes the image for PUSH_ACCOUNT to PUSH_REGISTRY, if the disk of PUSH_INSTANCE_TYPE holds it: the one that
- * PUSH_SOURCE names by digest, otherwise one that it builds. The last line of its output is the image's name by digest; progress goes to standard error.
+ * PUSH_SOURCE names by digest, otherwise one that it builds. The API token is on standard input, or
+ * CLOUDFLARE_API_TOKEN. The last line of output is the image's name by digest; progress goes to standard error.
  */
 const {
   PUSH_ACCOUNT = "",
@@ -24,7 +26,8 @@ try {
   const log = (line: string): void => printError(`${line}\n`);
   const image =
     PUSH_SOURCE === undefined ? (await stewardImage(bundle, log)).image : await pullImage(PUSH_SOURCE);
-  const access = { accountId: PUSH_ACCOUNT, apiToken: CLOUDFLARE_API_TOKEN, baseURL: CLOUDFLARE_BASE_URL };
+  const apiToken = (await text(process.stdin)).trim() || CLOUDFLARE_API_TOKEN;
+  const access = { accountId: PUSH_ACCOUNT, apiToken, baseURL: CLOUDFLARE_BASE_URL };
   const reference = await pushImage(access, {
     image,
     tag: bundle.container.hash,

@@ -36,6 +36,8 @@ export class PushedImage extends pulumi.ComponentResource {
         interpreter: INTERPRETER,
         create: PUSH,
         environment: pushEnvironment(args),
+        // Not in the environment, which other processes can read. Without it, the push takes the operator's own.
+        stdin: args.api.apiToken as pulumi.Input<string>,
         triggers: [args.hash, args.source ?? args.baseMonth],
       },
       { parent: this },
@@ -52,14 +54,13 @@ function pushEnvironment({
   registry,
   instanceType,
   source,
-  api: { apiToken, baseUrl },
+  api: { baseUrl },
 }: PushedImageArgs): Record<string, pulumi.Input<string>> {
   const environment = {
     PUSH_ACCOUNT: accountId,
     PUSH_REGISTRY: registry,
     PUSH_INSTANCE_TYPE: instanceType,
     ...(source !== undefined && { PUSH_SOURCE: source }),
-    ...(apiToken !== undefined && { CLOUDFLARE_API_TOKEN: apiToken }),
     ...(baseUrl !== undefined && { CLOUDFLARE_BASE_URL: baseUrl }),
   };
   // A provider's output without a value leaves its variable out.

@@ -1,11 +1,10 @@
+import type { ContainerBackups } from "../backups/container-backups.ts";
 import { type Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { settledWithin } from "../shared/within.ts";
 import type { Alarm, AskAgain } from "./alarm.ts";
-import type { SandboxBackups } from "./backups/sandbox-backups.ts";
-import type { StateSync } from "./backups/state-sync.ts";
 import type { ChatRelay } from "./chat.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { DueSchedule } from "./due-schedule.ts";
@@ -85,8 +84,7 @@ export interface AgendaParts {
   /** Backoff of restarts of an always-on container. */
   restart: AskAgain;
   duty: DutyCycle;
-  state: StateSync;
-  backups: SandboxBackups;
+  state: ContainerBackups;
   chat: ChatRelay;
   /** Keeps the object until work in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
@@ -96,13 +94,13 @@ export interface AgendaParts {
 
 /** Returns the object's agenda, in the order in which an alarm runs it. */
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
-  const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, backups, chat } = parts;
+  const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, chat } = parts;
   const { waitUntil, clock, log } = parts;
   const isWatched = () => alerts && (container.running || store.hasOpen() || alerts.isOpen);
   const isMissing = () => !gateway.sleeps && !container.running && !container.starting;
   const isIdle = () => {
     const expected = store.hasOpen() && !ledger.startAgain.failing;
-    const wanted = container.starting || expected || chat.answering || backups.busy;
+    const wanted = container.starting || expected || chat.answering || state.service.busy;
     return container.running && !wanted && clock() >= gateway.activityExpiresAt;
   };
   return [
@@ -166,7 +164,9 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "sleep",
       dueAt: () =>
-        container.running && gateway.sleeps ? Math.max(gateway.activityExpiresAt, state.againAt) : undefined,
+        container.running && gateway.sleeps
+          ? Math.max(gateway.activityExpiresAt, state.service.againAt)
+          : undefined,
       everyAlarm: true,
       run: async () => {
         // Check again after each slow step: the container may be in use again.

@@ -68,10 +68,3 @@ export class AskAgain {
     this.#at = 0;
   }
 }
-
-/** Resolves after this many milliseconds. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
-}

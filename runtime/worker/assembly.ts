@@ -1,4 +1,5 @@
 import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
+import { ContainerBackups } from "../backups/container-backups.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
 import { gatewayEnvironment, type Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
@@ -13,8 +14,6 @@ import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
 import { Alarm, AskAgain } from "./alarm.ts";
-import { SandboxBackups } from "./backups/sandbox-backups.ts";
-import { StateSync } from "./backups/state-sync.ts";
 import { ChatRelay } from "./chat.ts";
 import { ContainerMemory } from "./container-memory.ts";
 import { ContainerPorts } from "./container-ports.ts";
@@ -61,7 +60,13 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const platform = (): Container => containerOf(ctx);
   const ports = new ContainerPorts({ container: platform, notes: memory });
   const stored = { bucket: env.STATE, notes: memory, ...background };
-  const state = new StateSync({ ...stored, ports, running: () => platform().running });
+  const state: ContainerBackups = new ContainerBackups({
+    ...stored,
+    ports,
+    running: () => platform().running,
+    // Nothing asks for a backup before the gateway is built, which starts the container that this is the state of.
+    whenRestored: () => gateway.whenRestored(),
+  });
   const duty = new DutyCycle({ ...stored, sleepAfterMs });
   const container = new SandboxContainer({
     platform,
@@ -100,7 +105,6 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     wakeAt: (time) => alarm.wakeAt(time),
     ...background,
   });
-  const backups = new SandboxBackups({ state, life: gateway });
   const chat = new ChatRelay({
     upgrade: (path, headers) => ports.upgrade(path, headers),
     use: () => gateway.renewActivityTimeout(),
@@ -120,7 +124,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       sendEmail: emailOf(env),
       neverSleeps: !gateway.sleeps,
       sandbox: gateway,
-      backups,
+      backups: state.service,
       oldestEvent: () => store.oldestOpen(),
       memory: { read: () => memory.read("alerts"), write: (text) => memory.write("alerts", text) },
       clock,
@@ -137,12 +141,23 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       restart,
       duty,
       state,
-      backups,
       chat,
       ...background,
     }),
   );
-  return { store, ledger, activity, answers, signatures, gateway, backups, chat, broker, duty, agenda };
+  return {
+    store,
+    ledger,
+    activity,
+    answers,
+    signatures,
+    gateway,
+    backups: state.service,
+    chat,
+    broker,
+    duty,
+    agenda,
+  };
 }
 
 function containerOf({ container }: DurableObjectState): Container {

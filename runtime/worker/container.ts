@@ -1,12 +1,12 @@
 import type { Container } from "@cloudflare/workers-types/index.ts";
+import type { ContainerBackups } from "../backups/container-backups.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../contract/control.ts";
 import { sha256Hex } from "../contract/digest.ts";
 import type { Reason } from "../contract/errors.ts";
 import { withPasses } from "../contract/services.ts";
 import type { Clock, PortRequest } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
-import { pause } from "./alarm.ts";
-import type { StateSync } from "./backups/state-sync.ts";
+import { pause } from "../shared/backoff.ts";
 import {
   advance,
   afterStatus,
@@ -42,7 +42,7 @@ export interface SandboxContainerOptions {
   /** The gateway's variables. */
   environment: Record<string, string>;
   /** Gives the container its data, without which its gateway does not start, and backs it up before an end. */
-  state: Pick<StateSync, "restorer" | "recoverConfig" | "isCacheReplaced" | "leave">;
+  state: ContainerBackups;
   /** Replaces a config that stopped the gateway with the last good one. */
   recoversConfig: boolean;
   /** The platform has started the container. */
@@ -137,12 +137,12 @@ export class SandboxContainer {
 
   /** True if the container has its data. */
   get restored(): boolean {
-    return this.#options.state.restorer.done;
+    return this.#options.state.restored;
   }
 
   /** Why the last restore failed; absent after a success. */
   get restoreFailure(): Reason | undefined {
-    return this.#options.state.restorer.reason;
+    return this.#options.state.restoreFailure;
   }
 
   /** Returns true if the next start would take another config, because the cached one was replaced. */
@@ -223,7 +223,7 @@ export class SandboxContainer {
    */
   async #replaceConfig(why: Reason): Promise<boolean> {
     const { state, recoversConfig } = this.#options;
-    if (recoversConfig && (await state.recoverConfig(why))) return true;
+    if (recoversConfig && (await state.service.recoverConfig(why))) return true;
     if (!(await this.#isOutdated()) || !(await this.backUp())) return false;
     await this.stop();
     return true;
@@ -282,7 +282,7 @@ export class SandboxContainer {
         this.#end = this.#untilEnded().then((crash) => this.#advance({ type: "ended", crash }));
         break;
       case "restore":
-        state.restorer.begin();
+        state.beginRestore();
         break;
       case "onStart":
         onStart();
@@ -299,7 +299,7 @@ export class SandboxContainer {
 
   #launch(): void {
     const { platform, environment, memory, state, clock } = this.#options;
-    state.restorer.started();
+    state.started();
     const { token, brokerToken } = memory.startBegins(this.#fingerprint, clock());
     this.expireStatus();
     platform().start({

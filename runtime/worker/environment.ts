@@ -6,7 +6,7 @@ import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
 import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
-import type { BackupsDoor } from "./backups/remote.ts";
+import type { BackupsDoor } from "./remote-backups.ts";
 import type { Remote } from "./rpc.ts";
 
 const METHODS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;

@@ -1,7 +1,7 @@
 import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Clock, PortRequest, Sandbox, SandboxPort } from "../edge/ports.ts";
-import { pause } from "./alarm.ts";
+import { pause } from "../shared/backoff.ts";
 import { POLL_MS } from "./container-lifecycle.ts";
 import { type ContainerMemory, LastUse } from "./container-memory.ts";
 import type { ContainerPorts } from "./container-ports.ts";

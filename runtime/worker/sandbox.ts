@@ -7,8 +7,8 @@ import { BROKER_PATH } from "../contract/services.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { ActivityEntry, Backups, LedgerQuery, PortRequest, SandboxPort } from "../edge/ports.ts";
 import { assemble, type SandboxParts } from "./assembly.ts";
-import { callBackups, type BackupsOutcome } from "./backups/remote.ts";
 import type { SandboxCalls, WorkerEnvironment } from "./environment.ts";
+import { callBackups } from "./remote-backups.ts";
 import { answer } from "./rpc.ts";
 
 /** Delay before a page retries a refused chat socket; the same as on a host. */
@@ -93,7 +93,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
     return answer(() => this.#parts.gateway.peek(request, port));
   }
 
-  callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome> {
+  callBackups(method: keyof Backups, parameters: unknown[]) {
     const { agenda, backups } = this.#parts;
     const called = callBackups(backups, method, parameters).finally(() => agenda.schedule());
     // Finish the work even if the page stops waiting for it.

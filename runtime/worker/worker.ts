@@ -6,7 +6,7 @@ import { BUNDLE_VARIABLE } from "../contract/variables.ts";
 import { createClosedEdge, createEdge } from "../edge/app.ts";
 import { live } from "../edge/home-route.ts";
 import { accessIdentity } from "../edge/identity.ts";
-import { remoteBackups } from "./backups/remote.ts";
+import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";

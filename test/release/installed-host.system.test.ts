@@ -133,3 +133,17 @@ test.skipIf(!engine.ok)(
   },
   UPDATE_MS * 2,
 );
+
+test.skipIf(!engine.ok).each(["python", "yaml"] as const)(
+  "the %s template leads from an empty folder to a preview of a host",
+  async (language) => {
+    const own = await emptyProject(`host-${language}-template`, { docker: true });
+    onTestFinished(() => own.remove());
+    await own.beginIn(language, "host", {}, { anthropicApiKey: MODEL_KEY, adminToken: ADMIN_TOKEN });
+    const { said } = await own.works("pulumi preview -s dev");
+    expect(said).toContain('url      : "http://127.0.0.1:8080"');
+    expect(said).toMatch(/Resources:\n +\+ \d+ to create\n/);
+    expect(said).not.toContain(ADMIN_TOKEN);
+  },
+  UPDATE_MS * 2,
+);

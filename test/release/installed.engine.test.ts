@@ -1,9 +1,9 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { stewardPolicies } from "../../policies/rules.ts";
-import { type } from "../journeys/typed.ts";
+import { fixFor, type } from "../journeys/typed.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
 import { MODEL_KEY, SIGNING_SECRET, type ServerlessStage } from "../support/serverless-stack.ts";
@@ -68,6 +68,13 @@ test(
     );
 
     const { said } = await works("pulumi up -s dev");
+    await works("npm pkg delete type");
+    const unrun = await type(shell, "pulumi up -s dev");
+    expect(unrun.code).not.toBe(0);
+    expect(unrun.said).toContain("(program_not_run)");
+    expect(unrun.said).not.toContain("deleted");
+    expect(unrun.said).not.toMatch(/^ +at /m);
+    await works(fixFor("program_not_run", unrun.said));
     const { hash } = await buildBundle();
     expect(said).toContain(`bundleHash            : "${hash}"`);
     expect(said).toContain('slackManifest         : "npx steward-deploy slack-manifest dev"');
@@ -150,6 +157,22 @@ console.log(JSON.stringify({
 }));
 `;
 
+/** A policy pack of the user's: the package's rules, and one more that this stack breaks. */
+const OWN_PACK = `
+import { PolicyPack } from "@pulumi/policy";
+import { stewardPolicies } from "steward-gateway/policies";
+
+const own = {
+  name: "small-machines",
+  description: "no container is lite",
+  enforcementLevel: "mandatory",
+  validateResource: ({ type, props }, report) => {
+    if (type === "steward:serverless:ContainerApplication" && props.instanceType === "lite") report("it is lite");
+  },
+};
+new PolicyPack("mine", { policies: [...stewardPolicies, own] });
+`;
+
 test(
   "a program in TypeScript uses the commands as functions, the rules and the contract, and nothing else",
   async () => {
@@ -167,6 +190,16 @@ test(
       rules: stewardPolicies.length,
       ready: "/readyz",
     });
+
+    const pack = path.join(shell.folder, "pack");
+    await mkdir(pack);
+    await writeFile(path.join(pack, "PulumiPolicy.yaml"), "runtime: nodejs\nmain: index.js\n");
+    await writeFile(path.join(pack, "package.json"), '{"type":"module","version":"1.0.0"}\n');
+    await writeFile(path.join(pack, "index.js"), OWN_PACK);
+    const judged = await type(shell, "pulumi preview -s dev --policy-pack pack");
+    expect(judged.code).not.toBe(0);
+    expect(judged.said).toContain("small-machines");
+    expect(judged.said).toContain("bucket-lifecycle");
     await works("pulumi destroy -s dev");
 
     const inside = [

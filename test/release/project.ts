@@ -1,9 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { expect } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
 import type { Released } from "../../infra/bundle/released.ts";
 import { openShell, succeed, type Shell, type Typed } from "../journeys/typed.ts";
+import { type Language, languageHost } from "../support/languages.ts";
 
 /** An empty folder in which a person installs the package and makes a stack of it. */
 export interface Project {
@@ -15,6 +17,13 @@ export interface Project {
    * as the release sets it; without it, it is packed.
    */
   begin(template: "serverless" | "host"): Promise<void>;
+  /** Makes the stack `dev` from a template in another language than JavaScript, by the commands of its README. */
+  beginIn(
+    language: Exclude<Language, "go">,
+    target: "serverless" | "host",
+    plain: Record<string, string>,
+    secrets: Record<string, string>,
+  ): Promise<void>;
   install(): Promise<void>;
   /** Returns the package's file. */
   pack(): Promise<string>;
@@ -61,11 +70,24 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
     await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
   }
 
+  async function configure(
+    plain: Record<string, string>,
+    secrets: Record<string, string>,
+    where = shell,
+    stack = "dev",
+  ): Promise<void> {
+    const words = Object.entries({ plaintext: plain, secret: secrets }).flatMap(([option, values]) =>
+      Object.entries(values).map(([key, value]) => `--${option} '${key}=${value}'`),
+    );
+    await works(`pulumi config set-all -s ${stack} ${words.join(" ")}`, where);
+  }
+
   return {
     shell,
     works: (line) => works(line),
     install,
     pack,
+    configure,
     async begin(template) {
       await install();
       const place = `./node_modules/steward-gateway/templates/${template}`;
@@ -73,11 +95,22 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
       const files = [".github", "Pulumi.yaml", "README.md", "index.js", "package.json"];
       expect(await readdir(bot)).toEqual(expect.arrayContaining(files));
     },
-    async configure(plain, secrets, where = shell, stack = "dev") {
-      const words = Object.entries({ plaintext: plain, secret: secrets }).flatMap(([option, values]) =>
-        Object.entries(values).map(([key, value]) => `--${option} '${key}=${value}'`),
-      );
-      await works(`pulumi config set-all -s ${stack} ${words.join(" ")}`, where);
+    async beginIn(language, target, plain, secrets) {
+      const { environment } = shell;
+      // Python's host takes no notice of `virtualenv`: it makes the environment in the project's folder.
+      const PATH = [join(bot, "bin"), await languageHost(language), environment["PATH"]];
+      // What a person installs for all projects of a machine is for this one alone.
+      const home = join(folder, "home");
+      await cp(environment["PULUMI_HOME"] ?? "", home, { recursive: true, verbatimSymlinks: true });
+      Object.assign(environment, { PATH: PATH.join(delimiter), PULUMI_HOME: home });
+      await install();
+      const plugin = `resource steward ${packageJson.version} --file node_modules/steward-gateway`;
+      if (language === "yaml") await works(`pulumi plugin install ${plugin}`);
+      const words = Object.entries({ ...plain, ...secrets }).map(([key, value]) => `-c ${key}=${value}`);
+      const template = `./node_modules/steward-gateway/templates/${target}-${language}`;
+      await works(`pulumi new ${template} --force --yes --name bot --stack dev ${words.join(" ")}`);
+      // A person is asked for these, and they are kept as secrets.
+      await configure({}, secrets);
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };

@@ -70,6 +70,11 @@ describe("gateways in a program of one's own", () => {
     expect(named(":StateBucket")).toEqual(["prod-sales-steward", "prod-support-steward"]);
     expect(named("container:Container")).toEqual(["prod-home-steward", "prod-office-steward"]);
     expect(named("volume:Volume")).toEqual(["prod-home-steward-data", "prod-office-steward-data"]);
+    // Other processes may read a command's environment.
+    const commands = resources.filter(({ type }) => type === "command:local:Command");
+    expect(JSON.stringify(commands.map(({ inputs }) => inputs["environment"]))).not.toContain("[secret]");
+    const push = commands.find(({ name }) => name === "support-image-push");
+    expect(push?.inputs).toMatchObject({ stdin: "[secret]", environment: { PUSH_ACCOUNT: ACCOUNT } });
     const gateways = ["support", "sales", "office", "home"];
     expect(resources.filter(({ name }) => !gateways.some((gateway) => name.startsWith(gateway)))).toEqual([]);
   });

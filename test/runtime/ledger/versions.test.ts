@@ -119,7 +119,7 @@ describe("of Slack", () => {
 
   it("of a change that waits nobody is told, unlike of a message", () => {
     said();
-    expect(store.nextNotice()).toBeDefined();
+    expect(store.nextNotice()).toBe(stage.now + 60_000);
     store.settle("slack:Ev1", { state: "answered", note: "" }, stage.now);
     changed({ text: "b" });
     expect(store.nextNotice()).toBeUndefined();

@@ -1,7 +1,7 @@
 import type { Container, DurableObjectState, R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { WorkerEnvironment } from "../../../runtime/worker/environment.ts";
-import { remoteBackups } from "../../../runtime/worker/backups/remote.ts";
+import { remoteBackups } from "../../../runtime/worker/remote-backups.ts";
 import { received } from "../../../runtime/worker/rpc.ts";
 import { Sandbox as Real } from "../../../runtime/worker/sandbox.ts";
 import { StandInContainer, type Data } from "./container.ts";

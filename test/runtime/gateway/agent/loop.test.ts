@@ -69,9 +69,9 @@ test("a question whose files the provider refuses is asked again without them, o
   bench.next(refuses, refuses);
   expect(
     (await answer({ ...question("Ev2"), messages: [{ ...messages[0], delivery: "Ev2" }] })).failure,
-  ).toBeDefined();
+  ).toMatchObject({ code: "model_failed" });
   bench.next(refuses);
-  expect((await answer(question("Ev3"))).failure).toBeDefined();
+  expect((await answer(question("Ev3"))).failure).toMatchObject({ code: "model_failed" });
 });
 
 test("a retry goes on behind the finished calls, also after a restart", async () => {

@@ -8,10 +8,10 @@ import { GENERATION_CONTENT, type GenerationManifest } from "../../contract/back
 import { STATE_FILE } from "../../contract/names.ts";
 import { WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 
-/** Tables that are counted, and under which name. */
+/** Tables whose rows are counted. */
 const TABLES = ["sessions", "messages", "schedules"] as const;
-/** A list of people that is larger is none. */
-export const LARGEST_LIST = 16 * 1024 * 1024;
+/** Bytes of the largest file that is read as a list of people. */
+const LARGEST_LIST = 16 * 1024 * 1024;
 
 /** A regular file or a directory of the data directory. */
 export interface ContentEntry {
@@ -21,15 +21,15 @@ export interface ContentEntry {
   stats: Stats;
 }
 
-/** Files of a running process, and those that are no part of the state any more. */
+/** Files of a running process, and files that were set aside. */
 const PASSING = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
-/** In the assistant's folders files have any name; only one that is being written is left out. */
+/** In the assistant's folders files may have any name; only a file that is being written is left out. */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
 const PASSING_OF_ASSISTANT = /\.\d+\.tmp$/;
 
 /**
- * Returns what lies at and below one name of the data directory, in the order of the names, a directory before
- * what is in it. Links, pipes and what a running process needs are left out, as is what is gone meanwhile.
+ * Returns the files and directories at and below one name of the data directory, sorted by name, each directory before
+ * its content. Links, pipes and a running process's files are left out, and so is what is removed meanwhile.
  */
 export async function* contentBelow(home: string, name: string): AsyncGenerator<ContentEntry> {
   const path = join(home, name);
@@ -45,14 +45,14 @@ export async function* contentBelow(home: string, name: string): AsyncGenerator<
 }
 
 /**
- * A number for the state's content: it moves when a file of it does. Read from the directories alone, so
- * that it costs little to ask.
+ * Returns a digest of the state's files, which changes with any of them. It is cheap: it reads names, sizes and times,
+ * not content.
  */
 export async function stateRevision(home: string): Promise<string> {
   const hash = createHash("sha256");
   for (const root of [...GENERATION_CONTENT, `${STATE_FILE}-wal`]) {
     for await (const { name, stats } of contentBelow(home, root)) {
-      // A directory's own time moves with what is left out, such as a lock.
+      // A directory's own time also changes with files that are left out, such as a lock.
       const moved = stats.isFile() ? `${stats.size} ${stats.mtimeMs}` : "";
       hash.update(`${name}\0${moved}\0`);
     }
@@ -60,7 +60,7 @@ export async function stateRevision(home: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Returns what a look at a file gives; `undefined` where it is not there. */
+/** Waits for an operation on a file; `undefined` if the file does not exist. */
 export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
@@ -74,8 +74,8 @@ export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
 export type Counts = GenerationManifest["counts"];
 
 /**
- * Returns what a copied database holds, with what retention has removed from it: a copy is compared with the one before
- * to find a loss, and that is none. Nothing where there is none, or where it is of a time before these tables.
+ * Counts the rows of a copied database, including those that retention has removed: their removal must not look like a
+ * loss. Counts are zero without a database, or for tables that its version lacked.
  */
 export function countTables(path: string | undefined): Pick<Counts, (typeof TABLES)[number]> {
   const counts = { sessions: 0, messages: 0, schedules: 0 };
@@ -99,12 +99,13 @@ export function countTables(path: string | undefined): Pick<Counts, (typeof TABL
   }
 }
 
-/** Tells whether a file lists who may use the bot. */
-export function listsApprovals(name: string): boolean {
-  return name === "devices/paired.json" || /^credentials\/[^/]+-allowFrom\.json$/.test(name);
+/** Returns true if a file lists who may use the bot. */
+export function listsApprovals(name: string, { size }: Pick<Stats, "size">): boolean {
+  const isList = name === "devices/paired.json" || /^credentials\/[^/]+-allowFrom\.json$/.test(name);
+  return isList && size <= LARGEST_LIST;
 }
 
-/** Returns how many a file of {@link listsApprovals} lists; none where it cannot be read. */
+/** Counts the entries of a file of {@link listsApprovals}; 0 if it is unreadable. */
 export function countApprovals(text: string): number {
   const value = parseJson(text);
   if (typeof value !== "object" || value === null) return 0;

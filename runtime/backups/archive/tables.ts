@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../../contract/errors.ts";
-import { openDatabase, storeFailure, transaction } from "../database.ts";
-import { INTAKE_TABLES } from "../intake.ts";
+import { openDatabase, storeFailure, transaction } from "../../process/database.ts";
+import { INTAKE_TABLES } from "../../process/intake.ts";
 
 /** An entry of a database's schema. */
 interface SchemaEntry {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nameGeneration } from "../../../runtime/contract/backup.ts";
-import { expired, shrank } from "../../../runtime/edge/backups.ts";
+import { expired, shrank } from "../../../runtime/backups/retention.ts";
 
 const HOUR = 3_600_000;
 const NOW = Date.parse("2026-11-21T12:30:00.000Z");

@@ -7,22 +7,15 @@ import { pack as newPack, type Pack } from "tar-stream";
 import { GENERATION_CONTENT } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
-import {
-  contentBelow,
-  type ContentEntry,
-  countApprovals,
-  LARGEST_LIST,
-  listsApprovals,
-  unlessGone,
-} from "./content.ts";
+import { contentBelow, type ContentEntry, countApprovals, listsApprovals, unlessGone } from "./content.ts";
 
-/** Limits of an archive when it is unpacked. */
+/** Most bytes of an archive when it is unpacked. */
 export const MOST_BYTES = 2 * 1024 ** 3;
 
-/** Files and directories of an archive. */
+/** Most files and directories of an archive. */
 export const MOST_ENTRIES = 200_000;
 
-/** Archive that was written. */
+/** Facts of a written archive. */
 interface WrittenArchive {
   sha256: string;
   size: number;
@@ -34,12 +27,12 @@ interface WrittenArchive {
 
 /** Bytes that are read at a time. */
 const PIECE = 64 * 1024;
-/** A link that took a file's place is not followed, a pipe without a writer does not hold up. */
+/** Does not follow a link that replaced the file, and does not wait for a pipe's writer. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Writes the state into a new archive, file by file, so that memory holds a piece of one at a time.
- * `state` is a copy of the database. The archive is on disk when this resolves.
+ * Writes the state into a new archive, piece by piece, so that memory never holds a whole file. `state` is the path of a
+ * copy of the database. The archive is on disk when this resolves.
  */
 export async function writeArchive(
   home: string,
@@ -66,7 +59,7 @@ export async function writeArchive(
     }
   };
   const file = createWriteStream(to, { flags: "wx", mode: 0o600, flush: true });
-  // What ends the archive's stream ends what is written into it too: the first cause is the one to tell.
+  // A failure of either side ends the other one too; the first is the cause.
   await Promise.all([pipeline(pack, createZstdCompress(), measure, file), fill()]);
   return { ...written, sha256: hash.digest("hex") };
 }
@@ -110,8 +103,7 @@ async function addFile(pack: Pack, { name, path }: ContentEntry, written: Writte
   try {
     const stats = await file.stat();
     const entry = { ...head({ name, stats }), type: "file" as const, mode: 0o600 };
-    const listed = listsApprovals(name) && stats.size <= LARGEST_LIST;
-    if (listed || name === CONFIG_FILE) {
+    if (name === CONFIG_FILE || listsApprovals(name, stats)) {
       const content = await file.readFile();
       if (name === CONFIG_FILE) written.config = content;
       else written.approvals += countApprovals(content.toString("utf8"));
@@ -125,7 +117,7 @@ async function addFile(pack: Pack, { name, path }: ContentEntry, written: Writte
   }
 }
 
-/** As much of a file as it held when it was opened: one that grows meanwhile is cut there. */
+/** Reads a file up to the size that it had when it was opened, even if it grows meanwhile. */
 async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
   for (let left = size; left > 0;) {
     const piece = Buffer.allocUnsafe(Math.min(left, PIECE));

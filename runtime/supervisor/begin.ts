@@ -1,16 +1,16 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { reason, StewardError, type Reason } from "../../contract/errors.ts";
-import type { Log } from "../../shared/log.ts";
-import { RESTORE_MARKER } from "../../contract/names.ts";
-import type { Supervisor } from "../supervisor.ts";
+import { reason, StewardError, type Reason } from "../contract/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { RESTORE_MARKER } from "../contract/names.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 /** Start options of a supervisor. */
 export interface BeginOptions {
   supervisor: Supervisor;
   /** The data directory. */
   home: string;
-  /** The data comes by `/restore` first. */
+  /** The gateway waits until `/restore` has brought its data. */
   awaitsData: boolean;
   log: Log;
 }
@@ -18,13 +18,13 @@ export interface BeginOptions {
 const AWAITING = reason("gateway_not_ready", "It waits for its data, which the first restore brings.");
 const FINISHING = reason("gateway_not_ready", "A restore that was interrupted is being finished.");
 
-/** Starts the gateway, after what a restore before this start has left to do. */
+/** Starts the gateway, after it has completed a restore that a former start has staged. */
 export async function begin({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
   const marker = join(home, RESTORE_MARKER);
   const marked = existsSync(marker);
   if (marked || awaitsData) await supervisor.hold(marked ? FINISHING : AWAITING);
   else supervisor.start();
-  // What makes and restores copies is not loaded where nothing was left.
+  // The backups' modules are loaded only if there is something to complete or to clean up.
   if (!marked && !hasScratch(home)) return;
   try {
     await (await supervisor.backups()).finishMarked();

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import {
   type ConfigSource,
   GENERATION_CONTENT,
   generationId,
-  type GenerationManifest,
   type RestoreReport,
 } from "../../contract/backup.ts";
 import { readConfigText } from "../../contract/config/text.ts";
@@ -15,89 +14,80 @@ import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, RESTORE_MARKER, STATE_FILE } from "../../contract/names.ts";
 import type { Redactor } from "../../shared/redact.ts";
-import { ensureDirectory, writeFailure, writeFileAtomic } from "../files.ts";
+import { ensureDirectory, writeFailure, writeFileAtomic } from "../../process/files.ts";
 import {
+  contentBelow,
   countApprovals,
   type Counts,
   countTables,
-  LARGEST_LIST,
   listsApprovals,
   unlessGone,
 } from "./content.ts";
+import type { Archive } from "../store.ts";
 import { checkTables, replaceTables } from "./tables.ts";
-import { type Archive, unpackArchive } from "./unpack.ts";
+import { unpackArchive } from "./unpack.ts";
 
 const SCRATCH_PREFIX = ".restore-";
-/** Below a scratch directory: what was unpacked, and what it takes the place of. */
+/** Folders of a scratch directory: what was unpacked, and what it replaced. */
 const PARTS = { unpacked: "new", replaced: "old" } as const;
 const FOLDERS = GENERATION_CONTENT.filter((name) => name !== CONFIG_FILE && name !== STATE_FILE);
 
-/** Names what is being put in place. While it is there, the gateway must not run. */
+/** Marks a restore that is in progress. While the file exists, the gateway must not run. */
 const markerSchema = z.strictObject({
   version: z.literal(1),
   id: generationId,
   scratch: z.string().check(z.regex(/^\.restore-[A-Za-z0-9]+$/)),
   config: z.enum(["replace", "remove", "keep"]),
-  /** A copy of what is there now is to be made first. */
+  /** The current state is copied first. */
   copyFirst: z.boolean(),
-  /** Something has been changed already: there is only forward. */
+  /** The state has been changed already: the restore can only be completed. */
   begun: z.boolean(),
 });
 
 type Marker = z.output<typeof markerSchema>;
 
-/** Archive to restore, and how. */
-export interface RestoreOptions extends Archive, Omit<CheckOptions, "manifest"> {
+/** An archive, and the directory that it is restored to. */
+export interface RestoreOptions extends Archive {
   /** The data directory. */
   home: string;
+  /** Environment that the config file is checked against. */
+  environment: Environment;
+  redact: Redactor;
+}
+
+/** Result of a check, and the archive's config file. */
+interface Checked {
+  report: RestoreReport;
+  config: string | undefined;
 }
 
 /**
- * Unpacks and checks an archive, and leaves nothing behind.
+ * Unpacks an archive into a scratch directory, checks it there, and removes the directory.
  *
- * @throws StewardError `backup_corrupt`, `disk_full`, `data_directory_unwritable`.
+ * @throws StewardError `backup_corrupt`, `disk_full`, `data_directory_unwritable`
  */
-export async function drill(options: RestoreOptions): Promise<RestoreReport> {
+export async function drill(options: RestoreOptions): Promise<Checked> {
   return inScratch(options, async () => false);
 }
 
 /**
- * Unpacks and checks an archive as {@link drill} does, and reads its config file.
+ * Unpacks and checks an archive, and marks it for {@link finishRestore}, which the supervisor's next start also calls.
  *
- * @throws StewardError as {@link drill}; `config_missing` where the archive holds none.
- */
-export async function readArchivedConfig(
-  options: RestoreOptions,
-): Promise<{ text: string; report: RestoreReport }> {
-  let text: string | undefined;
-  const report = await inScratch(options, async (scratch) => {
-    const path = join(options.home, scratch, PARTS.unpacked, CONFIG_FILE);
-    text = await unlessGone(readFile(path, "utf8"));
-    return false;
-  });
-  if (text === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
-  return { text, report };
-}
-
-/**
- * Unpacks and checks an archive and marks it as to be put in place: {@link finishRestore} does that, or the
- * supervisor at its next start.
- *
- * @throws StewardError as {@link drill}; nothing is marked then.
+ * @throws StewardError as {@link drill}; then nothing is marked
  */
 export async function stageRestore(
   options: RestoreOptions,
   { config, copyFirst }: { config: ConfigSource; copyFirst: boolean },
 ): Promise<RestoreReport> {
   const { home, manifest } = options;
-  return inScratch(options, async (scratch) => {
+  const { report } = await inScratch(options, async (scratch) => {
     const unpacked = join(home, scratch, PARTS.unpacked);
     // A folder that was placed is gone from here, so none may be missing for another reason.
     for (const folder of FOLDERS) await mkdir(join(unpacked, folder), { recursive: true, mode: 0o700 });
     await mkdir(join(home, scratch, PARTS.replaced), { mode: 0o700 });
     const fromArchive = existsSync(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
     const what = { generation: fromArchive, fresh: "remove", current: "keep" } as const;
-    // What another restore has left half done is no state to go back to.
+    // A restore that was interrupted halfway left no state to return to.
     const begun = await readMarker(home).then(
       (other) => other?.begun ?? false,
       () => true,
@@ -105,14 +95,16 @@ export async function stageRestore(
     mark(home, { version: 1, id: manifest.id, scratch, config: what[config], copyFirst, begun });
     return true;
   });
+  return report;
 }
 
 /**
- * Puts in place what is marked, if anything is; the gateway must not run. Whatever it is interrupted by, it
- * can be called again. `copy` is what makes a copy of the state as it is.
+ * Replaces the state with the archive that is marked, if one is. The gateway must not run. After any interruption it can
+ * be called again. `copy` backs up the current state.
  *
- * @returns the generation's name. @throws StewardError: where nothing was changed the restore is called off
- * and the state is as it was, else `restore_failed` and the marker stays.
+ * @returns the generation's name
+ * @throws StewardError `restore_failed` if the state was changed in part; the marker stays. Any other code means that
+ * the restore was called off and the state is unchanged.
  */
 export async function finishRestore(home: string, copy: () => Promise<unknown>): Promise<string | undefined> {
   const marker = await readMarker(home);
@@ -152,9 +144,10 @@ export async function removeScratch(home: string): Promise<void> {
 }
 
 async function inScratch(
-  { home, content, manifest, environment, redact }: RestoreOptions,
+  options: RestoreOptions,
   keep: (scratch: string) => Promise<boolean>,
-): Promise<RestoreReport> {
+): Promise<Checked> {
+  const { home } = options;
   ensureDirectory(home);
   const path = await mkdtemp(join(home, SCRATCH_PREFIX)).catch((error: unknown) => {
     throw writeFailure(error, home) ?? error;
@@ -162,16 +155,16 @@ async function inScratch(
   let kept = false;
   try {
     const unpacked = join(path, PARTS.unpacked);
-    const files = await unpackArchive({ content, manifest }, unpacked);
-    const report = await checkUnpacked(unpacked, files, { manifest, environment, redact });
+    const files = await unpackArchive(options, unpacked);
+    const checked = await checkUnpacked(unpacked, files, options);
     kept = await keep(path.slice(path.lastIndexOf(SCRATCH_PREFIX)));
-    return report;
+    return checked;
   } finally {
     if (!kept) await rm(path, { recursive: true, force: true });
   }
 }
 
-/** A folder that is not among what was unpacked has been placed before. */
+/** Moves a folder in place. If it is missing, a call before an interruption has moved it. */
 async function place(home: string, scratch: string, folder: string): Promise<void> {
   const [unpacked, placed] = [join(scratch, PARTS.unpacked, folder), join(home, folder)];
   if (!existsSync(unpacked)) return;
@@ -199,7 +192,7 @@ async function clear(home: string, scratch: string): Promise<void> {
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** Renamed files are where they belong after a power cut, too. */
+/** Makes renames in a directory survive a power cut. */
 async function sync(directory: string): Promise<void> {
   const handle = await open(directory);
   try {
@@ -214,24 +207,16 @@ function stuck(error: unknown): StewardError {
   return new StewardError("restore_failed", `The state could not be put in place: ${why}`, { cause: error });
 }
 
-/** Dependencies of the check of an unpacked archive. */
-interface CheckOptions {
-  manifest: GenerationManifest;
-  /** Environment that the config file is checked against. */
-  environment: Environment;
-  redact: Redactor;
-}
-
 /**
- * Checks what was unpacked.
+ * Checks an unpacked archive.
  *
- * @throws StewardError `backup_corrupt` where it is not what the manifest says.
+ * @throws StewardError `backup_corrupt` if it does not match the manifest
  */
 async function checkUnpacked(
   directory: string,
   files: number,
-  { manifest, environment, redact }: CheckOptions,
-): Promise<RestoreReport> {
+  { manifest, environment, redact }: RestoreOptions,
+): Promise<Checked> {
   const state = join(directory, STATE_FILE);
   const database = existsSync(state) ? state : undefined;
   if (database !== undefined) checkTables(database);
@@ -254,19 +239,19 @@ async function checkUnpacked(
   if (sha256 !== manifest.configSha256) {
     throw new StewardError("backup_corrupt", "The archive's config file is not the one of its manifest.");
   }
-  const reading = config && readConfigText(config.toString("utf8"), environment).result;
+  const text = config?.toString("utf8");
+  const reading = text === undefined ? undefined : readConfigText(text, environment).result;
   const problems = reading === undefined || reading.ok ? [] : reading.problems;
   const configProblems = problems.map(({ path, message }) => ({ path, message: redact(message) }));
-  return { id: manifest.id, counts, configProblems };
+  return { report: { id: manifest.id, counts, configProblems }, config: text };
 }
 
 async function approvalsBelow(directory: string): Promise<number> {
   let approvals = 0;
   for (const folder of ["credentials", "devices"]) {
-    for (const file of (await unlessGone(readdir(join(directory, folder)))) ?? []) {
-      const path = join(directory, folder, file);
-      if (!listsApprovals(`${folder}/${file}`) || (await stat(path)).size > LARGEST_LIST) continue;
-      approvals += countApprovals(await readFile(path, "utf8"));
+    for await (const { name, path, stats } of contentBelow(directory, folder)) {
+      if (stats.isFile() && listsApprovals(name, stats))
+        approvals += countApprovals(await readFile(path, "utf8"));
     }
   }
   return approvals;

@@ -1,5 +1,5 @@
 import { parseJson } from "../../shared/json.ts";
-import { createReadStream, type ReadStream } from "node:fs";
+import { createReadStream } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -7,19 +7,21 @@ import {
   generationId,
   generationManifest,
   type GenerationManifest,
+  type GenerationNumber,
   nameGeneration,
   readGenerationId,
 } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { BACKUPS_DIRECTORY } from "../../contract/names.ts";
-import { ensureDirectory } from "../files.ts";
-import { tryLock } from "../lock.ts";
+import { ensureDirectory } from "../../process/files.ts";
+import { tryLock } from "../../process/lock.ts";
+import type { Archive } from "../store.ts";
 import { unlessGone } from "./content.ts";
 
-/** A generation's files, and what is left where one was not finished. */
+/** Files of a generation, or remains of an unfinished one. */
 const OURS = /^(\d{8}-\d{8})\./;
 
-/** The folder of a data directory in which generations lie. One whose manifest is missing does not exist. */
+/** The generations in `backups/` of a data directory. One without a manifest does not exist. */
 export class Shelf {
   readonly #directory: string;
 
@@ -28,9 +30,9 @@ export class Shelf {
   }
 
   /**
-   * Runs work that makes, removes or restores generations: one at a time, in whatever process.
+   * Runs work that makes, removes or restores generations, one at a time across all processes.
    *
-   * @throws StewardError `commands_busy` while other such work runs.
+   * @throws StewardError `commands_busy` while other such work runs
    */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     ensureDirectory(this.#directory);
@@ -45,51 +47,50 @@ export class Shelf {
     }
   }
 
-  /** Returns where a file of a generation lies. `ending` begins with a dot. */
+  /** Returns the path of a generation's file. `ending` begins with a dot. */
   path(id: string, ending: string): string {
     return join(this.#directory, `${generationId.parse(id)}${ending}`);
   }
 
-  /** The manifests, newest first. */
+  /** Returns the manifests, newest first. */
   async list(): Promise<GenerationManifest[]> {
     const ids = (await this.#names())
       .filter((name) => name.endsWith(GENERATION_FILES.manifest))
       .map((name) => name.slice(0, -GENERATION_FILES.manifest.length))
       .filter((id) => generationId.safeParse(id).success);
-    const found = await Promise.all(ids.sort().map((id) => this.#read(id)));
+    const found = await Promise.all(ids.sort().map((id) => this.#manifest(id)));
     return found.filter((manifest) => manifest !== undefined).toReversed();
   }
 
   /** @throws StewardError `backup_unknown`. */
   async find(id: string): Promise<GenerationManifest> {
-    const manifest = generationId.safeParse(id).success ? await this.#read(id) : undefined;
+    const manifest = generationId.safeParse(id).success ? await this.#manifest(id) : undefined;
     if (manifest === undefined) throw new StewardError("backup_unknown", `There is no backup ${id}.`);
     return manifest;
   }
 
-  /**
-   * Opens a generation's archive.
-   *
-   * @throws StewardError `backup_unknown`.
-   */
-  async open(id: string): Promise<{ content: ReadStream; manifest: GenerationManifest }> {
-    const manifest = await this.find(id);
-    return { content: createReadStream(this.path(id, GENERATION_FILES.archive)), manifest };
+  /** Returns a generation, whose file is opened when it is read. @throws StewardError `backup_unknown` */
+  async read({ id }: Pick<GenerationManifest, "id">): Promise<Archive> {
+    return { manifest: await this.find(id), content: this.#content(id) };
   }
 
-  /**
-   * Removes a generation.
-   *
-   * @throws StewardError `backup_unknown`.
-   */
-  async remove(id: string): Promise<void> {
+  async *#content(id: string): AsyncGenerator<Buffer> {
+    // It may have been removed since it was found.
     await this.find(id);
-    // Without its manifest it does not exist, so what a crash in between leaves is tidied away.
-    await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
-    await rm(this.path(id, GENERATION_FILES.archive), { force: true });
+    yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
   }
 
-  /** Removes what was not finished. Only within {@link alone}. */
+  /** Removes a generation. @throws StewardError `backup_unknown` */
+  remove(id: string): Promise<void> {
+    return this.alone(async () => {
+      await this.find(id);
+      // Without its manifest it does not exist, so the remains of a crash in between are tidied away.
+      await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
+      await rm(this.path(id, GENERATION_FILES.archive), { force: true });
+    });
+  }
+
+  /** Removes unfinished generations. Only within {@link alone}. */
   async tidy(): Promise<void> {
     const whole = new Set((await this.list()).map(({ id }) => id));
     for (const name of await this.#names()) {
@@ -101,25 +102,25 @@ export class Shelf {
     }
   }
 
-  /** The highest epoch that there is; 0 where there is none. */
-  async epoch(): Promise<number> {
+  /** Returns the numbers of the newest generation; zeros if there is none. */
+  async last(): Promise<GenerationNumber> {
     const [newest] = await this.list();
-    return newest === undefined ? 0 : readGenerationId(newest.id).epoch;
+    return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
   }
 
-  /** A name for the next one of an epoch. */
+  /** Returns a name for the next generation, of this epoch or of a newer one that exists. */
   async next(epoch: number): Promise<string> {
-    const [newest] = await this.list();
-    const { epoch: last, sequence } = newest ? readGenerationId(newest.id) : { epoch: 0, sequence: 0 };
-    return nameGeneration(last < epoch ? { epoch, sequence: 1 } : { epoch: last, sequence: sequence + 1 });
+    const last = await this.last();
+    const isNew = last.epoch < epoch;
+    return nameGeneration(isNew ? { epoch, sequence: 1 } : { ...last, sequence: last.sequence + 1 });
   }
 
   async #names(): Promise<string[]> {
     return (await unlessGone(readdir(this.#directory))) ?? [];
   }
 
-  /** `undefined` where it is not there as a whole, or is not this version's. */
-  async #read(id: string): Promise<GenerationManifest | undefined> {
+  /** Returns `undefined` if a file is missing, or the manifest is not one that this version reads. */
+  async #manifest(id: string): Promise<GenerationManifest | undefined> {
     const text = await unlessGone(readFile(this.path(id, GENERATION_FILES.manifest), "utf8"));
     const archive = await unlessGone(stat(this.path(id, GENERATION_FILES.archive)));
     if (text === undefined || archive === undefined) return undefined;

@@ -2,37 +2,35 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type BackupCause, GENERATION_FILES, type GenerationManifest } from "../../contract/backup.ts";
+import { GENERATION_FILES, type GenerationManifest } from "../../contract/backup.ts";
 import { readConfigText } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { STATE_FILE, VERSION } from "../../contract/names.ts";
-import { writeFailure, writeFileAtomic } from "../files.ts";
+import { writeFailure, writeFileAtomic } from "../../process/files.ts";
 import { writeArchive } from "./archive.ts";
 import type { Shelf } from "./shelf.ts";
 import { copyTables } from "./tables.ts";
+import type { WriteOptions } from "../store.ts";
 import { countTables } from "./content.ts";
 
-/** Dependencies of a generation. */
-export interface GenerationOptions {
+/** Dependencies of {@link makeGeneration}. */
+export interface GenerationOptions extends WriteOptions {
   /** The data directory. */
   home: string;
   shelf: Shelf;
   id: string;
   /** Environment that the config file is checked against. */
   environment: Environment;
-  cause?: BackupCause | undefined;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Looks at it before it is there for others; what it throws keeps it from that. */
-  accept?(manifest: GenerationManifest): void;
 }
 
 /**
- * Copies the state into a new generation, while its writers continue. Only within `shelf.alone`.
+ * Copies the state into a new generation while the gateway writes. Only within `shelf.alone`.
  *
- * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`; nothing
- * of it is left then.
+ * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or what `accept`
+ * throws; then nothing of the copy remains
  */
 export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
   const { shelf, id } = options;
@@ -73,7 +71,7 @@ async function make(options: GenerationOptions): Promise<GenerationManifest> {
   await rm(state, { force: true });
   accept?.(manifest);
   await rename(archive, shelf.path(id, GENERATION_FILES.archive));
-  // Last: it is what makes the archive a generation.
+  // Last: with its manifest the generation begins to exist.
   writeFileAtomic(shelf.path(id, GENERATION_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }

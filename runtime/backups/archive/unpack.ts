@@ -5,28 +5,23 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import { extract as newExtract, type Extract, type Header } from "tar-stream";
-import { GENERATION_CONTENT, type GenerationManifest } from "../../contract/backup.ts";
+import { GENERATION_CONTENT } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
-import { writeFailure } from "../files.ts";
+import { writeFailure } from "../../process/files.ts";
+import type { Archive } from "../store.ts";
 import { MOST_BYTES, MOST_ENTRIES } from "./archive.ts";
-
-/** An archive's stream and its manifest. */
-export interface Archive {
-  content: AsyncIterable<Uint8Array>;
-  manifest: GenerationManifest;
-}
 
 const ROOTS: ReadonlySet<string> = new Set(GENERATION_CONTENT);
 /** These are files; the others are directories. */
 const FILES: ReadonlySet<string> = new Set([CONFIG_FILE, STATE_FILE]);
 
 /**
- * Unpacks an archive into a directory that it makes, with its files on disk when it resolves.
+ * Unpacks an archive into a new directory. Its files are on disk when this resolves.
  *
- * @throws StewardError `backup_corrupt` for what is not what the manifest says, or does not belong into an
- * archive; `disk_full`, `data_directory_unwritable`.
- * @returns how many files there were.
+ * @returns the number of files
+ * @throws StewardError `backup_corrupt` if it does not match its manifest, or holds an entry that does not belong into
+ * an archive; `disk_full`, `data_directory_unwritable`
  */
 export async function unpackArchive({ content, manifest }: Archive, target: string): Promise<number> {
   const hash = createHash("sha256");
@@ -45,7 +40,7 @@ export async function unpackArchive({ content, manifest }: Archive, target: stri
     pipeline(content, measure, createZstdDecompress(), extract),
     writeEntries(extract, target),
   ]);
-  // What stops the writing stops the reading too, with a message that says less.
+  // A failure to write also stops the reading, whose message says less.
   const failure = [written, fed].flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   const told = failure.find((error) => error instanceof StewardError);
   if (told !== undefined) throw told;
@@ -83,7 +78,7 @@ async function writeEntries(entries: Extract, target: string): Promise<number> {
   return files;
 }
 
-/** A name below the directory, without a way out of it. */
+/** Returns an entry's name if it stays below the directory. */
 function checkedName(name: string, type: Header["type"]): string {
   const parts = name.replace(/\/$/, "").split("/");
   const [root = ""] = parts;

@@ -1,0 +1,14 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as steward from "steward-gateway/gateway";
+
+const config = new pulumi.Config();
+export const { url } = new steward.ServerlessGateway("wrong", {
+  accountId: "mine",
+  subdomain: "acme",
+  hostname: "bot.acme.dev",
+  instanceType: "huge",
+  bucketOnDestroy: "empty",
+  protectState: true,
+  models: { anthropicApiKey: config.requireSecret("anthropicApiKey") },
+  slack: { botToken: config.requireSecret("slackBotToken") },
+});
