@@ -39,7 +39,10 @@ export function supervisedSandbox({ supervisor, broker, controlToken, log }: San
       if (by === "operator") supervisor.needed();
       return true;
     },
-    restart: async () => supervisor.restart(),
+    restart: async () => {
+      supervisor.restart();
+      return undefined;
+    },
     request: async (port, request) =>
       port === "supervisor" ? askSupervisor(request) : supervisor.fetchGateway(request.path, init(request)),
     peek: async (request, port = "gateway") => {

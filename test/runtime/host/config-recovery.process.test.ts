@@ -1,8 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { hostBackups } from "../../../runtime/host/backups.ts";
-import { systemTimers } from "../../../runtime/supervisor/timers.ts";
+import { recoverConfigs, recoveredConfig } from "../../../runtime/host/config-recovery.ts";
 import { sandboxObjects, type Seen } from "../../support/sandbox-object.ts";
 import { surroundings } from "../support/gateway.ts";
 import { eventually } from "../support/processes.ts";
@@ -77,30 +76,28 @@ async function host() {
   const good = JSON.stringify({ agent: { maxSteps: 7 }, gateway: { token: "a-plain-token" } });
   const bad = JSON.stringify({ agent: { maxSteps: 7, name: "x" } });
   await writeFile(path, good);
-  const { id } = await (await supervisor.backups()).write();
+  const { id } = await (await supervisor.backups()).make();
   await writeFile(path, bad);
-  const backups = hostBackups({ supervisor, home, timers: systemTimers, log });
-  backups.recoverConfigs();
-  const recovered = async () => (await backups.status()).recovered;
+  recoverConfigs({ supervisor, home, clock: Date.now, log });
   const copies = async () => (await readdir(home)).filter((name) => name.startsWith("steward.json.bak-"));
-  return { supervisor, home, log, path, good, bad, id, copies, recovered };
+  return { supervisor, home, log, path, good, bad, id, copies };
 }
 
 test("on a host the last good config is taken, secrets and all, and the bad one kept", async () => {
-  const { supervisor, home, log, path, good, bad, id, copies, recovered } = await host();
+  const { supervisor, home, log, path, good, bad, id, copies } = await host();
   supervisor.start();
   await eventually(() => supervisor.status().state === "ready");
   expect(await readFile(path, "utf8")).toBe(good);
   const [copy = ""] = await copies();
   expect(await readFile(join(home, copy), "utf8")).toBe(bad);
-  await eventually(async () => (await recovered())?.id === id);
+  await eventually(() => recoveredConfig(home)?.id === id);
   expect(log.lines.join("\n")).toMatch(
     /that of the last good backup was taken .*00000001-00000001.*Unrecognized key/,
   );
   expect(log.lines.join("\n")).not.toContain("a-plain-token");
 
   await writeFile(path, JSON.stringify({ agent: { maxSteps: 8 } }));
-  expect(await recovered()).toBe(undefined);
+  expect(recoveredConfig(home)).toBe(undefined);
   // Another start has its own.
   await writeFile(path, bad);
   supervisor.restart();
@@ -109,8 +106,9 @@ test("on a host the last good config is taken, secrets and all, and the bad one 
 });
 
 test("a backup whose config is not valid for this version is not taken, and the file is left", async () => {
-  const { supervisor, home, log, path, bad, copies, recovered } = await host();
-  const { id } = await (await supervisor.backups()).write();
+  const { supervisor, home, log, path, bad, copies } = await host();
+  const backups = await supervisor.backups();
+  const { id } = await backups.make();
   const manifest = join(home, "backups", `${id}.json`);
   await writeFile(
     manifest,
@@ -121,5 +119,5 @@ test("a backup whose config is not valid for this version is not taken, and the 
   expect(log.lines.join("\n")).toContain(`The config of the backup ${id} is not valid for this version.`);
   expect(supervisor.status()).toMatchObject({ state: "crash-looping", reason: { code: "config_invalid" } });
   expect(await readFile(path, "utf8")).toBe(bad);
-  expect([await copies(), await recovered()]).toEqual([[], undefined]);
+  expect([await copies(), recoveredConfig(home)]).toEqual([[], undefined]);
 });
