@@ -1,10 +1,9 @@
 import { FAMILIES } from "../security/support/families.ts";
-import { MOST_GROWTH, readingTime } from "../security/support/reading-time.ts";
+import { MOST_GROWTH, MOST_MS, readingTime } from "../security/support/reading-time.ts";
 import { READERS } from "../security/support/readers.ts";
 import { figure, type Figure } from "../support/measure.ts";
 
 const SIZE = 600_000;
-const MOST_MS = 200;
 
 /** Measures every function that reads text from outside on every family of hostile texts, once: it takes minutes. */
 export async function benchReaders(log: (line: string) => void): Promise<Figure[]> {

@@ -75,6 +75,11 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
     await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
   }
 
+  async function newFrom(template: string, words: readonly string[] = []): Promise<void> {
+    const place = `./node_modules/steward-gateway/templates/${template}`;
+    await works(["pulumi new", place, "--force --yes --name bot --stack dev", ...words].join(" "));
+  }
+
   async function configure(
     plain: Record<string, string>,
     secrets: Record<string, string>,
@@ -95,8 +100,7 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
     configure,
     async begin(template) {
       await install();
-      const place = `./node_modules/steward-gateway/templates/${template}`;
-      await works(`pulumi new ${place} --force --yes --name bot --stack dev`);
+      await newFrom(template);
       const files = [".github", "Pulumi.yaml", "README.md", "index.js", "package.json"];
       expect(await readdir(bot)).toEqual(expect.arrayContaining(files));
     },
@@ -104,7 +108,7 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
       const { environment } = shell;
       // Python's host takes no notice of `virtualenv`: it makes the environment in the project's folder.
       const PATH = [join(bot, "bin"), await languageHost(language), environment["PATH"]];
-      // What a person installs for all projects of a machine is for this one alone.
+      // `pulumi plugin install` is for the whole machine, so this project gets a Pulumi home of its own.
       const home = join(folder, "home");
       await cp(environment["PULUMI_HOME"] ?? "", home, { recursive: true, verbatimSymlinks: true });
       Object.assign(environment, { PATH: PATH.join(delimiter), PULUMI_HOME: home });
@@ -112,8 +116,7 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
       const plugin = `resource steward ${packageJson.version} --file node_modules/steward-gateway`;
       if (language === "yaml") await works(`pulumi plugin install ${plugin}`);
       const words = Object.entries({ ...plain, ...secrets }).map(([key, value]) => `-c ${key}=${value}`);
-      const template = `./node_modules/steward-gateway/templates/${target}-${language}`;
-      await works(`pulumi new ${template} --force --yes --name bot --stack dev ${words.join(" ")}`);
+      await newFrom(`${target}-${language}`, words);
       // A person is asked for these, and they are kept as secrets.
       await configure({}, secrets);
     },

@@ -3,8 +3,8 @@ import { FAMILIES, type Family } from "./support/families.ts";
 import { MOST_GROWTH, type Read, readingTime } from "./support/reading-time.ts";
 import { READERS } from "./support/readers.ts";
 
-// Not in a fast tier: two hundred hostile texts for each of a hundred readers take a minute or more. How long each takes for
-// 600 kB is measured by `npm run bench -- --only readers`.
+// Not in a fast tier: two hundred hostile texts for each of a hundred readers take a minute or more. How long each takes
+// for 600 kB is measured by `npm run bench -- --only readers`.
 
 const SIZE = 60_000;
 /** Generous, for slow machines: time that grows with the square of the text is found by its growth. */

@@ -7,5 +7,5 @@ setTimeout(() => Module.flushCompileCache?.(), 1_000).unref();
 // An engine that is killed cannot end this process, but the standard input ends with it. What is served ends the process
 // with the engine too, from the first resource on, which a kill may come before.
 process.stdin.once("end", () => process.exit()).resume();
-// What fails before it serves anything ends by itself, as it would without this.
+// Reading standard input must not keep a process alive that failed before it served anything.
 process.stdin.unref?.();
