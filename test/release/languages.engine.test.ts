@@ -140,9 +140,11 @@ describe("two gateways in a program of one's own, from the package alone", () =>
   test("every language has the same preview and the same report", () => {
     expect(previews.get("nodejs")).toHaveLength(38);
     const wrong = [
+      "  access.teamDomain: ",
       "  accountId: must be the account's 32 hexadecimal digits",
       "  bucketOnDestroy: is empty, and protectState keeps the bucket",
       "  instanceType: must be lite, basic, standard-1, standard-2, standard-3 or standard-4",
+      "  sleepAfter: must be never or a duration",
       "  slack.signingSecret: missing: Slack is configured by half, by slack.botToken alone",
       "  subdomain: given beside hostname: the Worker has one address",
     ];

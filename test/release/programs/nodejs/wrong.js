@@ -9,6 +9,8 @@ export const { url } = new steward.ServerlessGateway("wrong", {
   instanceType: "huge",
   bucketOnDestroy: "empty",
   protectState: true,
+  sleepAfter: "soon",
+  access: { teamDomain: "no_host", operators: ["op@acme.com"] },
   models: { anthropicApiKey: config.requireSecret("anthropicApiKey") },
   slack: { botToken: config.requireSecret("slackBotToken") },
 });

@@ -10,6 +10,8 @@ steward.ServerlessGateway(
     instance_type="huge",
     bucket_on_destroy="empty",
     protect_state=True,
+    sleep_after="soon",
+    access={"team_domain": "no_host", "operators": ["op@acme.com"]},
     models={"anthropic_api_key": config.require_secret("anthropicApiKey")},
     slack={"bot_token": config.require_secret("slackBotToken")},
 )

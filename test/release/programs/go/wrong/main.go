@@ -10,6 +10,7 @@ func main() {
 	pulumi.Run(func(ctx *pulumi.Context) error {
 		conf := config.New(ctx, "")
 		size, onDestroy, protect := steward.InstanceType("huge"), steward.BucketOnDestroyEmpty, true
+		sleepAfter := "soon"
 		_, err := steward.NewServerlessGateway(ctx, "wrong", &steward.ServerlessGatewayArgs{
 			AccountId:       pulumi.String("mine"),
 			Subdomain:       pulumi.String("acme"),
@@ -17,8 +18,13 @@ func main() {
 			InstanceType:    &size,
 			BucketOnDestroy: &onDestroy,
 			ProtectState:    &protect,
-			Models:          steward.ModelsArgs{AnthropicApiKey: conf.RequireSecret("anthropicApiKey")},
-			Slack:           steward.SlackAppArgs{BotToken: conf.RequireSecret("slackBotToken")},
+			SleepAfter:      &sleepAfter,
+			Access: steward.ServerlessAccessArgs{
+				TeamDomain: pulumi.String("no_host"),
+				Operators:  pulumi.StringArray{pulumi.String("op@acme.com")},
+			},
+			Models: steward.ModelsArgs{AnthropicApiKey: conf.RequireSecret("anthropicApiKey")},
+			Slack:  steward.SlackAppArgs{BotToken: conf.RequireSecret("slackBotToken")},
 		})
 		return err
 	})
