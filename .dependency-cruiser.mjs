@@ -18,25 +18,46 @@ const TABLE = [
   { from: "runtime/process", may: ["runtime/contract", "runtime/shared"], packages: "any", node: true },
   {
     from: "runtime/gateway",
-    may: ["runtime/operations", "runtime/process", "runtime/contract", "runtime/shared"],
+    may: ["runtime/operations", "runtime/backups", "runtime/process", "runtime/contract", "runtime/shared"],
     packages: "any",
     node: true,
   },
   {
     from: "runtime/supervisor",
-    may: ["runtime/operations", "runtime/process", "runtime/contract", "runtime/shared"],
+    may: ["runtime/operations", "runtime/backups", "runtime/process", "runtime/contract", "runtime/shared"],
+    packages: "any",
+    node: true,
+  },
+  // A Worker runs the service and the bucket. What reads and writes a disk is beside them: see the rule below.
+  {
+    from: "runtime/backups",
+    except: "runtime/backups/(archive|stores/disk)",
+    may: ["runtime/contract", "runtime/shared", "runtime/edge"],
+    packages: ["zod", "@cloudflare/workers-types"],
+    node: false,
+  },
+  {
+    from: "runtime/backups/(archive|stores/disk)",
+    may: ["runtime/backups", "runtime/process", "runtime/contract", "runtime/shared"],
     packages: "any",
     node: true,
   },
   {
     from: "runtime/worker",
-    may: ["runtime/edge", "runtime/contract", "runtime/shared"],
+    may: ["runtime/edge", "runtime/backups", "runtime/contract", "runtime/shared"],
     packages: ["zod", "@cloudflare/workers-types"],
     node: false,
   },
   {
     from: "runtime/host",
-    may: ["runtime/edge", "runtime/supervisor", "runtime/process", "runtime/contract", "runtime/shared"],
+    may: [
+      "runtime/edge",
+      "runtime/backups",
+      "runtime/supervisor",
+      "runtime/process",
+      "runtime/contract",
+      "runtime/shared",
+    ],
     packages: "any",
     node: true,
   },
@@ -90,13 +111,13 @@ const TABLE = [
 const CLOUD_MODULES = "^cloudflare:";
 const packagePattern = (name) => `^node_modules/${name}/`;
 
-const rules = TABLE.map(({ from, may, packages, files = [], node }) => ({
+const rules = TABLE.map(({ from, except, may, packages, files = [], node }) => ({
   name: `${from} imports only what the table allows`,
   severity: "error",
-  from: { path: `^${from}/` },
+  from: { path: `^${from}[/.]`, ...(except && { pathNot: `^${except}` }) },
   to: {
     pathNot: [
-      `^${from}/`,
+      `^${from}[/.]`,
       ...may.map((folder) => `^${folder}/`),
       ...files.map((file) => `^${file}$`),
       ...(packages === "any" ? ["^node_modules/"] : packages.map(packagePattern)),
@@ -148,6 +169,22 @@ export default {
       severity: "error",
       from: { path: "^runtime/operations/" },
       to: { path: "^runtime/gateway/", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "a Worker's backups import nothing that reads or writes a disk",
+      severity: "error",
+      from: {
+        path: "^runtime/(worker|backups)/",
+        pathNot: "^runtime/backups/(archive|stores/disk)",
+      },
+      to: { path: "^runtime/backups/(archive|stores/disk)" },
+    },
+    {
+      name: "backups know the edge by types alone",
+      comment: "They implement its ports.",
+      severity: "error",
+      from: { path: "^runtime/backups/" },
+      to: { path: "^runtime/edge/", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "of the gateway only the command line imports operations",

@@ -4,7 +4,10 @@ import { COMPATIBILITY } from "./infra/bundle/bundle.ts";
 import { cacheRoot } from "./infra/shell/cache.ts";
 import { SpreadTurns } from "./test/support/order.ts";
 
-const EDGE = ["test/runtime/edge/**/*.test.ts", "test/security/{routes,csrf,tokens,paths,webhooks}.test.ts"];
+const EDGE = [
+  "test/runtime/{backups,edge}/**/*.test.ts",
+  "test/security/{routes,csrf,tokens,paths,webhooks}.test.ts",
+];
 /** The tiers that a test's file name tells, as `status.process.test.ts`. Without one it is a unit test. */
 const TIERS = ["process", "engine", "system", "main"] as const;
 const named = (tier: (typeof TIERS)[number]): string => `test/**/*.${tier}.test.ts`;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { StewardError } from "./errors.ts";
 import { AGENT, CONFIG_FILE, STATE_FILE } from "./names.ts";
 import { WORKSPACE_FOLDERS } from "./workspace.ts";
 
@@ -112,6 +113,17 @@ export const generationManifest = z.strictObject({
 
 /** See {@link generationManifest}. */
 export type GenerationManifest = z.output<typeof generationManifest>;
+
+/**
+ * Returns the first generation of a list whose config was valid when it was made.
+ *
+ * @throws StewardError `config_no_good` if there is none
+ */
+export function lastGood(generations: readonly GenerationManifest[]): GenerationManifest {
+  const found = generations.find(({ configValid }) => configValid);
+  if (found === undefined) throw new StewardError("config_no_good");
+  return found;
+}
 
 /** Content of `.last-sync`. */
 const lastSync = z.strictObject({

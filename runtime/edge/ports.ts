@@ -1,7 +1,7 @@
 import type { BackupCause, ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
 import type { ConfigText, SandboxStatus } from "../contract/control.ts";
 import type { Delivery, Platform } from "../contract/delivery.ts";
-import type { ErrorCode, Reason } from "../contract/errors.ts";
+import type { Reason } from "../contract/errors.ts";
 
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
@@ -152,9 +152,9 @@ export interface Sandbox {
    * Restarts the gateway; starts a stopped container. If the cached config was deleted or replaced in the bucket, that
    * takes effect.
    *
-   * @returns the error code of a failure: error objects lose their class when they leave a Durable Object.
+   * @throws StewardError why it failed.
    */
-  restart(): Promise<ErrorCode | undefined>;
+  restart(): Promise<void>;
   /** Sends a request to one of the container's servers, with the control token; starts a stopped container. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**

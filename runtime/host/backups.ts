@@ -1,22 +1,35 @@
-import type { BackupCause, GenerationManifest } from "../contract/backup.ts";
-import { reason, StewardError, type ErrorCode, type Reason } from "../contract/errors.ts";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { BackupRecord } from "../backups/record.ts";
+import { BackupService } from "../backups/service.ts";
+import type { Archive } from "../backups/store.ts";
+import { generationId } from "../contract/backup.ts";
+import type { ErrorCode } from "../contract/errors.ts";
+import { CONFIG_FILE } from "../contract/names.ts";
+import type { Backups, RecoveredConfig } from "../edge/ports.ts";
+import { ensureDirectory, writeFileAtomic } from "../process/files.ts";
 import type { Log } from "../shared/log.ts";
-import { expired, lateness, shrank } from "../edge/backups.ts";
-import type { Backups } from "../edge/ports.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Timers } from "../supervisor/timers.ts";
-import { recoveredConfig } from "./config-recovery.ts";
 
-/** A start that goes wrong is looked at first, and what was restored is not copied at once. */
+/** Delay before the first backup: a start that goes wrong comes first, and a restored state is not copied at once. */
 const FIRST_MS = 10 * 60_000;
 const EVERY_MS = 3_600_000;
 
-/** Codes that say nothing about how the backups stand. */
+/** Codes that say nothing about the state of the backups. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(["commands_busy", "backup_unknown"]);
+
+const recoverySchema = z.strictObject({
+  id: generationId,
+  at: z.iso.datetime(),
+  sha256: z.nullable(z.string()),
+});
 
 /** Dependencies of a host's backups. */
 export interface HostBackupsOptions {
-  supervisor: Pick<Supervisor, "backups">;
+  supervisor: Pick<Supervisor, "backups" | "start" | "onChange">;
   /** The data directory. */
   home: string;
   timers: Timers;
@@ -27,105 +40,81 @@ export interface HostBackupsOptions {
 export interface RunningBackups extends Backups {
   /** Makes the first one in ten minutes, then every hour in which something has changed. */
   start(): void;
-  /** Stops automatic backups. One in progress may be cut off: its remains are tidied away. */
+  /** Stops automatic backups. If one is in progress, it may be cut off; its remains are removed later. */
   stop(): void;
+  /** Replaces a config that stops the gateway with the last good one, once until the gateway has been ready again. */
+  recoverConfigs(): void;
 }
 
 /** A host's backups, in the `backups/` of its data directory. */
 export function hostBackups({ supervisor, home, timers, log }: HostBackupsOptions): RunningBackups {
-  /** State at the last copy of this process. */
-  let copied: string | undefined;
-  let problem: Reason | undefined;
-  /** Time at which a copy was last made, or the newest one was found to hold everything. */
-  let provenAt = timers.now();
+  const record = new BackupRecord();
+  let run = 0;
   let cancel: (() => void) | undefined;
-
-  /** Runs what makes or restores one, and keeps how it went. */
-  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
-    try {
-      const result = await work();
-      problem = undefined;
-      provenAt = timers.now();
-      return result;
-    } catch (error) {
-      const told = error instanceof StewardError ? error.reason : reason("backup_failed", String(error));
-      if (PASSING.has(told.code)) throw error;
+  const service = new BackupService<Archive["content"]>({
+    open: async () => {
+      const disk = await supervisor.backups();
+      return { store: disk, state: disk };
+    },
+    record,
+    everyMs: EVERY_MS,
+    restoredAt: () => 0,
+    failed: (what, why) => {
+      if (PASSING.has(why.code)) return false;
       // It may last for days: logged when it starts, and when its cause changes.
-      if (told.code !== problem?.code) log.error(`${what} failed`, { ...told });
-      problem = told;
-      throw error;
-    }
-  };
-
-  const prune = async (): Promise<void> => {
-    const backups = await supervisor.backups();
-    for (const id of expired(await backups.list(), timers.now())) await backups.remove(id);
-  };
-
-  const make = (force: boolean, cause?: BackupCause): Promise<GenerationManifest> =>
-    attempt("a backup", async () => {
-      const backups = await supervisor.backups();
-      // Before the copy: what is written meanwhile may not be in it.
-      const revision = await backups.revision();
-      const [before] = await backups.list();
-      const accept = (now: GenerationManifest): void => {
-        const loss = before && shrank(before.counts, now.counts);
-        if (loss !== undefined && !force) {
-          throw new StewardError("backup_refused", `Against the backup ${before?.id}: ${loss}.`);
-        }
-      };
-      const manifest = await backups.make({ accept, cause });
-      copied = revision;
-      await prune();
-      return manifest;
-    });
-
-  const look = async (): Promise<void> => {
-    try {
-      await attempt("a backup", async () => {
-        const backups = await supervisor.backups();
-        if ((await backups.revision()) !== copied) await make(false);
-      });
-    } catch (error) {
-      log.debug("no backup this time", { error: String(error) });
-    }
-  };
+      if (why.code !== record.facts.problem?.code) log.error(`${what} failed`, { ...why });
+      return true;
+    },
+    recovery: {
+      run: () => String(run),
+      keep: (recovery) => {
+        supervisor.start();
+        ensureDirectory(join(home, "logs"));
+        writeFileAtomic(recoveryPath(home), JSON.stringify(recovery));
+      },
+      read: () => recoveredConfig(home),
+    },
+    clock: timers.now,
+    log,
+  });
   const plan = (ms: number): void => {
     cancel = timers.after(ms, () => {
-      void look().finally(() => cancel && plan(EVERY_MS));
+      const looked = service.copyChanged().catch((error: unknown) => {
+        log.debug("no backup this time", { error: String(error) });
+      });
+      void looked.finally(() => cancel && plan(EVERY_MS));
     });
   };
-
-  return {
+  return Object.assign(service, {
     start: () => plan(FIRST_MS),
     stop: () => {
       cancel?.();
       cancel = undefined;
     },
-    status: async () => {
-      const [newest] = await (await supervisor.backups()).list();
-      const recovered = recoveredConfig(home);
-      const wrong = problem ?? lateness(provenAt, timers.now(), EVERY_MS);
-      return {
-        ...(newest && { lastAt: newest.createdAt }),
-        ...(wrong && { problem: wrong }),
-        ...(recovered && { recovered }),
-      };
+    recoverConfigs: () => {
+      supervisor.onChange(({ state, reason }) => {
+        if (state === "ready") run += 1;
+        if (state === "crash-looping" && reason?.code === "config_invalid")
+          void service.recoverConfig(reason);
+      });
     },
-    list: async () => (await supervisor.backups()).list(),
-    create: ({ force = false, cause } = {}) => make(force, cause),
-    verify: async (id) => (await supervisor.backups()).verify(id),
-    // A host's container does not sleep.
-    cachedConfig: async () => undefined,
-    configOf: async (id) => {
-      const backups = await supervisor.backups();
-      return backups.showConfig(await backups.open(id));
-    },
-    restore: (id, config) =>
-      attempt("a restore", async () => {
-        const report = await (await supervisor.backups()).restore(id, config);
-        await prune();
-        return report;
-      }),
-  };
+  });
+}
+
+/** Returns the recovery whose config is still in use. */
+function recoveredConfig(home: string): RecoveredConfig | undefined {
+  try {
+    const { sha256, ...recovered } = recoverySchema.parse(
+      JSON.parse(readFileSync(recoveryPath(home), "utf8")),
+    );
+    const config = readFileSync(join(home, CONFIG_FILE));
+    return createHash("sha256").update(config).digest("hex") === sha256 ? recovered : undefined;
+  } catch {
+    // There was none, or the config is gone.
+    return undefined;
+  }
+}
+
+function recoveryPath(home: string): string {
+  return join(home, "logs", "config-recovered.json");
 }

@@ -26,7 +26,7 @@ import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
 import { readProcessSettings, type ProcessSettings } from "../process/settings.ts";
 import { saveMemory } from "../process/memory.ts";
-import { begin } from "../supervisor/backups/begin.ts";
+import { begin } from "../supervisor/begin.ts";
 import { cliCommand, gatewayCommand, runningBundle } from "../supervisor/gateway-command.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { systemTimers } from "../supervisor/timers.ts";
@@ -35,7 +35,6 @@ import { hostBackups } from "./backups.ts";
 import { discordIntake } from "./discord/intake.ts";
 import { chatProxy } from "./chat-proxy.ts";
 import { configuredProxy, proxyClients } from "./proxy.ts";
-import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { telegramIntake } from "./telegram/intake.ts";
@@ -150,9 +149,7 @@ try {
   const fetched = { configPath, environment: process.env, sql, ledger, clock: Date.now, log };
   const intakes = [telegramIntake(fetched), discordIntake(fetched)];
   const backups = hostBackups({ supervisor, home: settings.home, timers: systemTimers, log });
-  if (edge.configRecovery === "auto") {
-    recoverConfigs({ supervisor, home: settings.home, clock: Date.now, log });
-  }
+  if (edge.configRecovery === "auto") backups.recoverConfigs();
   const alerts =
     edge.alerts && hostAlerts({ settings: edge.alerts, home: settings.home, sandbox, backups, ledger, log });
   const begun = begin({ supervisor, home: settings.home, awaitsData: false, log });

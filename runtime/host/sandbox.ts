@@ -39,10 +39,7 @@ export function supervisedSandbox({ supervisor, broker, controlToken, log }: San
       if (by === "operator") supervisor.needed();
       return true;
     },
-    restart: async () => {
-      supervisor.restart();
-      return undefined;
-    },
+    restart: async () => supervisor.restart(),
     request: async (port, request) =>
       port === "supervisor" ? askSupervisor(request) : supervisor.fetchGateway(request.path, init(request)),
     peek: async (request, port = "gateway") => {

@@ -12,3 +12,10 @@ export function backoffMs({ firstMs, longestMs }: BackoffRange, failures: number
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs);
   return Math.round(full * (0.5 + random / 2));
 }
+
+/** Resolves after so many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -66,7 +66,7 @@ async function askBackups(
 ): Promise<ControlAnswer | undefined> {
   if (!BACKUP_ROUTES.some((route) => pathname === route || pathname.startsWith(`${route}/`)))
     return undefined;
-  const { answerBackups } = await import("./backups/routes.ts");
+  const { answerBackups } = await import("./backup-routes.ts");
   return answerBackups(await supervisor.backups(), request);
 }
 

@@ -4,7 +4,7 @@ import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
 import type { ProcessSettings } from "../process/settings.ts";
 import { saveMemory } from "../process/memory.ts";
 import { onStopRequest } from "../process/stop.ts";
-import { begin } from "./backups/begin.ts";
+import { begin } from "./begin.ts";
 import type { Child } from "./child.ts";
 import { serveControl } from "./control-server.ts";
 import { createControl } from "./control.ts";

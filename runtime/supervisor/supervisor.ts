@@ -6,7 +6,7 @@ import type { Log } from "../shared/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../shared/redact.ts";
-import type { StateBackups } from "./backups/backups.ts";
+import type { DiskStore } from "../backups/stores/disk.ts";
 import { startChild, type Child } from "./child.ts";
 import type { ConfigEditor } from "./config-edit.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
@@ -90,7 +90,7 @@ export interface Supervisor {
   processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
   /** Returns the backups of the state; their code is loaded on first use. */
-  backups(): Promise<StateBackups>;
+  backups(): Promise<DiskStore>;
   /** Returns an editor of the config file, whatever the gateway's state. */
   editConfig(): Promise<ConfigEditor>;
   /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
@@ -255,11 +255,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   // The schema is larger than the supervisor itself, and is needed only for editing.
   const editConfig = async (): Promise<ConfigEditor> =>
     (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now });
-  let backups: Promise<StateBackups> | undefined;
-  const openBackups = async (): Promise<StateBackups> => {
-    const { StateBackups } = await import("./backups/backups.ts");
+  let backups: Promise<DiskStore> | undefined;
+  const openBackups = async (): Promise<DiskStore> => {
+    const { DiskStore } = await import("../backups/stores/disk.ts");
     const clock = (): number => timers.now();
-    return new StateBackups({ home, supervisor: holder, editConfig, environment, redact, clock, log });
+    return new DiskStore({ home, supervisor: holder, editConfig, environment, redact, clock, log });
   };
 
   return {

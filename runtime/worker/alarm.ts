@@ -8,7 +8,7 @@ interface AlarmOptions {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** An object has one alarm: the earliest wish wins, and after each alarm the others ask again. */
+/** The object's one alarm. The earliest request wins; the others have to be repeated after each alarm. */
 export class Alarm {
   readonly #options: AlarmOptions;
   #at = Number.POSITIVE_INFINITY;
@@ -17,17 +17,17 @@ export class Alarm {
     this.#options = options;
   }
 
-  /** Read, not set: an alarm that is set while its object is being made for it cancels the one that is due. */
+  /** Reads the alarm. Setting one while an alarm creates the object would cancel the one that is due. */
   async load(): Promise<void> {
     this.#at = (await this.#options.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** It has come: from here on the next wish counts. */
+  /** The alarm has fired: the next request sets a new one. */
   fired(): void {
     this.#at = Number.POSITIVE_INFINITY;
   }
 
-  /** Wishes for an alarm at this time, milliseconds since the epoch. */
+  /** Requests an alarm at this time or sooner, in milliseconds since the epoch. */
   wakeAt(time: number): void {
     if (time >= this.#at) return;
     this.#at = time;
@@ -35,7 +35,7 @@ export class Alarm {
   }
 }
 
-/** Time at which something that failed is tried again. */
+/** Backoff of something that keeps failing. */
 export class AskAgain {
   readonly #range: BackoffRange;
   #at = 0;
@@ -45,33 +45,26 @@ export class AskAgain {
     this.#range = range;
   }
 
-  /** Milliseconds since the epoch; 0 while nothing is known to fail. */
+  /** Time of the next attempt, in milliseconds since the epoch; 0 if nothing failed. */
   get at(): number {
     return this.#at;
   }
 
-  /** It failed, and has not worked since. */
+  /** True from a failure until the next success. */
   get failing(): boolean {
     return this.#at > 0;
   }
 
-  /** It failed. @returns when to try again. */
+  /** Records a failure. @returns the time of the next attempt. */
   failed(now: number): number {
     this.#failures += 1;
     this.#at = now + backoffMs(this.#range, this.#failures);
     return this.#at;
   }
 
-  /** It worked. */
+  /** Records a success. */
   recovered(): void {
     this.#failures = 0;
     this.#at = 0;
   }
-}
-
-/** Resolves after this many milliseconds. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

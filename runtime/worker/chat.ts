@@ -13,30 +13,29 @@ import type { ChatDoor } from "./environment.ts";
 interface ChatRelayOptions {
   /** Asks the gateway for a WebSocket, with the control token added. */
   upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse>;
-  /** A paired device and its gateway have spoken. */
+  /** A paired device is in use. */
   use(): void;
 }
 
 interface Page {
   page: WebSocket;
   gateway: WebSocket;
-  /** The gateway has let the device in: what is said from here on counts. */
+  /** The gateway has accepted the device: its messages count as use from now on. */
   welcome: boolean;
-  /** Messages that are being answered. */
+  /** Ids of the messages that are being answered. */
   running: Set<string>;
 }
 
-/** From the Worker; the gateway believes them because of the control token. */
+/** Headers of the Worker. The gateway trusts them because of the control token. */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for"];
 const OPEN = 1;
 
 /**
- * The chat pages' sockets, each with its own to the gateway. The gateway's socket passed straight through would
- * cost nothing, but then nothing here would show that a chat is in use: the container would fall asleep during an
- * answer, or a silent page would keep it awake for ever. So each frame is handed on by hand. Frames count once
- * the gateway has let the device in: a stranger's greeting must not keep the container awake at the operator's
- * cost. Hibernation does not fit: the gateway's end of the pair lives in this memory, and a container that runs
- * keeps the object there anyway.
+ * Relays the chat pages' sockets to the gateway, frame by frame. Passing the gateway's socket straight through would
+ * hide that a chat is in use: the container would sleep during an answer, or a silent page would keep it awake for
+ * ever. Frames count as use once the gateway has accepted the device: a stranger must not keep the container awake at
+ * the operator's cost. Hibernation does not fit: the gateway's end of the pair is in this memory, and a running
+ * container keeps the object in memory anyway.
  */
 export class ChatRelay {
   readonly #options: ChatRelayOptions;
@@ -46,19 +45,19 @@ export class ChatRelay {
     this.#options = options;
   }
 
-  /** A message is being answered, even if the model says nothing for a while. */
+  /** True while a message is being answered, even if the model is silent. */
   get answering(): boolean {
     return [...this.#pages].some(({ running }) => running.size > 0);
   }
 
-  /** Opens a page's socket, or answers what the gateway refuses it with. */
+  /** Opens a page's socket, or returns the gateway's refusal. */
   async open(headers: Headers): Promise<Response> {
     const passed = PASSED.map((name): [string, string] => [name, headers.get(name) ?? ""]);
     let answer: PlatformResponse;
     try {
       answer = await this.#options.upgrade(ROUTES.chatSocket.path, Object.fromEntries(passed));
     } catch {
-      // It was ready a moment ago: it ends, or restarts.
+      // The gateway was ready a moment ago: it is stopping or restarting.
       const document = problem("gateway_unavailable", "The gateway did not answer.");
       return problemResponse(document, { "retry-after": "5" });
     }
@@ -69,8 +68,8 @@ export class ChatRelay {
     return new Response(null, { status: 101, webSocket: client } as ResponseInit);
   }
 
-  /** Ends every page's socket, before the container is stopped for want of use. */
-  sleep(): void {
+  /** Closes every page's socket, before the container is stopped because nobody uses it. */
+  closePages(): void {
     for (const { page, gateway } of this.#pages) {
       close(page, CHAT_CLOSE.asleep, "asleep");
       close(gateway, 1001, "");
@@ -87,7 +86,7 @@ export class ChatRelay {
     });
     gateway.addEventListener("message", ({ data }: MessageEvent) => {
       if (page.readyState === OPEN) page.send(data);
-      look(one, JSON.parse(String(data)) as ToPage);
+      follow(one, JSON.parse(String(data)) as ToPage);
       if (one.welcome) this.#options.use();
     });
     const end = (other: WebSocket) => (event: unknown) => {
@@ -104,7 +103,8 @@ export class ChatRelay {
   }
 }
 
-function look(one: Page, message: ToPage): void {
+/** Notes what a message of the gateway says about the page. */
+function follow(one: Page, message: ToPage): void {
   if (message.type === "welcome") {
     one.welcome = true;
     one.running = new Set(message.running);
@@ -113,17 +113,17 @@ function look(one: Page, message: ToPage): void {
   if (message.type === "answer" || message.type === "error") one.running.delete(message.id);
 }
 
-/** Codes below 1000 and 1004 to 1006 tell that none came: the other end was lost, and its page may connect again. */
+/** Closes a socket. Some codes cannot be sent: they mean that the other end was lost, and its page may reconnect. */
 function close(socket: WebSocket, code = 1006, reason = ""): void {
   const sent = code >= 1000 && ![1004, 1005, 1006, 1015].includes(code);
   try {
     socket.close(sent ? code : CHAT_CLOSE.restart, reason);
   } catch {
-    // It was lost on its own meanwhile.
+    // The socket was lost meanwhile.
   }
 }
 
-/** Tells whether a request opens a chat page's socket. Such a one is taken on before the edge, as on a host. */
+/** Returns true if a request opens a chat page's socket. The edge does not see such a request, as on a host. */
 export function opensChat(request: Request): boolean {
   const { method, path } = ROUTES.chatSocket;
   const upgrade = request.headers.get("upgrade")?.toLowerCase();
@@ -131,9 +131,9 @@ export function opensChat(request: Request): boolean {
 }
 
 /**
- * Hands a chat page's connection on to the Durable Object, with the host that it was asked of and the address
- * that it came from. Another site's page is refused here, so that it cannot wake the container. Of the page's own
- * headers only the origin is forwarded: it must not speak for the edge.
+ * Forwards a chat page's connection to the Durable Object, with the requested host and the client's address. Another
+ * site's page is refused here, so that it cannot wake the container. Only the origin of the page's own headers is
+ * forwarded: the page must not speak for the edge.
  */
 export async function proxyChat(request: Request, object: ChatDoor): Promise<Response> {
   const { host } = new URL(request.url);

@@ -3,9 +3,10 @@ import { addColdStart, type ColdStart, readColdStarts } from "../contract/cold-s
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Sql } from "../edge/ledger/sql.ts";
 import type { Clock } from "../edge/ports.ts";
+import type { ContainerFacts } from "./container-lifecycle.ts";
 
 const NOTE = "lastUse";
-/** Longest lag of the note: a use is reported for every event, and a note is a write. */
+/** Longest lag of the note in milliseconds: every event is a use, and a note is a write to disk. */
 const NOTED_EVERY_MS = 10_000;
 
 const HOUR_MS = 3_600_000;
@@ -21,13 +22,13 @@ export class ContainerMemory {
     sql.all("CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
   }
 
-  /** The note of this name, `undefined` where there is none. */
+  /** Returns the note of this name; `undefined` if there is none. */
   read(name: string): string | undefined {
     const [row] = this.#sql.all("SELECT value FROM notes WHERE name = ?", name);
     return typeof row?.["value"] === "string" ? row["value"] : undefined;
   }
 
-  /** Writes a note over its former value. */
+  /** Replaces a note. */
   write(name: string, value: string): void {
     this.#sql.all(
       "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -36,17 +37,17 @@ export class ContainerMemory {
     );
   }
 
-  /** Restarts in the container's former runs, and the ends of those that nobody asked for. */
+  /** Restarts of the gateway in former runs, plus the ends of runs that were not requested. */
   get restarts(): number {
     return Number(this.read("restarts") ?? 0);
   }
 
-  /** The note as a time, ISO 8601; the epoch where there is none. */
+  /** Returns the note as a time, ISO 8601; the epoch if there is none. */
   time(name: string): string {
     return new Date(Number(this.read(name) ?? 0)).toISOString();
   }
 
-  /** The container's last starts, if there are any. */
+  /** Returns the container's last starts, if there are any. */
   coldStart(): Pick<SandboxStatus, "coldStartMs" | "coldStarts"> {
     const coldStarts = readColdStarts(this.read("coldStarts"));
     const measured = coldStarts.find(({ ended }) => ended === "ready");
@@ -56,17 +57,45 @@ export class ContainerMemory {
     };
   }
 
-  /** The container is being started. */
-  startBegins(now: number): void {
-    this.write("startedAt", String(now));
+  /** Facts about the last run. */
+  facts(): Omit<ContainerFacts, "restored" | "restoreFailure"> {
+    return {
+      startedAt: this.time("startedAt"),
+      stoppedAt: this.time("stoppedAt"),
+      crash: this.read("crash") ?? "",
+      startIsOpen: this.startIsOpen,
+      starts: this.coldStart(),
+    };
   }
 
-  /** The start under way, or the last one, has not ended yet. */
+  /**
+   * Records the beginning of a start.
+   *
+   * @param environment The digest of the container's variables.
+   * @returns the run's own tokens.
+   */
+  startBegins(environment: string, now: number): { token: string; brokerToken: string } {
+    const [token, brokerToken] = [crypto.randomUUID(), crypto.randomUUID()];
+    this.write("controlToken", token);
+    this.write("brokerToken", brokerToken);
+    this.write("startedAt", String(now));
+    this.write("environment", environment);
+    return { token, brokerToken };
+  }
+
+  /** Records the end of a run, with its restarts. */
+  runEnds({ crash, restarts }: { crash: string; restarts: number }, now: number): void {
+    this.write("stoppedAt", String(now));
+    this.write("crash", crash);
+    if (restarts > 0) this.write("restarts", String(this.restarts + restarts));
+  }
+
+  /** True if the last start has not ended yet. */
   get startIsOpen(): boolean {
     return this.read("coldStartOf") !== this.read("startedAt");
   }
 
-  /** The start under way has ended; only its first end counts. */
+  /** Records the end of a start. Only its first end counts. */
   startEnds(ended: ColdStart["ended"], now: number): void {
     if (!this.startIsOpen) return;
     const startedAt = this.read("startedAt") ?? "";
@@ -76,8 +105,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Grants a visitor's wish to wake the container three times an hour, so that strangers cannot
-   * keep it awake at the operator's cost.
+   * Lets visitors wake the container three times an hour, so that strangers cannot keep it awake at the operator's
+   * cost. @returns true if this one may.
    */
   grantVisitor(now: number): boolean {
     const recent = times
@@ -107,7 +136,7 @@ export class LastUse {
     this.#at = this.#noted;
   }
 
-  /** Milliseconds since the epoch; 0 where it never was. */
+  /** Milliseconds since the epoch; 0 if it was never used. */
   get at(): number {
     return this.#at;
   }

@@ -1,20 +1,28 @@
 import type { Container, Response as PlatformResponse } from "@cloudflare/workers-types/index.ts";
+import * as z from "zod/mini";
 import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { PORTS } from "../contract/names.ts";
 import type { PortRequest, SandboxPort } from "../edge/ports.ts";
+import { once } from "../shared/once.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
 const STATUS_TIMEOUT_MS = 2_000;
 const UPGRADE_TIMEOUT_MS = 10_000;
 
+/** The fields of a status that the object depends on. The others are passed on, whatever the supervisor's version. */
+const statusForm = once(() =>
+  z.object({ state: z.enum(["stopped", "starting", "ready", "crash-looping"]), restarts: z.number() }),
+);
+const supervisorStatus = z.custom<SandboxStatus>((value) => statusForm().safeParse(value).success);
+
 /** Dependencies of {@link ContainerPorts}. */
-export interface ContainerPortsOptions {
+interface ContainerPortsOptions {
   /** Read at each use: the platform hands out a new object each time. */
   container(): Container;
   notes: ContainerMemory;
 }
 
-/** The container's two servers, asked with the control token of its start. */
+/** Sends requests to the container's two servers, with the control token of its start. */
 export class ContainerPorts {
   readonly #options: ContainerPortsOptions;
 
@@ -22,7 +30,7 @@ export class ContainerPorts {
     this.#options = options;
   }
 
-  /** Sends one request. Throws where the port does not listen or the time is over. */
+  /** Sends one request. Throws if the port does not listen or the time is over. */
   async send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
     return this.#server(port).fetch(`http://sandbox${request.path}`, {
       method: request.method,
@@ -35,7 +43,7 @@ export class ContainerPorts {
     });
   }
 
-  /** As {@link send} to the supervisor, with any method, headers and stream. */
+  /** Sends a request to the supervisor as {@link send} does, with any method, headers and stream. */
   async control(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
     return this.#server("supervisor").fetch(`http://sandbox${path}`, {
       ...init,
@@ -44,9 +52,9 @@ export class ContainerPorts {
     });
   }
 
-  /** Asks the gateway for a WebSocket. Throws where the port does not listen; the answer may be a refusal. */
+  /** Asks the gateway for a WebSocket. Throws if the port does not listen; the answer may be a refusal. */
   async upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse> {
-    // Ends the request only: a signal that fires later would end the open socket too.
+    // Only while the request waits: a signal that fires later would close the open socket too.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), UPGRADE_TIMEOUT_MS);
     try {
@@ -69,13 +77,12 @@ export class ContainerPorts {
     return { authorization: `Bearer ${this.#options.notes.read("controlToken") ?? ""}` };
   }
 
-  /** Returns what the supervisor says, `undefined` while it does not answer. */
+  /** Returns the supervisor's own status; `undefined` while it does not answer. */
   async status(): Promise<SandboxStatus | undefined> {
     try {
       const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };
       const response = await this.send("supervisor", request, STATUS_TIMEOUT_MS);
-      if (!response.ok) return undefined;
-      return { ...((await response.json()) as SandboxStatus), ...this.#options.notes.coldStart() };
+      return response.ok ? supervisorStatus.parse(await response.json()) : undefined;
     } catch {
       // Not listening yet: the container has only just been started.
       return undefined;

@@ -2,14 +2,13 @@ import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import { type Duty, DUTY_KEY, dutyOf, type DutyRecord } from "../contract/duty.ts";
 import type { Log } from "../shared/log.ts";
 import type { Clock } from "../edge/ports.ts";
-import type { RunListener } from "./container-life.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
-/** `duty` holds the form of an earlier version, which a rollback still finds there. */
+/** The note `duty` has an earlier version's form, which a rollback still reads. */
 const NOTE = "duty-totals";
-/** In a longer measurement, its first part counts half, so that the averages follow the use. */
+/** A longer measurement is halved, so that the averages follow the use. */
 const LONGEST_MS = 30 * 86_400_000;
-/** Longest age of the bucket's record of a container that stays awake. */
+/** Longest age of the record in the bucket while the container stays awake. */
 const PUBLISH_MS = 3_600_000;
 
 /** Dependencies of {@link DutyCycle}. */
@@ -27,17 +26,17 @@ export interface DutyCycleOptions {
 interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "awakeMs" | "starts"> {
   /** Milliseconds since the epoch. */
   since: number;
-  /** Up to here the run under way is counted; absent while the container sleeps. */
+  /** Time up to which the current run is counted; absent while the container sleeps. */
   countedTo?: number | undefined;
-  /** Record of the bucket, and its time. */
+  /** The record in the bucket, and its time in milliseconds since the epoch. */
   published?: { asleep: boolean; at: number };
 }
 
-/** Records how long the container is awake: written while it runs, so that an evicted object continues the record. */
-export class DutyCycle implements RunListener {
+/** Measures how long the container is awake. Noted while it runs, so that an evicted object continues. */
+export class DutyCycle {
   readonly #options: DutyCycleOptions;
   #facts: Facts;
-  // One at a time, or an older record could overtake a newer one.
+  // One write at a time, or an older record could overtake a newer one.
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: DutyCycleOptions) {
@@ -45,13 +44,13 @@ export class DutyCycle implements RunListener {
     const { notes, clock } = options;
     const sleepAfterMs = Number.isFinite(options.sleepAfterMs) ? options.sleepAfterMs : null;
     const kept = JSON.parse(notes.read(NOTE) ?? "{}") as Partial<Facts>;
-    // With another wait before the sleep it is awake for other times.
+    // With another SANDBOX_SLEEP_AFTER the measurement begins again.
     const holds = kept.sleepAfterMs === sleepAfterMs;
     this.#facts = holds ? (kept as Facts) : { since: clock(), sleepAfterMs, awakeMs: 0, starts: 0 };
     if (!holds) this.#note({});
   }
 
-  /** Starts a run. If the end of the previous one was not seen, it ended when it was last seen. */
+  /** A run has started. If the end of the previous one was missed, it ended when it was last counted. */
   started(): void {
     this.#note({ starts: this.#facts.starts + 1, countedTo: this.#options.clock() });
   }
@@ -63,13 +62,13 @@ export class DutyCycle implements RunListener {
     this.#publish();
   }
 
-  /** Counts up to now, and brings the bucket's record up to date where that is due. */
-  look(running: boolean): void {
+  /** Counts up to now, and updates the record in the bucket if that is due. */
+  update(running: boolean): void {
     if (running) this.#count();
     this.#publish();
   }
 
-  /** Returns what it comes to. */
+  /** The share of the day that the container is awake. */
   get duty(): Duty {
     return dutyOf(this.#record, this.#options.clock());
   }
@@ -101,7 +100,7 @@ export class DutyCycle implements RunListener {
     this.#options.waitUntil(this.#last);
   }
 
-  // What fails is tried again at the next look: nothing depends on it but an estimate.
+  // A failure is retried at the next update: only an estimate depends on it.
   async #put(): Promise<void> {
     const { bucket, clock, log } = this.#options;
     if (!this.#isDue) return;

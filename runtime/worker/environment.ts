@@ -6,19 +6,25 @@ import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
 import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
-import type { BackupsDoor } from "./backups/remote.ts";
+import type { BackupsDoor } from "./remote-backups.ts";
+import type { Remote } from "./rpc.ts";
 
 const METHODS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
 
-/** The object's way in for a chat page: an answer with a WebSocket passes through `fetch` only. */
+/** The call for requests as they are: a response with a WebSocket passes through `fetch` only. */
 export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
 
+/** The Durable Object's calls: the edge's ports, backups, and requests as they are. */
+export type SandboxCalls = Remote<Ledger & Activity & AnswerMemory & Signatures & Sandbox> &
+  BackupsDoor &
+  ChatDoor;
+
 /** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {
   SANDBOX: {
-    getByName(name: string): Ledger & Activity & AnswerMemory & Signatures & Sandbox & ChatDoor & BackupsDoor;
+    getByName(name: string): SandboxCalls;
   };
   STATE: R2Bucket;
   /** https://developers.cloudflare.com/workers/runtime-apis/bindings/version-metadata/ */
@@ -27,7 +33,11 @@ export interface WorkerEnvironment {
   ALERT_EMAIL?: SendEmail;
 }
 
-/** The Worker's variables and the settings read from them. Throws environment_invalid, naming every problem. */
+/**
+ * Returns the Worker's variables and the settings read from them.
+ *
+ * @throws StewardError `environment_invalid`, naming every problem.
+ */
 export function readWorker(env: WorkerEnvironment): { variables: Environment; settings: EdgeSettings } {
   const texts = Object.entries(env).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",
@@ -44,7 +54,7 @@ export function emailOf({ ALERT_EMAIL: binding }: WorkerEnvironment): AlertSende
   return binding && ((email) => binding.send(email));
 }
 
-/** JSON lines on the console, which is where Workers Logs collects them; LOG_LEVEL counts, secrets are masked. */
+/** Returns a log of JSON lines on the console, for Workers Logs. LOG_LEVEL sets the level; secrets are redacted. */
 export function consoleLog(environment: Environment): Log {
   return createLog({
     name: "edge",

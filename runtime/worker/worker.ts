@@ -6,9 +6,10 @@ import { BUNDLE_VARIABLE } from "../contract/variables.ts";
 import { createClosedEdge, createEdge } from "../edge/app.ts";
 import { live } from "../edge/home-route.ts";
 import { accessIdentity } from "../edge/identity.ts";
-import { remoteBackups } from "./backups/remote.ts";
+import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
+import { received } from "./rpc.ts";
 
 export { Sandbox } from "./sandbox.ts";
 
@@ -28,32 +29,32 @@ function buildEdge(env: WorkerEnvironment): Edge {
     attestation: attestationOf(variables),
     stackKey: variables[ATTESTATION_KEY_VARIABLE],
     ledger: {
-      admit: (event) => object().admit(event),
-      counts: () => object().counts(),
-      list: (query) => object().list(query),
-      recent: (limit) => object().recent(limit),
-      replay: (key) => object().replay(key),
+      admit: (event) => received(object().admit(event)),
+      counts: () => received(object().counts()),
+      list: (query) => received(object().list(query)),
+      recent: (limit) => received(object().recent(limit)),
+      replay: (key) => received(object().replay(key)),
     },
     activity: {
-      record: (entry) => object().record(entry),
-      activity: (limit) => object().activity(limit),
+      record: (entry) => received(object().record(entry)),
+      activity: (limit) => received(object().activity(limit)),
     },
     answers: {
-      keepAnswer: (question, text) => object().keepAnswer(question, text),
-      lastAnswer: (question) => object().lastAnswer(question),
+      keepAnswer: (question, text) => received(object().keepAnswer(question, text)),
+      lastAnswer: (question) => received(object().lastAnswer(question)),
     },
-    signatures: { useSignature: (mac, expiresAt) => object().useSignature(mac, expiresAt) },
+    signatures: { useSignature: (mac, expiresAt) => received(object().useSignature(mac, expiresAt)) },
     sandbox: {
-      status: () => object().status(),
-      wake: (by) => object().wake(by),
-      restart: () => object().restart(),
-      request: (port, request) => object().request(port, request),
-      peek: (request, port) => object().peek(request, port),
+      status: () => received(object().status()),
+      wake: (by) => received(object().wake(by)),
+      restart: () => received(object().restart()),
+      request: (port, request) => received(object().request(port, request)),
+      peek: (request, port) => received(object().peek(request, port)),
     },
     backups: remoteBackups(object),
     broker: async (request) => {
       const answer = await object().fetch(request);
-      // Its own headers cannot be changed.
+      // The headers of an object's response cannot be changed, and the edge adds its own.
       return new Response(answer.body, answer);
     },
     sendEmail: emailOf(env),
@@ -63,15 +64,15 @@ function buildEdge(env: WorkerEnvironment): Edge {
   });
 }
 
-/** Watches ask this all the time, and it says no more than that the Worker runs: nothing is built or matched for it. */
-function asksWhetherAlive({ method, url }: Request): boolean {
+/** True for the liveness check. Monitors send it all the time, and it needs no edge. */
+function isLivenessCheck({ method, url }: Request): boolean {
   return method === ROUTES.live.method && new URL(url).pathname === ROUTES.live.path;
 }
 
 export default {
   /** Answers a request to the Worker: https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
   async fetch(request: Request, env: WorkerEnvironment): Promise<Response> {
-    if (asksWhetherAlive(request)) return live();
+    if (isLivenessCheck(request)) return live();
     try {
       edge ??= buildEdge(env);
     } catch (error) {

@@ -3,7 +3,7 @@ import type { GatewayStatus, SandboxStatus, UsageReport } from "../../runtime/co
 import type { Delivery } from "../../runtime/contract/delivery.ts";
 import { attestationOf } from "../../runtime/contract/attestation.ts";
 import type { Environment } from "../../runtime/contract/environment.ts";
-import { reason, type StewardError } from "../../runtime/contract/errors.ts";
+import { reason, StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/sign-in.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { createBroker, type BrokerOptions } from "../../runtime/edge/broker.ts";
@@ -315,7 +315,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       },
       restart: async () => {
         const answer = await inside("supervisor", { method: "POST", path: "/restart" });
-        return answer.ok ? undefined : "gateway_unavailable";
+        if (!answer.ok) throw new StewardError("gateway_unavailable");
       },
       request: (port, request) => {
         uses.push(request.path);

@@ -1,11 +1,11 @@
 import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
+import { lastGood } from "../../contract/backup.ts";
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { AccessVariables } from "../access.ts";
-import { lastGood } from "../backups.ts";
 import { readFields, readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
 import { adminPage } from "../pages/admin-frame.ts";

@@ -30,8 +30,8 @@ export function restartGateway(options: AdminOptions): Handler<AccessVariables> 
       return goTo(context, ROUTES.restartPage, "restarting", invalid);
     }
     await recordChange(context, options, { action: "restart" });
-    const { value: failed, problem } = await attempt(LIMIT_MS, options.sandbox.restart());
-    return goTo(context, ROUTES.admin, "restarting", failed === undefined ? problem : { code: failed });
+    const { problem } = await attempt(LIMIT_MS, options.sandbox.restart());
+    return goTo(context, ROUTES.admin, "restarting", problem);
   };
 }
 

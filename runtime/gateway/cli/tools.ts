@@ -138,25 +138,24 @@ async function scheduleChanges() {
 
 function backupTools({ settings, environment, redact, clock }: CommandContext) {
   const { home } = settings;
-  const openShelf = async () => new (await import("../../process/backups/shelf.ts")).Shelf(home);
+  const openShelf = async () => new (await import("../../backups/archive/shelf.ts")).Shelf(home);
   const openArchive = async (id: string) => {
     const shelf = await openShelf();
-    const options = async () => ({ home, environment, redact, ...(await shelf.open(id)) });
-    return { shelf, options, ...(await import("../../process/backups/restore.ts")) };
+    const options = async () => ({ home, environment, redact, ...(await shelf.read({ id })) });
+    return { shelf, options, ...(await import("../../backups/archive/restore.ts")) };
   };
   return {
     list: async () => (await openShelf()).list(),
     async create(options: { cause: BackupCause }) {
-      const { makeGeneration } = await import("../../process/backups/generation.ts");
+      const { makeGeneration } = await import("../../backups/archive/generation.ts");
       const shelf = await openShelf();
-      return shelf.alone(async () => {
-        const id = await shelf.next(Math.max(1, await shelf.epoch()));
-        return makeGeneration({ home, shelf, id, environment, clock, ...options });
-      });
+      return shelf.alone(async () =>
+        makeGeneration({ home, shelf, id: await shelf.next(1), environment, clock, ...options }),
+      );
     },
     async verify(id: string) {
       const { shelf, options, drill } = await openArchive(id);
-      return shelf.alone(async () => drill(await options()));
+      return (await shelf.alone(async () => drill(await options()))).report;
     },
     /** Puts a backup in place at the next start, after a copy of what is there then. */
     async stageRestore(id: string, config: ConfigSource) {

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
-import { shrank } from "../../../runtime/edge/backups.ts";
+import { shrank } from "../../../runtime/backups/retention.ts";
 import { Retention } from "../../../runtime/gateway/sessions/retention.ts";
 import { openStores } from "../../../runtime/gateway/stores.ts";
-import { countTables } from "../../../runtime/process/backups/content.ts";
+import { countTables } from "../../../runtime/backups/archive/content.ts";
 import { temporaryDirectory } from "../support/processes.ts";
 
 const DAY = 24 * 3_600_000;

@@ -54,7 +54,7 @@ async function host(extra: { home?: string; revision?(): Promise<string> } = {})
   write("first");
   pair(30);
   const looked = extra.revision && { revision: extra.revision };
-  const source = { backups: async () => Object.assign(await supervisor.backups(), looked) };
+  const source = { ...supervisor, backups: async () => Object.assign(await supervisor.backups(), looked) };
   const backups = hostBackups({ supervisor: source, home: directory, timers, log });
   const ids = async () => (await backups.list()).map(({ id }) => id);
   return { backups, timers, write, pair, ids, log, home: directory };

@@ -1,7 +1,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { recoverConfigs, recoveredConfig } from "../../../runtime/host/config-recovery.ts";
+import { hostBackups } from "../../../runtime/host/backups.ts";
+import { systemTimers } from "../../../runtime/supervisor/timers.ts";
 import { sandboxObjects, type Seen } from "../../support/sandbox-object.ts";
 import { surroundings } from "../support/gateway.ts";
 import { eventually } from "../support/processes.ts";
@@ -76,28 +77,30 @@ async function host() {
   const good = JSON.stringify({ agent: { maxSteps: 7 }, gateway: { token: "a-plain-token" } });
   const bad = JSON.stringify({ agent: { maxSteps: 7, name: "x" } });
   await writeFile(path, good);
-  const { id } = await (await supervisor.backups()).make();
+  const { id } = await (await supervisor.backups()).write();
   await writeFile(path, bad);
-  recoverConfigs({ supervisor, home, clock: Date.now, log });
+  const backups = hostBackups({ supervisor, home, timers: systemTimers, log });
+  backups.recoverConfigs();
+  const recovered = async () => (await backups.status()).recovered;
   const copies = async () => (await readdir(home)).filter((name) => name.startsWith("steward.json.bak-"));
-  return { supervisor, home, log, path, good, bad, id, copies };
+  return { supervisor, home, log, path, good, bad, id, copies, recovered };
 }
 
 test("on a host the last good config is taken, secrets and all, and the bad one kept", async () => {
-  const { supervisor, home, log, path, good, bad, id, copies } = await host();
+  const { supervisor, home, log, path, good, bad, id, copies, recovered } = await host();
   supervisor.start();
   await eventually(() => supervisor.status().state === "ready");
   expect(await readFile(path, "utf8")).toBe(good);
   const [copy = ""] = await copies();
   expect(await readFile(join(home, copy), "utf8")).toBe(bad);
-  await eventually(() => recoveredConfig(home)?.id === id);
+  await eventually(async () => (await recovered())?.id === id);
   expect(log.lines.join("\n")).toMatch(
     /that of the last good backup was taken .*00000001-00000001.*Unrecognized key/,
   );
   expect(log.lines.join("\n")).not.toContain("a-plain-token");
 
   await writeFile(path, JSON.stringify({ agent: { maxSteps: 8 } }));
-  expect(recoveredConfig(home)).toBe(undefined);
+  expect(await recovered()).toBe(undefined);
   // Another start has its own.
   await writeFile(path, bad);
   supervisor.restart();
@@ -106,9 +109,8 @@ test("on a host the last good config is taken, secrets and all, and the bad one 
 });
 
 test("a backup whose config is not valid for this version is not taken, and the file is left", async () => {
-  const { supervisor, home, log, path, bad, copies } = await host();
-  const backups = await supervisor.backups();
-  const { id } = await backups.make();
+  const { supervisor, home, log, path, bad, copies, recovered } = await host();
+  const { id } = await (await supervisor.backups()).write();
   const manifest = join(home, "backups", `${id}.json`);
   await writeFile(
     manifest,
@@ -119,5 +121,5 @@ test("a backup whose config is not valid for this version is not taken, and the 
   expect(log.lines.join("\n")).toContain(`The config of the backup ${id} is not valid for this version.`);
   expect(supervisor.status()).toMatchObject({ state: "crash-looping", reason: { code: "config_invalid" } });
   expect(await readFile(path, "utf8")).toBe(bad);
-  expect([await copies(), recoveredConfig(home)]).toEqual([[], undefined]);
+  expect([await copies(), await recovered()]).toEqual([[], undefined]);
 });

@@ -16,7 +16,7 @@ const SOURCE = `
       let failed = "";
       await this.alarm().catch((error) => { failed = String(error); });
       const alarm = await this.ctx.storage.getAlarm();
-      return { failed, alarmInMs: alarm === null ? null : alarm - Date.now(), counts: await this.counts() };
+      return { failed, alarmInMs: alarm === null ? null : alarm - Date.now(), counts: (await this.counts()).value };
     }
   }
   export default {

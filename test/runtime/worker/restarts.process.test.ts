@@ -25,7 +25,7 @@ const SOURCE = `
     }
     async restarts() {
       now += 60_000;
-      return (await this.status()).restarts;
+      return (await this.status()).value.restarts;
     }
     async run() {
       const counts = [await this.restarts()];

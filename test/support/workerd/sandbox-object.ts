@@ -1,7 +1,8 @@
 import type { Container, DurableObjectState, R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { WorkerEnvironment } from "../../../runtime/worker/environment.ts";
-import { remoteBackups } from "../../../runtime/worker/backups/remote.ts";
+import { remoteBackups } from "../../../runtime/worker/remote-backups.ts";
+import { received } from "../../../runtime/worker/rpc.ts";
 import { Sandbox as Real } from "../../../runtime/worker/sandbox.ts";
 import { StandInContainer, type Data } from "./container.ts";
 import { FlakyBucket } from "./flaky-bucket.ts";
@@ -78,16 +79,20 @@ export class Sandbox extends Real {
   async step({ name, given = [] }: Step): Promise<unknown> {
     const steps: Record<string, (...given: never[]) => unknown> = {
       wake: () => this.#wake(),
-      status: () => this.status(),
-      begin: () => this.wake("visitor"),
-      operate: () => this.wake("operator"),
-      restart: async () => (await this.restart()) ?? "restarted",
+      status: () => received(this.status()),
+      begin: () => received(this.wake("visitor")),
+      operate: () => received(this.wake("operator")),
+      restart: async () => {
+        const result = await this.restart();
+        return "code" in result ? result.code : "restarted";
+      },
       request: (path: string) => this.#ask(path),
-      read: async (path: string) => (await this.request("supervisor", { method: "GET", path })).json(),
+      read: async (path: string) =>
+        (await received(this.request("supervisor", { method: "GET", path }))).json(),
       data: () => this.#container.data,
       write: (data: Partial<Data>) => Object.assign(this.#container.data, data),
       fail: (what: Failing) => this.#fail(what),
-      admit: (event: Delivery) => this.admit(event),
+      admit: (event: Delivery) => received(this.admit(event)),
       end: () => this.#container.end(),
       evict: () => this.ctx.abort("evicted"),
       // At once, so that no object sees the container end.
@@ -119,16 +124,16 @@ export class Sandbox extends Real {
 
   /** Starts the container and waits until the gateway is ready, or the start has failed. */
   async #wake(): Promise<unknown> {
-    await this.wake("visitor");
+    await received(this.wake("visitor"));
     for (;;) {
-      const status = await this.status();
+      const status = await received(this.status());
       if (status.state === "ready" || status.reason !== undefined) return status;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
 
   async #ask(path: string): Promise<number> {
-    const response = await this.request("supervisor", { method: "POST", path, body: "{}" });
+    const response = await received(this.request("supervisor", { method: "POST", path, body: "{}" }));
     return response.status;
   }
 

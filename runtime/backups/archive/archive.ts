@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import { constants, createWriteStream } from "node:fs";
+import { type FileHandle, lstat, open } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createZstdCompress } from "node:zlib";
+import { pack as newPack, type Pack } from "tar-stream";
+import { GENERATION_CONTENT } from "../../contract/backup.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
+import { contentBelow, type ContentEntry, countApprovals, listsApprovals, unlessGone } from "./content.ts";
+
+/** Most bytes of an archive when it is unpacked. */
+export const MOST_BYTES = 2 * 1024 ** 3;
+
+/** Most files and directories of an archive. */
+export const MOST_ENTRIES = 200_000;
+
+/** Facts of a written archive. */
+interface WrittenArchive {
+  sha256: string;
+  size: number;
+  files: number;
+  approvals: number;
+  /** The config file as it is in the archive. */
+  config: Buffer | undefined;
+}
+
+/** Bytes that are read at a time. */
+const PIECE = 64 * 1024;
+/** Does not follow a link that replaced the file, and does not wait for a pipe's writer. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Writes the state into a new archive, piece by piece, so that memory never holds a whole file. `state` is the path of a
+ * copy of the database. The archive is on disk when this resolves.
+ */
+export async function writeArchive(
+  home: string,
+  state: string | undefined,
+  to: string,
+): Promise<WrittenArchive> {
+  const hash = createHash("sha256");
+  const written: WrittenArchive = { sha256: "", size: 0, files: 0, approvals: 0, config: undefined };
+  const pack = newPack();
+  const fill = async (): Promise<void> => {
+    try {
+      await addAll(pack, home, state, written);
+      pack.finalize();
+    } catch (error) {
+      pack.destroy(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    }
+  };
+  const measure = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      written.size += piece.length;
+      yield piece;
+    }
+  };
+  const file = createWriteStream(to, { flags: "wx", mode: 0o600, flush: true });
+  // A failure of either side ends the other one too; the first is the cause.
+  await Promise.all([pipeline(pack, createZstdCompress(), measure, file), fill()]);
+  return { ...written, sha256: hash.digest("hex") };
+}
+
+async function addAll(
+  pack: Pack,
+  home: string,
+  state: string | undefined,
+  written: WrittenArchive,
+): Promise<void> {
+  let [entries, bytes] = [0, 0];
+  for await (const entry of allContent(home, state)) {
+    entries += 1;
+    bytes += entry.stats.isFile() ? entry.stats.size : 0;
+    if (entries > MOST_ENTRIES || bytes > MOST_BYTES) {
+      const detail = `The data directory holds more than ${MOST_ENTRIES} files or ${MOST_BYTES} bytes.`;
+      throw new StewardError("backup_failed", detail);
+    }
+    if (entry.stats.isFile()) await addFile(pack, entry, written);
+    else await addDirectory(pack, entry);
+  }
+}
+
+async function* allContent(home: string, state: string | undefined): AsyncGenerator<ContentEntry> {
+  for (const root of GENERATION_CONTENT) {
+    if (root !== STATE_FILE) yield* contentBelow(home, root);
+    else if (state !== undefined) yield { name: root, path: state, stats: await lstat(state) };
+  }
+}
+
+function addDirectory(pack: Pack, { name, stats }: ContentEntry): Promise<void> {
+  const entry = { ...head({ name: `${name}/`, stats }), type: "directory" as const, mode: 0o700 };
+  return new Promise((resolve, reject) => {
+    pack.entry(entry, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+async function addFile(pack: Pack, { name, path }: ContentEntry, written: WrittenArchive): Promise<void> {
+  const file = await unlessGone(open(path, OPEN_FLAGS));
+  if (file === undefined) return;
+  try {
+    const stats = await file.stat();
+    const entry = { ...head({ name, stats }), type: "file" as const, mode: 0o600 };
+    if (name === CONFIG_FILE || listsApprovals(name, stats)) {
+      const content = await file.readFile();
+      if (name === CONFIG_FILE) written.config = content;
+      else written.approvals += countApprovals(content.toString("utf8"));
+      await pipeline([content], pack.entry({ ...entry, size: content.length }));
+    } else {
+      await pipeline(piecesOf(file, stats.size), pack.entry({ ...entry, size: stats.size }));
+    }
+    written.files += 1;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a file up to the size that it had when it was opened, even if it grows meanwhile. */
+async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
+  for (let left = size; left > 0;) {
+    const piece = Buffer.allocUnsafe(Math.min(left, PIECE));
+    const { bytesRead } = await file.read(piece, 0, piece.length);
+    if (bytesRead === 0)
+      throw new StewardError("backup_failed", "A file became shorter while it was copied.");
+    left -= bytesRead;
+    yield piece.subarray(0, bytesRead);
+  }
+}
+
+function head({ name, stats }: Pick<ContentEntry, "name" | "stats">): { name: string; mtime: Date } {
+  return { name, mtime: stats.mtime };
+}

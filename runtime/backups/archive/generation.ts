@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { GENERATION_FILES, type GenerationManifest } from "../../contract/backup.ts";
+import { readConfigText } from "../../contract/config/text.ts";
+import type { Environment } from "../../contract/environment.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { STATE_FILE, VERSION } from "../../contract/names.ts";
+import { writeFailure, writeFileAtomic } from "../../process/files.ts";
+import { writeArchive } from "./archive.ts";
+import type { Shelf } from "./shelf.ts";
+import { copyTables } from "./tables.ts";
+import type { WriteOptions } from "../store.ts";
+import { countTables } from "./content.ts";
+
+/** Dependencies of {@link makeGeneration}. */
+export interface GenerationOptions extends WriteOptions {
+  /** The data directory. */
+  home: string;
+  shelf: Shelf;
+  id: string;
+  /** Environment that the config file is checked against. */
+  environment: Environment;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/**
+ * Copies the state into a new generation while the gateway writes. Only within `shelf.alone`.
+ *
+ * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or what `accept`
+ * throws; then nothing of the copy remains
+ */
+export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
+  const { shelf, id } = options;
+  await shelf.tidy();
+  if ((await shelf.list()).some((one) => one.id === id)) {
+    throw new StewardError("backup_failed", `There is a backup ${id} already.`);
+  }
+  try {
+    return await make(options);
+  } catch (error) {
+    await shelf.tidy();
+    if (error instanceof StewardError) throw error;
+    const failure = writeFailure(error, "The backup");
+    const detail = `The state could not be copied: ${error instanceof Error ? error.message : String(error)}`;
+    throw failure ?? new StewardError("backup_failed", detail, { cause: error });
+  }
+}
+
+async function make(options: GenerationOptions): Promise<GenerationManifest> {
+  const { home, shelf, id, environment, clock, cause, accept } = options;
+  const createdAt = new Date(clock()).toISOString();
+  const [state, archive] = [shelf.path(id, ".db.tmp"), shelf.path(id, `${GENERATION_FILES.archive}.tmp`)];
+  const source = join(home, STATE_FILE);
+  const copied = existsSync(source) ? state : undefined;
+  if (copied !== undefined) copyTables(source, copied);
+  const { files, approvals, config, ...measured } = await writeArchive(home, copied, archive);
+  const manifest: GenerationManifest = {
+    version: 1,
+    id,
+    createdAt,
+    ...measured,
+    configSha256: config === undefined ? null : createHash("sha256").update(config).digest("hex"),
+    configValid: config !== undefined && readConfigText(config.toString("utf8"), environment).result.ok,
+    counts: { files, ...countTables(copied), approvals },
+    agentVersion: VERSION,
+    ...(cause && { cause }),
+  };
+  await rm(state, { force: true });
+  accept?.(manifest);
+  await rename(archive, shelf.path(id, GENERATION_FILES.archive));
+  // Last: with its manifest the generation begins to exist.
+  writeFileAtomic(shelf.path(id, GENERATION_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
+  return manifest;
+}

@@ -1,0 +1,130 @@
+import { parseJson } from "../../shared/json.ts";
+import { createReadStream } from "node:fs";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  GENERATION_FILES,
+  generationId,
+  generationManifest,
+  type GenerationManifest,
+  type GenerationNumber,
+  nameGeneration,
+  readGenerationId,
+} from "../../contract/backup.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { BACKUPS_DIRECTORY } from "../../contract/names.ts";
+import { ensureDirectory } from "../../process/files.ts";
+import { tryLock } from "../../process/lock.ts";
+import type { Archive } from "../store.ts";
+import { unlessGone } from "./content.ts";
+
+/** Files of a generation, or remains of an unfinished one. */
+const OURS = /^(\d{8}-\d{8})\./;
+
+/** The generations in `backups/` of a data directory. One without a manifest does not exist. */
+export class Shelf {
+  readonly #directory: string;
+
+  constructor(home: string) {
+    this.#directory = join(home, BACKUPS_DIRECTORY);
+  }
+
+  /**
+   * Runs work that makes, removes or restores generations, one at a time across all processes.
+   *
+   * @throws StewardError `commands_busy` while other such work runs
+   */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    ensureDirectory(this.#directory);
+    const letGo = tryLock(join(this.#directory, ".lock"));
+    if (letGo === undefined) {
+      throw new StewardError("commands_busy", "Another backup or restore is under way.");
+    }
+    try {
+      return await work();
+    } finally {
+      letGo();
+    }
+  }
+
+  /** Returns the path of a generation's file. `ending` begins with a dot. */
+  path(id: string, ending: string): string {
+    return join(this.#directory, `${generationId.parse(id)}${ending}`);
+  }
+
+  /** Returns the manifests, newest first. */
+  async list(): Promise<GenerationManifest[]> {
+    const ids = (await this.#names())
+      .filter((name) => name.endsWith(GENERATION_FILES.manifest))
+      .map((name) => name.slice(0, -GENERATION_FILES.manifest.length))
+      .filter((id) => generationId.safeParse(id).success);
+    const found = await Promise.all(ids.sort().map((id) => this.#manifest(id)));
+    return found.filter((manifest) => manifest !== undefined).toReversed();
+  }
+
+  /** @throws StewardError `backup_unknown`. */
+  async find(id: string): Promise<GenerationManifest> {
+    const manifest = generationId.safeParse(id).success ? await this.#manifest(id) : undefined;
+    if (manifest === undefined) throw new StewardError("backup_unknown", `There is no backup ${id}.`);
+    return manifest;
+  }
+
+  /** Returns a generation, whose file is opened when it is read. @throws StewardError `backup_unknown` */
+  async read({ id }: Pick<GenerationManifest, "id">): Promise<Archive> {
+    return { manifest: await this.find(id), content: this.#content(id) };
+  }
+
+  async *#content(id: string): AsyncGenerator<Buffer> {
+    // It may have been removed since it was found.
+    await this.find(id);
+    yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
+  }
+
+  /** Removes a generation. @throws StewardError `backup_unknown` */
+  remove(id: string): Promise<void> {
+    return this.alone(async () => {
+      await this.find(id);
+      // Without its manifest it does not exist, so the remains of a crash in between are tidied away.
+      await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
+      await rm(this.path(id, GENERATION_FILES.archive), { force: true });
+    });
+  }
+
+  /** Removes unfinished generations. Only within {@link alone}. */
+  async tidy(): Promise<void> {
+    const whole = new Set((await this.list()).map(({ id }) => id));
+    for (const name of await this.#names()) {
+      const [, id = ""] = OURS.exec(name) ?? [];
+      const belongs = Object.values(GENERATION_FILES).some((ending) => name === `${id}${ending}`);
+      if (id !== "" && !(belongs && whole.has(id))) {
+        await rm(join(this.#directory, name), { force: true });
+      }
+    }
+  }
+
+  /** Returns the numbers of the newest generation; zeros if there is none. */
+  async last(): Promise<GenerationNumber> {
+    const [newest] = await this.list();
+    return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
+  }
+
+  /** Returns a name for the next generation, of this epoch or of a newer one that exists. */
+  async next(epoch: number): Promise<string> {
+    const last = await this.last();
+    const isNew = last.epoch < epoch;
+    return nameGeneration(isNew ? { epoch, sequence: 1 } : { ...last, sequence: last.sequence + 1 });
+  }
+
+  async #names(): Promise<string[]> {
+    return (await unlessGone(readdir(this.#directory))) ?? [];
+  }
+
+  /** Returns `undefined` if a file is missing, or the manifest is not one that this version reads. */
+  async #manifest(id: string): Promise<GenerationManifest | undefined> {
+    const text = await unlessGone(readFile(this.path(id, GENERATION_FILES.manifest), "utf8"));
+    const archive = await unlessGone(stat(this.path(id, GENERATION_FILES.archive)));
+    if (text === undefined || archive === undefined) return undefined;
+    const manifest = generationManifest.safeParse(parseJson(text)).data;
+    return manifest?.id === id ? manifest : undefined;
+  }
+}

@@ -1,0 +1,235 @@
+import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
+import type { ConfigSource, GenerationManifest } from "../contract/backup.ts";
+import { reason, type Reason, StewardError } from "../contract/errors.ts";
+import type { Clock } from "../edge/ports.ts";
+import { backoffMs, pause } from "../shared/backoff.ts";
+import type { Log } from "../shared/log.ts";
+import { BackupRecord, type Notes } from "./record.ts";
+import { coded, RemoteState, type StreamedArchive, type SupervisorPort } from "./remote-state.ts";
+import { BackupService } from "./service.ts";
+import { BucketStore, type StoredGeneration } from "./stores/bucket.ts";
+import type { Cached } from "./stores/cached-config.ts";
+
+/** Interval at which a container that is awake is asked whether its state has changed. */
+const LOOK_MS = 2 * 60_000;
+/** Most copies before a stop, while the state still changes. */
+const LAST_COPIES = 3;
+/** Wait before a restore that failed is retried; it doubles with each failure. */
+const RETRY = { firstMs: 1_000, longestMs: 30_000 };
+
+/** Dependencies of {@link ContainerBackups}. */
+interface ContainerBackupsOptions {
+  bucket: R2Bucket;
+  ports: SupervisorPort;
+  notes: Notes;
+  /** Returns true if the platform runs the container. */
+  running(): boolean;
+  /** Starts the container and waits until it has its data. */
+  whenRestored(): Promise<void>;
+  /** Keeps the object until the work is over. */
+  waitUntil(promise: Promise<unknown>): void;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Restores a container's state from the bucket at its start, without which its gateway does not start, and copies it
+ * while the container is awake and before it is stopped.
+ */
+export class ContainerBackups {
+  /** The backups that an operator sees. What needs the container starts it and keeps it awake. */
+  readonly service: BackupService<StreamedArchive["content"]>;
+  readonly #options: ContainerBackupsOptions;
+  readonly #record: BackupRecord;
+  readonly #state: RemoteState;
+  readonly #store: BucketStore;
+  #run = 0;
+  #restoring: Promise<void> | undefined;
+  #underWay = false;
+  #restoreFailure: Reason | undefined;
+  /** Per object: a new one looks at once. */
+  #lookedAt = 0;
+
+  constructor(options: ContainerBackupsOptions) {
+    const { ports, notes, running, log } = options;
+    const [record, state] = [new BackupRecord(notes), new RemoteState(ports)];
+    const store = new BucketStore({ ...options, record, state });
+    this.#options = options;
+    this.#record = record;
+    this.#state = state;
+    this.#store = store;
+    this.service = new BackupService({
+      ...options,
+      record,
+      open: async () => ({ store, state }),
+      everyMs: LOOK_MS,
+      awake: () => options.whenRestored(),
+      queues: true,
+      // A container that sleeps was copied before.
+      restoredAt: () => (running() ? this.#restoredAt : undefined),
+      obstacle: () => this.#restoreFailure,
+      coded,
+      failed: (_what, { detail }) => {
+        log.error("no backup was published", { error: detail });
+        return true;
+      },
+      recovery: {
+        run: () => notes.read("startedAt"),
+        keep: (recovered) => record.note({ recovered }),
+        read: () => record.facts.recovered,
+      },
+    });
+  }
+
+  /** True if the running container has its data. */
+  get restored(): boolean {
+    return this.#record.facts.restored;
+  }
+
+  /** Why the last attempt to restore failed; absent after a success. */
+  get restoreFailure(): Reason | undefined {
+    return this.#restoreFailure;
+  }
+
+  /** Records the start of a container, which has no data yet. */
+  started(): void {
+    this.#run += 1;
+    this.#record.note({ restored: false, revision: undefined });
+  }
+
+  /** Retries in the background until the data is restored or the container ends; only once at a time. */
+  beginRestore(): void {
+    if (this.restored || this.#restoring !== undefined) return;
+    this.#restoring = this.#untilRestored().finally(() => {
+      this.#restoring = undefined;
+    });
+    this.#options.waitUntil(this.#restoring);
+  }
+
+  async #untilRestored(): Promise<void> {
+    const { running, log } = this.#options;
+    for (let attempt = 1; running(); attempt += 1) {
+      try {
+        this.#underWay = true;
+        await this.#restore().finally(() => {
+          this.#underWay = false;
+        });
+        return;
+      } catch (error) {
+        if (!running()) return;
+        const { message } = coded(error, "restore_failed");
+        this.#restoreFailure = reason("restore_failed", message);
+        log.error("the state could not be restored", { error: message });
+        await pause(backoffMs(RETRY, attempt));
+      }
+    }
+  }
+
+  async #restore(): Promise<void> {
+    const { running, clock, log } = this.#options;
+    const [record, store, run] = [this.#record, this.#store, this.#run];
+    // The bucket is read while the container is still booting.
+    const reading = [store.stored(), store.cached.read(), this.#state.listening(running)] as const;
+    const [stored, cached] = await Promise.all(reading);
+    const { manifest, problem } = await this.#putNewest(stored, cached);
+    if (run !== this.#run) throw new Error("The container was restarted.");
+    record.begin(stored[0]?.id);
+    const { counts, createdAt: lastAt } = manifest ?? {};
+    const seen = { config: cached.config?.etag, marker: cached.marker?.etag };
+    record.note({ restored: true, restoredAt: clock(), counts, lastAt, problem, seen });
+    this.#restoreFailure = undefined;
+    log.info("the state is restored", { id: manifest?.id ?? "none" });
+  }
+
+  /** Restores the newest generation that is complete. Without any generation, the container begins empty. */
+  async #putNewest(
+    stored: StoredGeneration[],
+    cached: Cached,
+  ): Promise<{ manifest?: GenerationManifest; problem?: Reason | undefined }> {
+    const broken: string[] = [];
+    for (const one of stored.filter(({ published }) => published)) {
+      try {
+        const manifest = await this.#store.manifest(one);
+        const { config, byHand } = chooseConfig(cached, manifest);
+        await this.#state.receive(await this.#store.read(manifest), { config, start: byHand === undefined });
+        if (byHand !== undefined) await this.#state.startWith(byHand);
+        const detail = `${manifest.id} was restored, since what is newer is not whole. ${broken.join(" ")}`;
+        return { manifest, problem: broken.length > 0 ? reason("backup_corrupt", detail) : undefined };
+      } catch (error) {
+        if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
+        this.#options.log.error("a backup is not whole", { id: one.id, error: error.message });
+        broken.push(`${one.id}: ${error.message}`);
+      }
+    }
+    // To begin empty although backups exist would be the loss itself.
+    if (broken.length > 0)
+      throw new StewardError("restore_failed", `No backup is whole. ${broken.join(" ")}`);
+    const { byHand } = chooseConfig(cached, undefined);
+    await this.#state.receiveNothing({ start: byHand === undefined });
+    if (byHand !== undefined) await this.#state.startWith(byHand);
+    return {};
+  }
+
+  /** Returns true if the cached config in the bucket was deleted or replaced since the container took it. */
+  async isCacheReplaced(): Promise<boolean> {
+    return this.restored && this.#store.cached.isReplaced();
+  }
+
+  get #restoredAt(): number | undefined {
+    return this.restored ? (this.#record.facts.restoredAt ?? 0) : undefined;
+  }
+
+  /** Returns when {@link look} is due, milliseconds since the epoch; `undefined` while there is nothing to copy. */
+  get nextAt(): number | undefined {
+    const restoredAt = this.#restoredAt;
+    if (restoredAt === undefined) return undefined;
+    return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.service.againAt);
+  }
+
+  /** Copies a state that has changed, in the background. */
+  look(): void {
+    const { clock, waitUntil } = this.#options;
+    if (this.nextAt === undefined || this.nextAt > clock()) return;
+    this.#lookedAt = clock();
+    const copied = this.service.inTurn(() => this.service.copyChanged());
+    // The service remembers and logs a failure.
+    waitUntil(copied.catch(() => undefined));
+  }
+
+  /** Makes the last copy before the container is stopped. @returns true if it may be stopped */
+  async leave(): Promise<boolean> {
+    const { clock, log } = this.#options;
+    if (!this.restored) return !this.#underWay;
+    return this.service.inTurn(async () => {
+      if (!(await this.#state.answers())) {
+        log.error("the container is stopped without a copy: its supervisor does not answer");
+        return true;
+      }
+      return this.service.againAt <= clock() && this.#copyAll();
+    });
+  }
+
+  async #copyAll(): Promise<boolean> {
+    for (let copies = 0; copies < LAST_COPIES; copies += 1) {
+      const made = await this.service.copyChanged().catch(() => undefined);
+      if (!made) return made === false;
+    }
+    return true;
+  }
+}
+
+/**
+ * Chooses the config that the container begins with. `byHand` is a text that somebody wrote into the bucket, which then
+ * replaces the file. Both objects deleted ask for a fresh file from the environment (specification, sections 2 and 7).
+ * Else the generation's own file is the newest.
+ */
+function chooseConfig(
+  { config: cached, marker }: Cached,
+  manifest: GenerationManifest | undefined,
+): { config: ConfigSource; byHand?: string } {
+  if (cached === undefined)
+    return { config: manifest === undefined || marker === undefined ? "fresh" : "generation" };
+  if (manifest === undefined) return { config: "fresh", byHand: cached.text };
+  const same = cached.synced || cached.sha256 === manifest.configSha256;
+  return { config: "generation", ...(!same && { byHand: cached.text }) };
+}

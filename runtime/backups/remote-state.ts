@@ -1,0 +1,198 @@
+import * as z from "zod/mini";
+import {
+  type ConfigSource,
+  generationManifest,
+  type GenerationManifest,
+  type RestoreReport,
+} from "../contract/backup.ts";
+import {
+  type ConfigText,
+  CONTROL_ROUTES,
+  MANIFEST_HEADER,
+  type SnapshotRequest,
+  type StateRevision,
+} from "../contract/control.ts";
+import { type ErrorCode, ERRORS, isErrorCode, StewardError } from "../contract/errors.ts";
+import { pause } from "../shared/backoff.ts";
+import type { Archive, GatewayState, ReceiveOptions } from "./store.ts";
+
+/** For an archive of any size, in or out. */
+const TRANSFER_TIMEOUT_MS = 10 * 60_000;
+const QUESTION_TIMEOUT_MS = 30_000;
+const ATTEMPTS = 3;
+const POLL_MS = 50;
+
+const refusal = z.object({ code: z.string(), detail: z.string() });
+const stateRevision: z.ZodMiniType<StateRevision> = z.object({ revision: z.string() });
+const configText: z.ZodMiniType<ConfigText> = z.object({
+  text: z.nullable(z.string()),
+  sha256: z.nullable(z.string()),
+});
+const restoreReport: z.ZodMiniType<RestoreReport> = z.object({
+  id: z.string(),
+  counts: generationManifest.shape.counts,
+  configProblems: z.array(z.object({ path: z.string(), message: z.string() })),
+});
+
+/** An archive on its way between the bucket and a container. */
+export type StreamedArchive = Archive<ReadableStream<Uint8Array>>;
+
+/** The supervisor of a container, over its control API. */
+export interface SupervisorPort {
+  /** Resolves with `undefined` while it does not answer. */
+  status(): Promise<object | undefined>;
+  control(path: string, init: RequestInit, timeoutMs: number): Promise<Response>;
+}
+
+/**
+ * The state in a container, which its supervisor copies and replaces. A refusal is a StewardError with its code; any
+ * other error means that the supervisor does not answer.
+ */
+export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
+  readonly #supervisor: SupervisorPort;
+
+  constructor(supervisor: SupervisorPort) {
+    this.#supervisor = supervisor;
+  }
+
+  /** Returns true if the supervisor answers one of three questions: it may be busy. */
+  async answers(): Promise<boolean> {
+    for (let asked = 0; asked < ATTEMPTS; asked += 1) {
+      if ((await this.#supervisor.status()) !== undefined) return true;
+    }
+    return false;
+  }
+
+  /** Waits until the supervisor of a starting container listens. Throws if the container ends. */
+  async listening(running: () => boolean): Promise<void> {
+    while ((await this.#supervisor.status()) === undefined) {
+      if (!running()) throw new Error("The container ended before it answered.");
+      await pause(POLL_MS);
+    }
+  }
+
+  /** See {@link GatewayState}. */
+  async revision(): Promise<string> {
+    return (await this.#json(stateRevision, CONTROL_ROUTES.revision)).revision;
+  }
+
+  /** Makes a generation inside the container. */
+  async snapshot(id: string): Promise<GenerationManifest> {
+    const request: SnapshotRequest = { id };
+    const init = { method: "POST", body: JSON.stringify(request) };
+    const answer = await this.#json(z.unknown(), CONTROL_ROUTES.generations, init, TRANSFER_TIMEOUT_MS);
+    const { data } = generationManifest.safeParse(answer);
+    if (data?.id !== id)
+      throw new StewardError("backup_failed", "The container answered with no manifest of this copy.");
+    return data;
+  }
+
+  /** Reads the archive of a generation inside the container. */
+  async archive(id: string): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.#ask(`${CONTROL_ROUTES.generations}/${id}`, {}, TRANSFER_TIMEOUT_MS);
+    if (body === null) throw new StewardError("backup_failed", "The container answered without an archive.");
+    return body;
+  }
+
+  /** Removes a generation that the container no longer has to keep. */
+  async discard(id: string): Promise<void> {
+    await this.#tell(`${CONTROL_ROUTES.generations}/${id}`, { method: "DELETE" });
+  }
+
+  /** See {@link GatewayState}. */
+  receive(archive: StreamedArchive, { config, start }: ReceiveOptions): Promise<RestoreReport> {
+    return this.#upload(restoreReport, archive, { config, ...(!start && { start: "false" }) });
+  }
+
+  /** See {@link GatewayState}. */
+  tryOut(archive: StreamedArchive): Promise<RestoreReport> {
+    return this.#upload(restoreReport, archive, { config: "generation", drill: "true" });
+  }
+
+  /** See {@link GatewayState}. */
+  showConfig(archive: StreamedArchive): Promise<ConfigText> {
+    return this.#upload(configText, archive, { config: "generation", show: "config" });
+  }
+
+  /** See {@link GatewayState}. Restarts the gateway with it. */
+  async takeConfig(archive: StreamedArchive): Promise<ConfigText> {
+    const taken = await this.#upload(configText, archive, { config: "generation", take: "config" });
+    await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
+    return taken;
+  }
+
+  /** Lets the container begin with an empty data directory: there is nothing to restore. */
+  async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
+    const query = restoreQuery({ config: "fresh", ...(!start && { start: "false" }) });
+    await this.#tell(query, { method: "POST" });
+  }
+
+  /** Returns the container's config file. */
+  configText(): Promise<ConfigText> {
+    return this.#json(configText, CONTROL_ROUTES.configFile);
+  }
+
+  /** Writes a config unchecked and starts the gateway with it, which stops visibly if it is invalid. */
+  async startWith(config: string): Promise<void> {
+    const { sha256 } = await this.configText();
+    const query = new URLSearchParams({ expected: sha256 ?? "none", unchecked: "true" });
+    await this.#tell(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
+    await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
+  }
+
+  #upload<T>(
+    answer: z.ZodMiniType<T>,
+    { manifest, content }: StreamedArchive,
+    query: Record<string, string> & { config: ConfigSource },
+  ): Promise<T> {
+    const headers = { [MANIFEST_HEADER]: JSON.stringify(manifest) };
+    const init = { method: "POST", headers, body: content, duplex: "half" } as const;
+    return this.#json(answer, restoreQuery(query), init, TRANSFER_TIMEOUT_MS);
+  }
+
+  async #tell(path: string, init: RequestInit): Promise<void> {
+    const response = await this.#ask(path, init);
+    await response.body?.cancel();
+  }
+
+  async #json<T>(
+    answer: z.ZodMiniType<T>,
+    path: string,
+    init: RequestInit = {},
+    timeoutMs = QUESTION_TIMEOUT_MS,
+  ): Promise<T> {
+    const response = await this.#ask(path, init, timeoutMs);
+    const { success, data } = answer.safeParse(await response.json());
+    if (!success)
+      throw new StewardError("backup_failed", `The container's answer to ${path} has another form.`);
+    return data;
+  }
+
+  async #ask(path: string, init: RequestInit, timeoutMs = QUESTION_TIMEOUT_MS): Promise<Response> {
+    const response = await this.#supervisor.control(path, init, timeoutMs);
+    if (response.ok) return response;
+    const document: unknown = await response.json().catch(() => undefined);
+    throw readRefusal(document, `The container's supervisor answered ${response.status}.`);
+  }
+}
+
+function restoreQuery(query: Record<string, string> & { config: ConfigSource }): string {
+  return `${CONTROL_ROUTES.restore}?${new URLSearchParams(query)}`;
+}
+
+/** Reads an error that crossed the boundary of a process; `backup_failed` with a detail if it has no known code. */
+function readRefusal(refused: unknown, otherwise: string): StewardError {
+  const { data } = refusal.safeParse(refused);
+  if (data !== undefined && isErrorCode(data.code)) return new StewardError(data.code, data.detail);
+  return new StewardError("backup_failed", otherwise);
+}
+
+/**
+ * Returns an error that has a code: its own, or `code` with its message. Messages of the bucket and of the container
+ * hold no secret.
+ */
+export function coded(error: unknown, code: ErrorCode): StewardError {
+  if (error instanceof StewardError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new StewardError(code, `${ERRORS[code].cause} (${message})`, { cause: error });
+}

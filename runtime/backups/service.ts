@@ -1,0 +1,269 @@
+import {
+  type BackupCause,
+  type ConfigSource,
+  type GenerationManifest,
+  lastGood,
+  type RestoreReport,
+} from "../contract/backup.ts";
+import type { ConfigText } from "../contract/control.ts";
+import { type ErrorCode, reason, type Reason, StewardError } from "../contract/errors.ts";
+import type { Backups, BackupsStatus, Clock, RecoveredConfig } from "../edge/ports.ts";
+import { backoffMs } from "../shared/backoff.ts";
+import type { Log } from "../shared/log.ts";
+import type { BackupRecord, Recovery } from "./record.ts";
+import { lateness, shrank } from "./retention.ts";
+import type { Archive, BackupStore, GatewayState } from "./store.ts";
+
+/** Wait before a copy that failed is retried. */
+const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
+
+/** Dependencies of {@link BackupService}. */
+export interface BackupServiceOptions<Content> {
+  /** Returns the store and the state; a host loads their modules on first use. */
+  open(): Promise<{ store: BackupStore<Content>; state: GatewayState<Content> }>;
+  record: BackupRecord;
+  /** Interval in milliseconds at which a state that has changed is copied. */
+  everyMs: number;
+  /** Starts what the state needs, and waits until it can be reached. */
+  awake?(): Promise<void>;
+  /** True if work waits for earlier work. By default it runs at once, and the store refuses what it cannot do. */
+  queues?: boolean;
+  /** Returns the time of a restore, after which nothing was to be copied; `undefined` while there is no state. */
+  restoredAt(): number | undefined;
+  /** Returns why the state is not there yet. */
+  obstacle?(): Reason | undefined;
+  /** Gives an error a code before it is thrown. By default it is thrown as it is. */
+  coded?(error: unknown, code: ErrorCode): StewardError;
+  /** Logs a failure. @returns true if it is a problem of the backups */
+  failed(what: string, why: Reason): boolean;
+  recovery: {
+    /** Names the gateway's run. In each, one recovery is tried. */
+    run(): string | undefined;
+    keep(recovery: Recovery): void;
+    /** Returns the recovery whose config is still in use. */
+    read(): RecoveredConfig | undefined;
+  };
+  clock: Clock;
+  log: Log;
+}
+
+/** Options of a copy on request. */
+interface CopyOptions {
+  /** Also if it holds far less than the one before. */
+  force?: boolean;
+  cause?: BackupCause;
+}
+
+/** Makes, checks and restores backups of the gateway's state, on request and when it has changed. */
+export class BackupService<Content> implements Backups {
+  readonly #options: BackupServiceOptions<Content>;
+  /** Time at which a copy was last made, or the newest one was found to hold everything. */
+  #provenAt: number;
+  #failures = 0;
+  #againAt = 0;
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: BackupServiceOptions<Content>) {
+    this.#options = options;
+    // The first look needs its time.
+    this.#provenAt = options.clock();
+  }
+
+  /** True while a caller waits for a backup or a restore, for which the container must stay awake. */
+  get busy(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** Time at which a copy that failed is retried, in milliseconds since the epoch; 0 if none failed. */
+  get againAt(): number {
+    return this.#againAt;
+  }
+
+  /** See {@link Backups}. */
+  async status(): Promise<BackupsStatus> {
+    const { open, record, obstacle, recovery } = this.#options;
+    const { createdAt } = await (await open()).store.newest();
+    const { problem = obstacle?.() ?? this.#lateness() } = record.facts;
+    const recovered = recovery.read();
+    return {
+      ...(createdAt && { lastAt: createdAt }),
+      ...(problem && { problem }),
+      ...(recovered && { recovered: { id: recovered.id, at: recovered.at } }),
+    };
+  }
+
+  #lateness(): Reason | undefined {
+    const { restoredAt, clock, everyMs } = this.#options;
+    const at = restoredAt();
+    return at === undefined ? undefined : lateness(Math.max(this.#provenAt, at), clock(), everyMs);
+  }
+
+  /** See {@link Backups}. */
+  async list(): Promise<GenerationManifest[]> {
+    return (await this.#options.open()).store.list();
+  }
+
+  /** See {@link Backups}. */
+  create(options: CopyOptions = {}): Promise<GenerationManifest> {
+    return this.#awake(() => this.#copy(options));
+  }
+
+  /** See {@link Backups}. */
+  async verify(id: string): Promise<RestoreReport> {
+    return this.#use(id, (read, state) =>
+      this.#coded("restore_failed", async () => state.tryOut(await read())),
+    );
+  }
+
+  /** See {@link Backups}. The current state is copied first, however little it holds: that may be why. */
+  async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
+    const { open, record } = this.#options;
+    const { store } = await open();
+    const inPlace = store.restore?.bind(store);
+    if (inPlace !== undefined) {
+      return this.#attempt("a restore", async () => {
+        const report = await inPlace(id, config);
+        await store.prune();
+        return report;
+      });
+    }
+    return this.#use(id, async (read, state) => {
+      await this.#copy({ force: true, cause: "restore" });
+      const { counts, report } = await this.#coded("restore_failed", async () => {
+        const archive = await read();
+        const received = await state.receive(archive, { config, start: true });
+        return { counts: archive.manifest.counts, report: received };
+      });
+      record.note({ counts, revision: undefined });
+      // The container may end any time: its next start takes the newest copy. The record notes why there is none.
+      await this.#copy({ force: true }).catch(() => undefined);
+      return report;
+    });
+  }
+
+  /** See {@link Backups}. */
+  async cachedConfig(): Promise<string | undefined> {
+    return (await this.#options.open()).store.cachedConfig?.();
+  }
+
+  /** See {@link Backups}. */
+  async configOf(id: string): Promise<ConfigText> {
+    return this.#use(id, async (read, state) => state.showConfig(await read()));
+  }
+
+  /** Copies a state that has changed since the last copy. @returns true if it has */
+  copyChanged(): Promise<boolean> {
+    return this.#attempt("a backup", async () => {
+      const { open, record } = this.#options;
+      const { state } = await open();
+      if ((await state.revision()) === record.facts.revision) return false;
+      await this.#write({});
+      return true;
+    });
+  }
+
+  /**
+   * Replaces a config that stopped the gateway with the last good one, once in each run.
+   *
+   * @returns true if it was replaced
+   */
+  async recoverConfig(why: Reason): Promise<boolean> {
+    const { open, record, recovery, clock, log } = this.#options;
+    const run = recovery.run();
+    if (record.facts.recoveryOf === run) return false;
+    record.note({ recoveryOf: run });
+    try {
+      const { store, state } = await open();
+      const manifest = lastGood(await store.list());
+      const { id } = manifest;
+      const { sha256 } = await this.inTurn(async () => state.takeConfig(await store.read(manifest)));
+      log.warn("the config was not valid: that of the last good backup was taken", {
+        id,
+        problem: why.detail,
+      });
+      recovery.keep({ id, at: new Date(clock()).toISOString(), sha256 });
+      return true;
+    } catch (error) {
+      const known = this.#options.coded?.(error, "config_no_good") ?? error;
+      const text = known instanceof Error ? known.message : String(known);
+      log.error("no config could be recovered", { error: text });
+      return false;
+    }
+  }
+
+  /** Runs one piece of work after another, where it queues. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#options.queues !== true) return work();
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #use<T>(
+    id: string,
+    work: (read: () => Promise<Archive<Content>>, state: GatewayState<Content>) => Promise<T>,
+  ): Promise<T> {
+    const { store, state } = await this.#options.open();
+    const manifest = await store.find(id);
+    return this.#awake(() => work(() => store.read(manifest), state));
+  }
+
+  async #awake<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting += 1;
+    try {
+      await this.#options.awake?.();
+      return await this.inTurn(work);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  #copy(options: CopyOptions): Promise<GenerationManifest> {
+    return this.#attempt("a backup", () => this.#write(options));
+  }
+
+  async #write({ force = false, cause }: CopyOptions): Promise<GenerationManifest> {
+    const { open, record } = this.#options;
+    const { store, state } = await open();
+    await store.prepare?.();
+    // Before the copy, which may miss what is written meanwhile.
+    const revision = await state.revision();
+    const before = await store.newest();
+    const accept = ({ counts }: GenerationManifest): void => {
+      const loss = before.counts && !force ? shrank(before.counts, counts) : undefined;
+      const against = before.id === undefined ? "It looks like a loss" : `Against the backup ${before.id}`;
+      if (loss !== undefined) throw new StewardError("backup_refused", `${against}: ${loss}.`);
+    };
+    const manifest = await store.write({ accept, cause });
+    record.note({ revision, counts: manifest.counts, lastAt: manifest.createdAt });
+    await store.prune();
+    return manifest;
+  }
+
+  /** Runs what makes or restores a backup, and remembers how it ended. */
+  async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const { record, failed, clock } = this.#options;
+    try {
+      const result = await this.#coded("backup_failed", work);
+      this.#provenAt = clock();
+      [this.#failures, this.#againAt] = [0, 0];
+      if (record.facts.problem !== undefined) record.note({ problem: undefined });
+      return result;
+    } catch (error) {
+      this.#failures += 1;
+      this.#againAt = clock() + backoffMs(RETRY, this.#failures);
+      const why = error instanceof StewardError ? error.reason : reason("backup_failed", String(error));
+      if (failed(what, why)) record.note({ problem: why });
+      throw error;
+    }
+  }
+
+  async #coded<T>(code: ErrorCode, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#options.coded?.(error, code) ?? error;
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import type { R2Bucket, R2Object } from "@cloudflare/workers-types/index.ts";
+import { BUCKET_KEYS, type LastSync } from "../../contract/backup.ts";
+import type { ConfigText } from "../../contract/control.ts";
+import { sha256Hex } from "../../contract/digest.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { Clock } from "../../edge/ports.ts";
+import type { Log } from "../../shared/log.ts";
+import type { BackupRecord, Seen } from "../record.ts";
+
+/** The cached config file and the marker of the last sync (specification, section 2), if they exist. */
+export interface Cached {
+  config?: {
+    text: string;
+    etag: string;
+    /** Of the text. */
+    sha256: string;
+    /** A sync wrote it, and it has not changed since. */
+    synced: boolean;
+  };
+  marker?: { text: string; etag: string };
+}
+
+const WRITTEN = "sha256";
+const HTTP_METADATA = { contentType: "application/json" };
+/** Condition of a put that must not replace an object. */
+export const ABSENT = { etagDoesNotMatch: "*" } as const;
+
+/** Dependencies of {@link CachedConfig}. */
+interface CachedConfigOptions {
+  bucket: R2Bucket;
+  record: BackupRecord;
+  clock: Clock;
+  log: Log;
+}
+
+/** The cached config file in the bucket, and the marker of the last sync. */
+export class CachedConfig {
+  readonly #options: CachedConfigOptions;
+
+  constructor(options: CachedConfigOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the objects that exist now. */
+  async read(): Promise<Cached> {
+    const { bucket } = this.#options;
+    const [config, marker] = await Promise.all([
+      bucket.get(BUCKET_KEYS.config),
+      bucket.get(BUCKET_KEYS.marker),
+    ]);
+    return {
+      ...(config !== null && { config: await describe(config, await config.text()) }),
+      ...(marker !== null && { marker: { text: await marker.text(), etag: marker.etag } }),
+    };
+  }
+
+  /**
+   * Verifies that no other deployment has written the marker since, and returns the objects that exist now.
+   *
+   * @throws StewardError `backup_stale`
+   */
+  async readOwn(): Promise<Cached> {
+    const now = await this.read();
+    const { seen } = this.#options.record.facts;
+    const { marker } = now;
+    if (marker === undefined || marker.etag === seen.marker || marker.text === seen.tried) return now;
+    throw new StewardError("backup_stale");
+  }
+
+  /** Returns true if the config was deleted or replaced since the container took it. */
+  async isReplaced(): Promise<boolean> {
+    // Before the read: a sync that ends meanwhile must not look like a deletion.
+    const { seen } = this.#options.record.facts;
+    const now = await this.read();
+    const byHand = now.config !== undefined && !now.config.synced && now.config.etag !== seen.config;
+    return byHand || isCleared(now, seen);
+  }
+
+  /**
+   * Writes the container's config, and the marker with the generation that holds it.
+   *
+   * @throws StewardError `backup_stale` if another deployment has written the marker
+   */
+  async sync(generation: string, config: ConfigText): Promise<void> {
+    const { bucket, record, clock, log } = this.#options;
+    const now = await this.readOwn();
+    const { seen } = record.facts;
+    if (isCleared(now, seen)) {
+      log.info("the cached config was deleted: it is left so until the next start");
+      return;
+    }
+    const at = new Date(clock()).toISOString();
+    const marker: LastSync = { version: 1, generation, at, configSha256: config.sha256 };
+    const tried = JSON.stringify(marker);
+    record.note({ seen: { ...seen, tried } });
+    const configEtag = await this.#putConfig(config, now);
+    const options = { onlyIf: ifUnchanged(now.marker), httpMetadata: HTTP_METADATA };
+    const stored = await bucket.put(BUCKET_KEYS.marker, tried, options);
+    if (stored === null) throw new StewardError("backup_stale");
+    record.note({ seen: { config: configEtag, marker: stored.etag } });
+  }
+
+  /** Leaves a config that was written by hand: it waits for the next start. @returns the etag of the config */
+  async #putConfig({ text }: ConfigText, { config }: Cached): Promise<string | undefined> {
+    if (text === null || config?.synced === false) return config?.etag;
+    const customMetadata = { [WRITTEN]: await sha256Hex(text) };
+    const options = { onlyIf: ifUnchanged(config), customMetadata, httpMetadata: HTTP_METADATA };
+    return (await this.#options.bucket.put(BUCKET_KEYS.config, text, options))?.etag ?? config?.etag;
+  }
+}
+
+/**
+ * Returns true if the operator has deleted one of the two while the container runs. Both are left alone then until the
+ * next start, which has to find them gone: an operator deletes them one after the other.
+ */
+function isCleared(now: Cached, seen: Seen): boolean {
+  const markerGone = seen.marker !== undefined && now.marker === undefined;
+  return markerGone || (seen.config !== undefined && now.config === undefined);
+}
+
+function ifUnchanged(known: { etag: string } | undefined) {
+  return known === undefined ? ABSENT : { etagMatches: known.etag };
+}
+
+async function describe({ etag, customMetadata }: R2Object, text: string) {
+  const sha256 = await sha256Hex(text);
+  return { text, sha256, etag, synced: customMetadata?.[WRITTEN] === sha256 };
+}

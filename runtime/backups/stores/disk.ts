@@ -1,0 +1,176 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
+import type { ConfigRefusal, ConfigText } from "../../contract/control.ts";
+import type { Environment } from "../../contract/environment.ts";
+import { reason, StewardError, type Reason } from "../../contract/errors.ts";
+import { RESTORE_MARKER } from "../../contract/names.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Redactor } from "../../shared/redact.ts";
+import { stateRevision } from "../archive/content.ts";
+import { makeGeneration } from "../archive/generation.ts";
+import { drill, finishRestore, removeScratch, stageRestore } from "../archive/restore.ts";
+import { Shelf } from "../archive/shelf.ts";
+import { expired } from "../retention.ts";
+import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
+
+/** The parts of a config file's editor that read and take a backup's config. */
+interface ConfigFileEditor {
+  read(kind: "file"): ConfigText;
+  show(text: string): ConfigText;
+  replace(
+    text: string,
+    options: { expected: string; unchecked: boolean; write: boolean },
+  ): Promise<ConfigText | ConfigRefusal>;
+}
+
+/** Dependencies of {@link DiskStore}. */
+export interface DiskStoreOptions {
+  /** The data directory. */
+  home: string;
+  /** The parts of the gateway's life cycle that a restore uses. */
+  supervisor: { hold(why: Reason): Promise<void>; release(): void; stop(): Promise<void> };
+  editConfig(): Promise<ConfigFileEditor>;
+  /** The gateway's environment, against which a config file is checked. */
+  environment: Environment;
+  redact: Redactor;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** Reason in the status during a restore. */
+const RESTORING = reason("gateway_not_ready", "Its state is being restored; it starts when that is done.");
+
+type Content = Archive["content"];
+
+/**
+ * The state in a data directory and its backups in `backups/` beside it, while the gateway runs. Across all processes
+ * one piece of work runs at a time; a second one is refused as `commands_busy`.
+ */
+export class DiskStore extends Shelf implements BackupStore<Content>, GatewayState<Content> {
+  readonly #options: DiskStoreOptions;
+  /** Increases once in each process, at its first copy. */
+  #epoch: number | undefined;
+
+  constructor(options: DiskStoreOptions) {
+    super(options.home);
+    this.#options = options;
+  }
+
+  /** See {@link GatewayState}. */
+  revision(): Promise<string> {
+    return stateRevision(this.#options.home);
+  }
+
+  /** See {@link BackupStore}. */
+  async newest(): Promise<Partial<GenerationManifest>> {
+    return (await this.list())[0] ?? {};
+  }
+
+  /** See `makeGeneration`. `id` is by default the next one. */
+  write(options: WriteOptions & { id?: string | undefined } = {}): Promise<GenerationManifest> {
+    return this.alone(() => this.#write(options));
+  }
+
+  /** See {@link BackupStore}. */
+  async prune(): Promise<void> {
+    for (const id of expired(await this.list(), this.#options.clock())) await this.remove(id);
+  }
+
+  /** See {@link GatewayState}. */
+  async tryOut(archive: Archive): Promise<RestoreReport> {
+    return (await this.alone(() => drill({ ...this.#options, ...archive }))).report;
+  }
+
+  /** See {@link GatewayState}. */
+  showConfig(archive: Archive): Promise<ConfigText> {
+    return this.alone(async () => {
+      const { config } = await this.#readConfig(archive);
+      return (await this.#options.editConfig()).show(config);
+    });
+  }
+
+  /**
+   * See {@link GatewayState}. The current file is saved beside it, and the gateway is left as it is.
+   *
+   * @throws StewardError `config_no_good` if the config is not valid for this version
+   */
+  takeConfig(archive: Archive): Promise<ConfigText> {
+    return this.alone(async () => {
+      const { config, report } = await this.#readConfig(archive);
+      const detail = `The config of the backup ${report.id} is not valid for this version.`;
+      if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
+      const editor = await this.#options.editConfig();
+      const expected = editor.read("file").sha256 ?? "none";
+      // Its plain secrets are no reason to refuse it: they were there before.
+      const taken = await editor.replace(config, { expected, unchecked: true, write: true });
+      if ("problems" in taken) throw new StewardError("config_no_good", detail);
+      return taken;
+    });
+  }
+
+  async #readConfig(archive: Archive): Promise<{ config: string; report: RestoreReport }> {
+    const { config, report } = await drill({ ...this.#options, ...archive });
+    if (config === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
+    return { config, report };
+  }
+
+  /** See {@link BackupStore}. Restarts the gateway. */
+  async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
+    return this.#replace(await this.read({ id }), { config, start: true, copyFirst: true });
+  }
+
+  /** See {@link GatewayState}. The sender of the archive has a copy of the current state. */
+  receive(archive: Archive, options: ReceiveOptions): Promise<RestoreReport> {
+    return this.#replace(archive, { ...options, copyFirst: false });
+  }
+
+  #replace(
+    archive: Archive,
+    { start, ...how }: ReceiveOptions & { copyFirst: boolean },
+  ): Promise<RestoreReport> {
+    const { home, supervisor, log } = this.#options;
+    return this.alone(async () => {
+      const report = await stageRestore({ ...this.#options, ...archive }, how);
+      await supervisor.hold(RESTORING);
+      try {
+        const id = await finishRestore(home, () => this.#write({ cause: "restore" }));
+        log.info("the state was restored", { id });
+      } catch (error) {
+        // Without the marker it was called off, and the state is whole.
+        if (!existsSync(join(home, RESTORE_MARKER))) supervisor.release();
+        else if (error instanceof StewardError) await supervisor.hold(error.reason);
+        throw error;
+      }
+      await this.receiveNothing({ start });
+      return report;
+    });
+  }
+
+  /** Continues without a restore, because there is no data to wait for. */
+  async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
+    if (start) this.#options.supervisor.release();
+    else await this.#options.supervisor.stop();
+  }
+
+  /** Completes a restore that a former process has staged, and removes what a crash has left. */
+  finishMarked(): Promise<void> {
+    const { home, log } = this.#options;
+    return this.alone(async () => {
+      const id = await finishRestore(home, () => this.#write({ cause: "restore" }));
+      if (id !== undefined) log.info("a restore was finished", { id });
+      await removeScratch(home);
+      await this.tidy();
+    });
+  }
+
+  async #write({ id, ...options }: WriteOptions & { id?: string | undefined }): Promise<GenerationManifest> {
+    const { log } = this.#options;
+    this.#epoch ??= (await this.last()).epoch + 1;
+    const name = id ?? (await this.next(this.#epoch));
+    const manifest = await makeGeneration({ ...this.#options, ...options, shelf: this, id: name });
+    log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });
+    return manifest;
+  }
+}

@@ -1,0 +1,47 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { reason, StewardError, type Reason } from "../contract/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { RESTORE_MARKER } from "../contract/names.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+/** Start options of a supervisor. */
+export interface BeginOptions {
+  supervisor: Supervisor;
+  /** The data directory. */
+  home: string;
+  /** The gateway waits until `/restore` has brought its data. */
+  awaitsData: boolean;
+  log: Log;
+}
+
+const AWAITING = reason("gateway_not_ready", "It waits for its data, which the first restore brings.");
+const FINISHING = reason("gateway_not_ready", "A restore that was interrupted is being finished.");
+
+/** Starts the gateway, after it has completed a restore that a former start has staged. */
+export async function begin({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
+  const marker = join(home, RESTORE_MARKER);
+  const marked = existsSync(marker);
+  if (marked || awaitsData) await supervisor.hold(marked ? FINISHING : AWAITING);
+  else supervisor.start();
+  // The backups' modules are loaded only if there is something to complete or to clean up.
+  if (!marked && !hasScratch(home)) return;
+  try {
+    await (await supervisor.backups()).finishMarked();
+  } catch (error) {
+    log.error("an interrupted restore could not be finished", { error: String(error) });
+    // Without the marker it was called off, and the state is whole.
+    if (existsSync(marker)) return supervisor.hold(heldFor(error));
+  }
+  if (!marked) return;
+  if (awaitsData) await supervisor.hold(AWAITING);
+  else supervisor.release();
+}
+
+function heldFor(error: unknown): Reason {
+  return error instanceof StewardError ? error.reason : reason("restore_failed", String(error));
+}
+
+function hasScratch(home: string): boolean {
+  return existsSync(home) && readdirSync(home).some((name) => name.startsWith(".restore-"));
+}

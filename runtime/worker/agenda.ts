@@ -1,0 +1,180 @@
+import type { ContainerBackups } from "../backups/container-backups.ts";
+import { type Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
+import type { LedgerStore } from "../edge/ledger/store.ts";
+import type { Clock } from "../edge/ports.ts";
+import type { Log } from "../shared/log.ts";
+import { settledWithin } from "../shared/within.ts";
+import type { Alarm, AskAgain } from "./alarm.ts";
+import type { ChatRelay } from "./chat.ts";
+import type { SandboxContainer } from "./container.ts";
+import type { DueSchedule } from "./due-schedule.ts";
+import type { DutyCycle } from "./duty-cycle.ts";
+import type { ContainerGateway } from "./gateway.ts";
+import type { ContainerLedger } from "./ledger.ts";
+
+/** Interval in milliseconds at which the object checks open events, even after an eviction. */
+const GUARD_MS = 15_000;
+/** Interval in milliseconds at which an always-on container is checked, even after an eviction. */
+const WATCH_MS = 5 * 60_000;
+/** Keeps an alarm whose work is still in progress from firing in a tight loop. */
+const SHORTEST_ALARM_MS = 500;
+
+/** Work that an alarm does. */
+export interface AgendaItem {
+  name: string;
+  /** Time at which this item needs an alarm, in milliseconds since the epoch; `undefined` for none. */
+  dueAt(now: number): number | undefined;
+  /**
+   * Runs at every alarm, due or not: an evicted object has forgotten when the item ran last, and a run that finds
+   * nothing to do is cheap.
+   */
+  everyAlarm?: true;
+  run(): void | Promise<void>;
+}
+
+/** The object's one alarm, set to the earliest time at which an item of the agenda is due. */
+export class Agenda {
+  readonly #options: { alarm: Alarm; clock: Clock; log: Log };
+  #items: readonly AgendaItem[] = [];
+
+  constructor(options: { alarm: Alarm; clock: Clock; log: Log }) {
+    this.#options = options;
+  }
+
+  /** Sets the items, in the order in which an alarm runs them. */
+  fill(items: readonly AgendaItem[]): void {
+    this.#items = items;
+  }
+
+  /** Moves the alarm forward if an item is due before it. */
+  schedule(): void {
+    const { alarm, clock } = this.#options;
+    const now = clock();
+    for (const item of this.#items) {
+      const dueAt = item.dueAt(now);
+      if (dueAt !== undefined) alarm.wakeAt(Math.max(dueAt, now + SHORTEST_ALARM_MS));
+    }
+  }
+
+  /** The alarm has fired: runs the items, and sets the next alarm. */
+  async run(): Promise<void> {
+    const { alarm, clock, log } = this.#options;
+    alarm.fired();
+    try {
+      for (const item of this.#items) {
+        const now = clock();
+        if (item.everyAlarm || (item.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now) await item.run();
+      }
+    } catch (error) {
+      // Log instead of throwing: Cloudflare stops retrying a failing alarm, and nothing would wake the object for its events.
+      log.error("the alarm's work failed", { error: String(error) });
+    }
+    this.schedule();
+  }
+}
+
+/** Parts of the object that the agenda drives. */
+export interface AgendaParts {
+  alerts: Alerts | undefined;
+  store: LedgerStore;
+  ledger: ContainerLedger;
+  schedule: DueSchedule;
+  container: SandboxContainer;
+  gateway: ContainerGateway;
+  /** Backoff of restarts of an always-on container. */
+  restart: AskAgain;
+  duty: DutyCycle;
+  state: ContainerBackups;
+  chat: ChatRelay;
+  /** Keeps the object until work in the background is over. */
+  waitUntil(promise: Promise<unknown>): void;
+  clock: Clock;
+  log: Log;
+}
+
+/** Returns the object's agenda, in the order in which an alarm runs it. */
+export function agendaItems(parts: AgendaParts): AgendaItem[] {
+  const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, chat } = parts;
+  const { waitUntil, clock, log } = parts;
+  const isWatched = () => alerts && (container.running || store.hasOpen() || alerts.isOpen);
+  const isMissing = () => !gateway.sleeps && !container.running && !container.starting;
+  const isIdle = () => {
+    const expected = store.hasOpen() && !ledger.startAgain.failing;
+    const wanted = container.starting || expected || chat.answering || state.service.busy;
+    return container.running && !wanted && clock() >= gateway.activityExpiresAt;
+  };
+  return [
+    {
+      name: "alerts",
+      dueAt: (now) => (isWatched() ? now + LOOK_EVERY_MS : undefined),
+      everyAlarm: true,
+      run: () => alerts && waitUntil(alerts.look()),
+    },
+    { name: "notices", dueAt: () => store.nextNotice(), run: () => ledger.notify() },
+    {
+      name: "deliveries",
+      dueAt: (now) => {
+        if (!store.hasOpen()) return undefined;
+        // A running container may have recovered; a stopped one is started for its events with increasing delays.
+        return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgain.at);
+      },
+      everyAlarm: true,
+      run: async () => {
+        if (container.running && (await container.status()).state === "ready") ledger.onReady();
+        const delivered = ledger.deliver().catch((error: unknown) => {
+          log.error("the deliveries failed", { error: String(error) });
+        });
+        waitUntil(delivered);
+        // Alarms of one object run one after another: a slow answer or start must not delay the next alarm.
+        await settledWithin(GUARD_MS, delivered);
+      },
+    },
+    {
+      name: "schedule",
+      dueAt: () => (container.running ? undefined : schedule.startAt),
+      run: () => {
+        log.info("a schedule is due");
+        schedule.begun();
+        gateway.start();
+      },
+    },
+    {
+      name: "always-on",
+      dueAt: () => (isMissing() ? restart.at : undefined),
+      run: () => {
+        log.info("the always-on container is started");
+        restart.failed(clock());
+        gateway.start();
+      },
+    },
+    {
+      name: "keep alive",
+      dueAt: (now) => (container.running && !gateway.sleeps ? now + WATCH_MS : undefined),
+      everyAlarm: true,
+      run: () => {
+        container.keepAlive();
+        duty.update(container.running);
+      },
+    },
+    {
+      name: "backup",
+      dueAt: () => (container.running ? state.nextAt : undefined),
+      run: () => state.look(),
+    },
+    {
+      name: "sleep",
+      dueAt: () =>
+        container.running && gateway.sleeps
+          ? Math.max(gateway.activityExpiresAt, state.service.againAt)
+          : undefined,
+      everyAlarm: true,
+      run: async () => {
+        // Check again after each slow step: the container may be in use again.
+        if (!isIdle() || (await schedule.poll()) || !isIdle()) return;
+        if (!(await container.backUp()) || !isIdle()) return;
+        chat.closePages();
+        await container.stop();
+      },
+    },
+  ];
+}

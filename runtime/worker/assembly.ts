@@ -1,0 +1,179 @@
+import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
+import { ContainerBackups } from "../backups/container-backups.ts";
+import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
+import { gatewayEnvironment, type Environment } from "../contract/environment.ts";
+import { StewardError } from "../contract/errors.ts";
+import { FROM_SOURCE, VERSION } from "../contract/names.ts";
+import { BROKER_PATH, BROKER_VARIABLE } from "../contract/services.ts";
+import { BUNDLE_VARIABLE } from "../contract/variables.ts";
+import { Alerts } from "../edge/alerts.ts";
+import { createBroker } from "../edge/broker.ts";
+import { ActivityStore } from "../edge/ledger/activity.ts";
+import { AnswerStore } from "../edge/ledger/answers.ts";
+import { SignatureStore } from "../edge/ledger/signatures.ts";
+import { LedgerStore } from "../edge/ledger/store.ts";
+import { Agenda, agendaItems } from "./agenda.ts";
+import { Alarm, AskAgain } from "./alarm.ts";
+import { ChatRelay } from "./chat.ts";
+import { ContainerMemory } from "./container-memory.ts";
+import { ContainerPorts } from "./container-ports.ts";
+import { SandboxContainer } from "./container.ts";
+import { DueSchedule } from "./due-schedule.ts";
+import { durableSql } from "./durable-sql.ts";
+import { DutyCycle } from "./duty-cycle.ts";
+import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
+import { ContainerGateway } from "./gateway.ts";
+import { ContainerLedger } from "./ledger.ts";
+
+/** Backoff for restarting an always-on container that keeps ending. */
+const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
+
+/** Parts of the Durable Object that answer its calls. */
+export type SandboxParts = ReturnType<typeof assemble>;
+
+/**
+ * Builds the object's parts, each from those before it.
+ *
+ * @throws StewardError `environment_invalid`, or `data_newer` for the ledger of a newer version.
+ */
+export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
+  const { variables, settings } = readWorker(env);
+  const { sleepAfterMs } = settings;
+  const clock = Date.now;
+  const log = consoleLog(variables);
+  const waitUntil = (promise: Promise<unknown>): void => ctx.waitUntil(promise);
+  const background = { waitUntil, clock, log };
+
+  // What outlives the object's memory.
+  const sql = durableSql(ctx.storage);
+  const memory = new ContainerMemory(sql);
+  const store = new LedgerStore(sql);
+  const activity = new ActivityStore(sql, clock);
+  const answers = new AnswerStore(sql, clock);
+  const signatures = new SignatureStore(sql, clock);
+  activity.deployed(VERSION, variables[BUNDLE_VARIABLE] ?? FROM_SOURCE);
+  const alarm = new Alarm({ storage: ctx.storage, waitUntil });
+  void ctx.blockConcurrencyWhile(() => alarm.load());
+  const agenda = new Agenda({ alarm, clock, log });
+
+  // The container.
+  const platform = (): Container => containerOf(ctx);
+  const ports = new ContainerPorts({ container: platform, notes: memory });
+  const stored = { bucket: env.STATE, notes: memory, ...background };
+  const state: ContainerBackups = new ContainerBackups({
+    ...stored,
+    ports,
+    running: () => platform().running,
+    // Nothing asks for a backup before the gateway is built, which starts the container that this is the state of.
+    whenRestored: () => gateway.whenRestored(),
+  });
+  const duty = new DutyCycle({ ...stored, sleepAfterMs });
+  const container = new SandboxContainer({
+    platform,
+    ports,
+    memory,
+    environment: containerEnvironment(variables),
+    state,
+    recoversConfig: settings.configRecovery === "auto",
+    onStart: () => duty.started(),
+    onStop: () => {
+      duty.ended();
+      agenda.schedule();
+    },
+    clock,
+    log,
+  });
+  const restart = new AskAgain(KEEP_RUNNING);
+  const gateway = new ContainerGateway({
+    container,
+    ports,
+    memory,
+    sleepAfterMs,
+    onReady: () => restart.recovered(),
+    onUse: () => agenda.schedule(),
+    waitUntil,
+    clock,
+  });
+
+  // Those who use it.
+  const ledger = new ContainerLedger({
+    store,
+    container,
+    gateway,
+    environment: variables,
+    record: (entry) => activity.record(entry),
+    wakeAt: (time) => alarm.wakeAt(time),
+    ...background,
+  });
+  const chat = new ChatRelay({
+    upgrade: (path, headers) => ports.upgrade(path, headers),
+    use: () => gateway.renewActivityTimeout(),
+  });
+  const broker = createBroker({
+    environment: variables,
+    token: () => (container.running ? (memory.read("brokerToken") ?? "") : ""),
+    fetch: (url, init) => fetch(url, init),
+    log,
+  });
+  const schedule = new DueSchedule({ memory, sandbox: gateway, clock });
+  const alerts =
+    settings.alerts &&
+    new Alerts({
+      settings: settings.alerts,
+      fetch: (input, init) => fetch(input, init),
+      sendEmail: emailOf(env),
+      neverSleeps: !gateway.sleeps,
+      sandbox: gateway,
+      backups: state.service,
+      oldestEvent: () => store.oldestOpen(),
+      memory: { read: () => memory.read("alerts"), write: (text) => memory.write("alerts", text) },
+      clock,
+      log,
+    });
+  agenda.fill(
+    agendaItems({
+      alerts,
+      store,
+      ledger,
+      schedule,
+      container,
+      gateway,
+      restart,
+      duty,
+      state,
+      chat,
+      ...background,
+    }),
+  );
+  return {
+    store,
+    ledger,
+    activity,
+    answers,
+    signatures,
+    gateway,
+    backups: state.service,
+    chat,
+    broker,
+    duty,
+    agenda,
+  };
+}
+
+function containerOf({ container }: DurableObjectState): Container {
+  if (container === undefined)
+    throw new StewardError("gateway_unavailable", "This Durable Object class is not container-enabled.");
+  return container;
+}
+
+/**
+ * Returns the container's variables. At each start, keys are replaced by passes if the container can reach the Worker.
+ */
+function containerEnvironment(variables: Environment): Record<string, string> {
+  const { PUBLIC_ORIGIN: origin } = variables;
+  return {
+    ...gatewayEnvironment(variables),
+    [AWAIT_RESTORE_VARIABLE]: "true",
+    ...(origin && { [BROKER_VARIABLE]: `${origin}${BROKER_PATH}` }),
+  };
+}

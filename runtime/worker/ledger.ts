@@ -1,0 +1,126 @@
+import type { Delivery } from "../contract/delivery.ts";
+import type { Environment } from "../contract/environment.ts";
+import { deliverTo, type DeliverOptions } from "../edge/ledger/deliver.ts";
+import { Dispatcher } from "../edge/ledger/dispatcher.ts";
+import { Notices, type Tell } from "../edge/ledger/notices.ts";
+import type { LedgerStore } from "../edge/ledger/store.ts";
+import { Teller } from "../edge/ledger/tell.ts";
+import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
+import type { Log } from "../shared/log.ts";
+import { AskAgain } from "./alarm.ts";
+import type { SandboxContainer } from "./container.ts";
+import type { ContainerGateway } from "./gateway.ts";
+
+/** Number of concurrent deliveries; exceeds the number of chats that are answered in parallel. */
+const CONCURRENCY = 32;
+/** Waits before a gateway that cannot start is started again for waiting events. */
+const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
+
+/** Dependencies of {@link ContainerLedger}. */
+interface ContainerLedgerOptions {
+  store: LedgerStore;
+  container: Pick<SandboxContainer, "whenReady">;
+  gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
+  /** Contains the platforms' keys. */
+  environment: Environment;
+  /** See {@link DeliverOptions}. */
+  record: DeliverOptions["record"];
+  /** Requests an alarm at this time or sooner, in milliseconds since the epoch. */
+  wakeAt(time: number): void;
+  /** Keeps the object until a delivery or a notice is over. */
+  waitUntil(promise: Promise<unknown>): void;
+  clock: Clock;
+  log: Log;
+}
+
+/** The ledger of a Durable Object: delivers recorded events to a container that may have to be started for them. */
+export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
+  /** Backoff while events wait for a gateway that cannot start. */
+  readonly startAgain = new AskAgain(START_AGAIN);
+  readonly #options: ContainerLedgerOptions;
+  readonly #store: LedgerStore;
+  readonly #dispatcher: Dispatcher;
+  readonly #notices: Notices;
+
+  constructor(options: ContainerLedgerOptions) {
+    this.#options = options;
+    const { store, gateway, environment, record, wakeAt, waitUntil, clock, log } = options;
+    this.#store = store;
+    const teller = new Teller({ sandbox: gateway, environment, fetch: (url, init) => fetch(url, init) });
+    const tell: Tell = (...notice) => {
+      const told = teller.tell(...notice);
+      waitUntil(told.catch(() => undefined));
+      return told;
+    };
+    const shared = { store, tell, wakeAt, clock, log };
+    this.#notices = new Notices(shared);
+    this.#dispatcher = new Dispatcher({
+      ...shared,
+      deliver: async (request, on) => {
+        const result = await deliverTo({ sandbox: gateway, record, clock }, request, on);
+        gateway.renewActivityTimeout();
+        return result;
+      },
+      random: Math.random,
+      concurrency: CONCURRENCY,
+    });
+  }
+
+  /** See {@link Ledger}. Sets the alarm together with the entry, so that an evicted object wakes for it. */
+  async admit(event: Delivery): Promise<Admission> {
+    const { gateway, waitUntil } = this.#options;
+    const recorded = this.#store.record(event);
+    if (recorded === "left") return { duplicate: true, ready: true };
+    gateway.renewActivityTimeout();
+    const { state } = await gateway.status();
+    waitUntil(this.deliver());
+    this.notify();
+    return { duplicate: recorded === "known", ready: state === "ready" };
+  }
+
+  /** See {@link Ledger}. Starts a stopped container, as the event itself did. */
+  async replay(key: string): Promise<ReplayResult> {
+    const { gateway, waitUntil, clock } = this.#options;
+    const result = this.#store.replay(key, clock());
+    if (result === "replayed") {
+      gateway.renewActivityTimeout();
+      waitUntil(this.deliver());
+    }
+    return result;
+  }
+
+  /** The gateway is ready: delivers the events that waited because it could not start. */
+  onReady(): void {
+    if (!this.startAgain.failing) return;
+    this.startAgain.recovered();
+    this.#options.waitUntil(this.deliver());
+  }
+
+  /** Tells the chats whose messages have waited long enough. */
+  notify(): void {
+    this.#notices.run();
+  }
+
+  /** Starts the deliveries that are due. Waits for the gateway first: an absent one is no failed attempt. */
+  async deliver(): Promise<void> {
+    if (this.#dispatcher.full) return;
+    const { container, wakeAt, clock } = this.#options;
+    const due = this.#store.nextDue();
+    if (due === undefined) return;
+    const from = Math.max(due, this.startAgain.at);
+    if (from > clock()) {
+      wakeAt(from);
+      return;
+    }
+    const { state } = await container.whenReady();
+    if (state === "ready") {
+      this.startAgain.recovered();
+      this.#dispatcher.run();
+      return;
+    }
+    // Everyone who waited for this start ends here; one of them says when to start again.
+    if (clock() < this.startAgain.at) return;
+    this.#dispatcher.tidy();
+    wakeAt(this.startAgain.failed(clock()));
+  }
+}

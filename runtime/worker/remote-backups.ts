@@ -1,0 +1,39 @@
+import { coded } from "../backups/remote-state.ts";
+import type { Backups } from "../edge/ports.ts";
+import { answer, received, type Result } from "./rpc.ts";
+
+/** The Durable Object's call for backups, whose names would clash with those of the ledger and the sandbox. */
+export interface BackupsDoor {
+  callBackups(method: keyof Backups, parameters: unknown[]): Promise<Result<unknown>>;
+}
+
+/** Calls a method inside the Durable Object. */
+export function callBackups(
+  backups: Backups,
+  method: keyof Backups,
+  parameters: unknown[],
+): Promise<Result<unknown>> {
+  const called = backups[method] as (...given: unknown[]) => Promise<unknown>;
+  return answer(async () => {
+    try {
+      return await called.apply(backups, parameters);
+    } catch (error) {
+      throw coded(error, "backup_failed");
+    }
+  });
+}
+
+/** The backups as the Worker's edge sees them. */
+export function remoteBackups(object: () => BackupsDoor): Backups {
+  const call = async (method: keyof Backups, ...parameters: unknown[]): Promise<never> =>
+    (await received(object().callBackups(method, parameters))) as never;
+  return {
+    status: () => call("status"),
+    list: () => call("list"),
+    create: (options) => call("create", options),
+    verify: (id) => call("verify", id),
+    restore: (id, config) => call("restore", id, config),
+    cachedConfig: () => call("cachedConfig"),
+    configOf: (id) => call("configOf", id),
+  };
+}
