@@ -69,4 +69,17 @@ export const ACCESS_ERRORS = {
     cause: "The request carries no valid gateway token, or the config sets none.",
     fix: "Set gateway.token in the config, and send it as Authorization: Bearer.",
   },
+  webhooks_private: {
+    status: 401,
+    title: "Webhook routes are not public",
+    cause: "This deployment runs with PUBLIC_WEBHOOKS=false.",
+    fix: "Set PUBLIC_WEBHOOKS to true (steward:publicWebhooks) and deploy again.",
+  },
+  replay_not_allowed: {
+    status: 403,
+    title: "Events may not be replayed",
+    cause: "The service gives a rollout no record of past events: steward:replayEvents is 0 where it runs.",
+    fix: ({ configSet, script }) =>
+      `\`${configSet("steward:replayEvents", "100")}\`, then \`${script("rollout")}\`: the rollout after that one replays them.`,
+  },
 } as const satisfies Record<string, ErrorText>;

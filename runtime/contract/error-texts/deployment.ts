@@ -1,6 +1,9 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** Failures of a deployment: its stack, its environment, its image, its port. */
+/**
+ * Failures of a deployment: its stack, its resources, its image. What runs reports none of them, and its bundles leave
+ * these texts out.
+ */
 export const DEPLOYMENT_ERRORS = {
   application_orphaned: {
     status: 409,
@@ -146,13 +149,6 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The stack is a rehearsed one, and nothing answers at its emulated account.",
     fix: "Start the rehearsal again, and leave it running meanwhile.",
   },
-  replay_not_allowed: {
-    status: 403,
-    title: "Events may not be replayed",
-    cause: "The service gives a rollout no record of past events: steward:replayEvents is 0 where it runs.",
-    fix: ({ configSet, script }) =>
-      `\`${configSet("steward:replayEvents", "100")}\`, then \`${script("rollout")}\`: the rollout after that one replays them.`,
-  },
   service_unreachable: {
     status: 502,
     title: "The service does not answer",
@@ -178,42 +174,6 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The running version is not the one that was deployed last.",
     fix: ({ pulumi }) =>
       `Run \`${pulumi("up")}\` again: it rebuilds the bundle and names it by its content hash, so nothing needs to be removed first. If it persists, another deployment answers at the address: \`url\` of \`${pulumi("stack output")}\` has to lead to this stack's service alone.`,
-  },
-  webhooks_private: {
-    status: 401,
-    title: "Webhook routes are not public",
-    cause: "This deployment runs with PUBLIC_WEBHOOKS=false.",
-    fix: "Set PUBLIC_WEBHOOKS to true (steward:publicWebhooks) and deploy again.",
-  },
-  port_in_use: {
-    status: 500,
-    title: "The port is already in use",
-    cause: "Another process holds the port.",
-    fix: "Stop it, or map a different host port (steward:hostPort, PORT) to the container's port 8080.",
-  },
-  inner_port_in_use: {
-    status: 500,
-    title: "An inner port is already in use",
-    cause: "Another process on this machine holds the port of the gateway or of the supervisor.",
-    fix: "Stop that process, or set GATEWAY_PORT or SUPERVISOR_PORT to a free port.",
-  },
-  dm_policy_set: {
-    status: 502,
-    title: "TELEGRAM_DM_POLICY must not be set",
-    cause: "TELEGRAM_DM_POLICY has a non-empty value.",
-    fix: "Remove TELEGRAM_DM_POLICY; if a secret cannot be deleted, set it to an empty value.",
-  },
-  data_directory_unwritable: {
-    status: 500,
-    title: "The data directory cannot be written",
-    cause: "Permission denied on the data directory (on a host: the volume's mount).",
-    fix: "Make the user that runs steward the directory's owner (chown), or start with elevated rights.",
-  },
-  environment_invalid: {
-    status: 500,
-    title: "Invalid environment",
-    cause: "An environment variable has a value that is not allowed.",
-    fix: "Correct the variables named in the detail and deploy again.",
   },
   slack_config_token_invalid: {
     status: 502,

@@ -74,4 +74,34 @@ export const GATEWAY_ERRORS = {
     cause: "An unexpected error.",
     fix: "Read the log for the request's id.",
   },
+  port_in_use: {
+    status: 500,
+    title: "The port is already in use",
+    cause: "Another process holds the port.",
+    fix: "Stop it, or map a different host port (steward:hostPort, PORT) to the container's port 8080.",
+  },
+  inner_port_in_use: {
+    status: 500,
+    title: "An inner port is already in use",
+    cause: "Another process on this machine holds the port of the gateway or of the supervisor.",
+    fix: "Stop that process, or set GATEWAY_PORT or SUPERVISOR_PORT to a free port.",
+  },
+  dm_policy_set: {
+    status: 502,
+    title: "TELEGRAM_DM_POLICY must not be set",
+    cause: "TELEGRAM_DM_POLICY has a non-empty value.",
+    fix: "Remove TELEGRAM_DM_POLICY; if a secret cannot be deleted, set it to an empty value.",
+  },
+  data_directory_unwritable: {
+    status: 500,
+    title: "The data directory cannot be written",
+    cause: "Permission denied on the data directory (on a host: the volume's mount).",
+    fix: "Make the user that runs steward the directory's owner (chown), or start with elevated rights.",
+  },
+  environment_invalid: {
+    status: 500,
+    title: "Invalid environment",
+    cause: "An environment variable has a value that is not allowed.",
+    fix: "Correct the variables named in the detail and deploy again.",
+  },
 } as const satisfies Record<string, ErrorText>;

@@ -1,9 +1,11 @@
+import { glob, readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
 import { checkConfig, formatConfigProblems } from "../../../runtime/contract/config/index.ts";
 import { parseDuration } from "../../../runtime/contract/duration.ts";
 import { attest } from "../../../runtime/contract/attestation.ts";
 import { gatewayEnvironment, readEdgeSettings } from "../../../runtime/contract/environment.ts";
+import { DEPLOYMENT_ERRORS } from "../../../runtime/contract/error-texts/deployment.ts";
 import { type ErrorCode, ERRORS, fixOf } from "../../../runtime/contract/errors.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
 import { createRedactor, redactValue } from "../../../runtime/shared/redact.ts";
@@ -210,4 +212,15 @@ it("gives every error code a cause and a fix", () => {
     const fix = fixOf(code as ErrorCode);
     expect([code, cause.endsWith("."), fix.endsWith("."), status >= 400]).toEqual([code, true, true, true]);
   }
+});
+
+it("names no error in what runs whose text its bundles leave out", async () => {
+  const named: string[] = [];
+  for await (const file of glob("runtime/**/*.ts")) {
+    if (file.includes("error-texts")) continue;
+    const source = await readFile(file, "utf8");
+    const codes = Object.keys(DEPLOYMENT_ERRORS).filter((code) => source.includes(`"${code}"`));
+    named.push(...codes.map((code) => `${file}: ${code}`));
+  }
+  expect(named).toEqual([]);
 });
