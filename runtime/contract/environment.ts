@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { parseAlerts, type AlertSettings } from "./alerts.ts";
 import { DURATION_HELP, parseDuration } from "./duration.ts";
 
+import { isTenantId } from "./tenant.ts";
 import { formProblem, VARIABLES } from "./variables.ts";
 
 export { gatewayEnvironment, VARIABLES, type Environment, type VariableName } from "./variables.ts";
@@ -27,6 +28,15 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
  * once a start.
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
+
+/** `shared`: one sandbox serves the deployment. `chat`: each chat has its own; see tenant.ts. */
+export const TENANCIES = ["shared", "chat"] as const;
+
+/** See {@link TENANCIES}. */
+export type Tenancy = (typeof TENANCIES)[number];
+
+/** Default and upper limit of MAX_SANDBOXES, the number of containers that run at the same time. */
+export const SANDBOXES = { default: 10, most: 500 } as const;
 
 /** Limit of REPLAY_EVENTS. */
 export const MOST_REPLAYED = 500;
@@ -60,6 +70,20 @@ const edgeSchema = () =>
       const events = Number(text ?? "0");
       return Number.isInteger(events) && events >= 0 && events <= MOST_REPLAYED ? events : undefined;
     }, `not a whole number from 0 to ${MOST_REPLAYED}`),
+    TENANCY: readAs(
+      (text) => TENANCIES.find((one) => one === (text ?? "shared")),
+      'neither "shared" nor "chat"',
+    ),
+    MAX_SANDBOXES: readAs((text) => {
+      const sandboxes = Number(text ?? SANDBOXES.default);
+      return Number.isInteger(sandboxes) && sandboxes >= 1 && sandboxes <= SANDBOXES.most
+        ? sandboxes
+        : undefined;
+    }, `not a whole number from 1 to ${SANDBOXES.most}`),
+    CANARY_TENANTS: readAs((text) => {
+      const tenants = (text ?? "").split(",").filter((tenant) => tenant !== "");
+      return tenants.every(isTenantId) ? tenants : undefined;
+    }, "not a list of tenant ids"),
     // A right token is never made to wait, so its length is all that keeps it from being guessed.
     ADMIN_TOKEN: optional.check(
       z.refine((text) => text === undefined || text.length >= SHORTEST_ADMIN_TOKEN, {
@@ -98,6 +122,11 @@ export interface EdgeSettings {
   configRecovery: (typeof CONFIG_RECOVERIES)[number];
   /** Number of past events that a rollout may get as a redacted record; 0: none. */
   replayEvents: number;
+  tenancy: Tenancy;
+  /** Number of containers that may run at the same time. */
+  maxSandboxes: number;
+  /** Tenants that an update reaches first. */
+  canaryTenants: readonly string[];
   alerts?: AlertSettings;
 }
 
@@ -135,6 +164,9 @@ export function readEdgeSettings(environment: Readonly<Record<string, unknown>>)
       publicWebhooks: value.PUBLIC_WEBHOOKS,
       configRecovery: value.CONFIG_RECOVERY,
       replayEvents: value.REPLAY_EVENTS,
+      tenancy: value.TENANCY,
+      maxSandboxes: value.MAX_SANDBOXES,
+      canaryTenants: value.CANARY_TENANTS,
       ...(value.ALERTS && { alerts: value.ALERTS }),
     },
   };

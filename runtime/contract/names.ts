@@ -52,9 +52,13 @@ export const RESTORE_MARKER = "restore.json";
 /** The Durable Object class that owns the container (specification, section 9). */
 export const SANDBOX_CLASS = "Sandbox";
 
+/** The Durable Object class that knows the tenants, where each chat has a sandbox of its own. */
+export const DIRECTORY_CLASS = "Directory";
+
 /** The Worker's bindings that are not environment variables. */
 export const BINDINGS = {
   sandbox: "SANDBOX",
+  directory: "DIRECTORY",
   state: "STATE",
   version: "VERSION",
   email: "ALERT_EMAIL",

@@ -29,6 +29,9 @@ export const VARIABLES = {
   PUBLIC_WEBHOOKS: { reader: "edge", secret: false },
   CONFIG_RECOVERY: { reader: "edge", secret: false },
   REPLAY_EVENTS: { reader: "edge", secret: false },
+  TENANCY: { reader: "edge", secret: false },
+  MAX_SANDBOXES: { reader: "edge", secret: false },
+  CANARY_TENANTS: { reader: "edge", secret: false },
   ALERTS: { reader: "edge", secret: true },
   ENVIRONMENT_NAME: { reader: "edge", secret: false },
   PUBLIC_ORIGIN: { reader: "edge", secret: false },
@@ -72,7 +75,7 @@ export function trimmedVariables(environment: Environment): Environment {
 const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** Names that processes and platforms read themselves; setting one of these changes more than a config. */
 const RESERVED =
-  /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|STATE|VERSION)$/;
+  /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|DIRECTORY|STATE|VERSION)$/;
 
 /** Returns why a name cannot be that of a variable of the operator's own, or nothing. */
 export function ownNameProblem(name: string): string | undefined {

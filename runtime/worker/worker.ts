@@ -11,6 +11,7 @@ import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
 
+export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
 
 type Edge = ReturnType<typeof createEdge>;

@@ -48,7 +48,15 @@ describe("the edge's environment", () => {
   it("has the documented defaults", () => {
     const expected = {
       ok: true,
-      settings: { sleepAfterMs: 600_000, publicWebhooks: true, configRecovery: "manual", replayEvents: 0 },
+      settings: {
+        sleepAfterMs: 600_000,
+        publicWebhooks: true,
+        configRecovery: "manual",
+        replayEvents: 0,
+        tenancy: "shared",
+        maxSandboxes: 10,
+        canaryTenants: [],
+      },
     };
     expect(readEdgeSettings({})).toEqual(expected);
     const empty = { EDGE_ACCESS_AUD: "", SANDBOX_SLEEP_AFTER: "", PUBLIC_WEBHOOKS: "", CONFIG_RECOVERY: "" };

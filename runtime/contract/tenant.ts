@@ -1,0 +1,48 @@
+import type { Platform } from "./delivery.ts";
+import { AGENT } from "./names.ts";
+
+/**
+ * A chat with a sandbox of its own: a direct chat, a group, a channel with its threads, or a paired browser. Its id is
+ * `<platform>-<chat>`; it names the Durable Object, the bucket's prefix and a host's folder.
+ */
+export type TenantId = string;
+
+/** A tenant's chat. That of a paired browser is its device. */
+export interface TenantChat {
+  platform: Platform | "web";
+  chat: string;
+}
+
+/** Characters of a chat's id that stand for themselves in a tenant's id. */
+const PLAIN = /^[A-Za-z0-9-]$/;
+const TENANT_ID = /^(?:slack|telegram|discord|web)-(?:[A-Za-z0-9-]|_[0-9a-f]{2}){1,128}$/;
+
+/** Returns true for the id of a tenant. Such an id is safe in a key of the bucket and in a path. */
+export function isTenantId(text: string): boolean {
+  return TENANT_ID.test(text);
+}
+
+/** Returns the tenant of a chat. */
+export function tenantOf({ platform, chat }: TenantChat): TenantId {
+  return `${platform}-${escaped(chat)}`;
+}
+
+/** Returns the chat that a tenant serves. */
+export function chatOfTenant(tenant: TenantId): TenantChat {
+  const end = tenant.indexOf("-");
+  const chat = decodeURIComponent(tenant.slice(end + 1).replaceAll("_", "%"));
+  return { platform: tenant.slice(0, end) as TenantChat["platform"], chat };
+}
+
+/** Returns where a tenant's objects lie in the bucket. */
+export function tenantPrefix(tenant: TenantId): string {
+  return `${AGENT}/tenants/${tenant}/`;
+}
+
+// An underscore and two hexadecimal digits for each other byte: an id is a plain name, and no two chats share one.
+function escaped(chat: string): string {
+  return Array.from(new TextEncoder().encode(chat), (byte) => {
+    const character = String.fromCharCode(byte);
+    return PLAIN.test(character) ? character : `_${byte.toString(16).padStart(2, "0")}`;
+  }).join("");
+}

@@ -1,0 +1,100 @@
+import type { Reason } from "../../contract/errors.ts";
+import type { TenantId } from "../../contract/tenant.ts";
+import type { Row, Sql } from "../ledger/sql.ts";
+import type { Clock, LedgerCounts } from "../ports.ts";
+
+/** Report of a tenant about itself, once a minute while it has something to do. */
+export interface TenantReport {
+  /** Its container runs. */
+  running: boolean;
+  /** The version of its container, if one has run. */
+  version?: string | undefined;
+  counts: LedgerCounts;
+  /** Why it does not answer. */
+  problem?: Reason | undefined;
+}
+
+/** A tenant of the deployment. Times are ISO 8601. */
+export interface Tenant {
+  id: TenantId;
+  firstSeenAt: string;
+  /** Time of its last report. */
+  lastSeenAt: string;
+  report?: TenantReport;
+}
+
+/** A part of the tenants. */
+export interface TenantQuery {
+  limit: number;
+  /** The last id of the part before. */
+  after?: TenantId | undefined;
+}
+
+/** The table of tenants. Its size depends on their number alone: a report replaces the one before. */
+export class TenantRoster {
+  readonly #sql: Sql;
+  readonly #clock: Clock;
+
+  constructor(sql: Sql, clock: Clock) {
+    this.#sql = sql;
+    this.#clock = clock;
+    sql.all(
+      `CREATE TABLE IF NOT EXISTS tenants (
+         id TEXT PRIMARY KEY,
+         first_seen INTEGER NOT NULL,
+         last_seen INTEGER NOT NULL,
+         has_problem INTEGER NOT NULL DEFAULT 0,
+         report TEXT
+       ) WITHOUT ROWID`,
+    );
+    sql.all("CREATE INDEX IF NOT EXISTS tenants_listing ON tenants (has_problem DESC, id)");
+  }
+
+  /** Adds a tenant, unless it is there. */
+  meet(id: TenantId): void {
+    const now = this.#clock();
+    this.#sql.all(
+      "INSERT INTO tenants (id, first_seen, last_seen) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      id,
+      now,
+      now,
+    );
+  }
+
+  /** Replaces a tenant's report. One that is not in the table stays out of it. */
+  report(id: TenantId, report: TenantReport): void {
+    this.#sql.all(
+      "UPDATE tenants SET last_seen = ?2, has_problem = ?3, report = ?4 WHERE id = ?1",
+      id,
+      this.#clock(),
+      report.problem === undefined ? 0 : 1,
+      JSON.stringify(report),
+    );
+  }
+
+  /** Removes a tenant. Its own object keeps its data. */
+  forget(id: TenantId): void {
+    this.#sql.all("DELETE FROM tenants WHERE id = ?", id);
+  }
+
+  /** Returns tenants by id, those with a problem first. */
+  list({ limit, after }: TenantQuery): Tenant[] {
+    const rows = this.#sql.all(
+      `SELECT id, first_seen, last_seen, report FROM tenants
+       WHERE ?1 IS NULL OR (-has_problem, id) > (SELECT -has_problem, id FROM tenants WHERE id = ?1)
+       ORDER BY has_problem DESC, id LIMIT ?2`,
+      after ?? null,
+      limit,
+    );
+    return rows.map(tenantOfRow);
+  }
+}
+
+function tenantOfRow({ id, first_seen: first, last_seen: last, report }: Row): Tenant {
+  return {
+    id: String(id),
+    firstSeenAt: new Date(Number(first)).toISOString(),
+    lastSeenAt: new Date(Number(last)).toISOString(),
+    ...(report != null && { report: JSON.parse(String(report)) as TenantReport }),
+  };
+}
