@@ -10,7 +10,7 @@ import { listen } from "../process/listen.ts";
 import { randomBytes } from "../process/random.ts";
 import { homeName, readProcessSettings } from "../process/settings.ts";
 import { Commands } from "./commands.ts";
-import { namedOperators } from "./admission.ts";
+import { namedOperators } from "../shared/channel-access.ts";
 import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
 import type { InTurn } from "./inbox/chat-queues.ts";
