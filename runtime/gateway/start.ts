@@ -11,7 +11,7 @@ import { randomBytes } from "../process/random.ts";
 import { homeName, readProcessSettings } from "../process/settings.ts";
 import { TENANT_VARIABLE } from "../contract/variables.ts";
 import { Commands } from "./commands.ts";
-import { namedOperators } from "./admission.ts";
+import { namedOperators } from "../shared/channel-access.ts";
 import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
 import type { InTurn } from "./inbox/chat-queues.ts";
