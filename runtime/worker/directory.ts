@@ -4,8 +4,10 @@ import type { OperationRequest } from "../contract/control.ts";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import type { Delivery, Platform } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
+import { AGENT } from "../contract/names.ts";
 import { chatOfTenant, stateKeys, type TenantId } from "../contract/tenant.ts";
 import { messageIn, messageTo, post } from "../edge/ledger/post.ts";
+import { adoptApprovals } from "../edge/tenants/adopt.ts";
 import { readAccessRules } from "../edge/tenants/access-rules.ts";
 import { TenantDesk } from "../edge/tenants/desk.ts";
 import { operateOnPeople } from "../edge/tenants/operations.ts";
@@ -20,9 +22,11 @@ import {
   channelAccess,
 } from "../shared/channel-access.ts";
 import { Alarm } from "./alarm.ts";
+import { ContainerMemory } from "./container-memory.ts";
 import { durableSql } from "./durable-sql.ts";
 import { consoleLog, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { answer, received } from "./rpc.ts";
+import { remoteSandbox } from "./tenants.ts";
 
 /**
  * Knows the tenants of a deployment in which each chat has a sandbox of its own, and who may write to the bot. It sees a
@@ -34,6 +38,8 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
   readonly #alarm: Alarm;
+  readonly #notes: ContainerMemory;
+  #adopting: Promise<void> | undefined;
   /** The rules of each platform that were read last. */
   readonly #rules = new Map<Platform, AccessRules>();
 
@@ -46,6 +52,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     const send: typeof fetch = (url, init) => fetch(url, init);
     this.#alarm = new Alarm({ storage: ctx.storage, waitUntil: (work) => ctx.waitUntil(work) });
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
+    this.#notes = new ContainerMemory(sql);
     this.#roster = new TenantRoster(sql, clock);
     this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
     this.#outbox = new TenantOutbox({
@@ -71,7 +78,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   }
 
   introduce(tenant: TenantId, event: Delivery) {
-    return answer(() => this.#desk.introduce(tenant, event));
+    return answer(async () => {
+      await this.#adopt();
+      return this.#desk.introduce(tenant, event);
+    });
   }
 
   report(tenant: TenantId, report: TenantReport) {
@@ -94,7 +104,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   }
 
   operate(request: OperationRequest) {
-    return answer(() => operateOnPeople(this.#people, request));
+    return answer(async () => {
+      await this.#adopt();
+      return operateOnPeople(this.#people, request);
+    });
   }
 
   /** Sends what waits in the outbox. */
@@ -102,6 +115,23 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     this.#alarm.fired();
     await this.#outbox.run();
     this.#schedule();
+  }
+
+  /** Takes over the approvals from before, once. */
+  async #adopt(): Promise<void> {
+    if (this.#notes.read("adopted") === "yes") return;
+    this.#adopting ??= adoptApprovals({
+      sandbox: remoteSandbox(this.env, AGENT),
+      hasState: async () => {
+        const { objects } = await this.env.STATE.list({ prefix: stateKeys().generations, limit: 1 });
+        return objects.length > 0;
+      },
+      people: this.#people,
+    }).finally(() => {
+      this.#adopting = undefined;
+    });
+    await this.#adopting;
+    this.#notes.write("adopted", "yes");
   }
 
   /** Returns the access rules of the config in the bucket; of the last one that could be read while it is broken. */

@@ -16,7 +16,7 @@ import { answer } from "./rpc.ts";
 const ASK_AGAIN_SECONDS = 5;
 
 /**
- * Owns the container, records events and delivers them to it. One object serves the whole deployment. Its calls are
+ * Owns a container, records events and delivers them to it. One object serves the whole deployment, or a chat. Its calls are
  * those of edge/ports.ts; each resolves to a `Result`.
  */
 export class Sandbox extends DurableObject<WorkerEnvironment> implements SandboxCalls {

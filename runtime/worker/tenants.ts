@@ -50,6 +50,19 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
   return DIRECTORY && { tenants: (query) => received(DIRECTORY.getByName(AGENT).tenants(query)) };
 }
 
+/** Returns an object's sandbox as the edge uses it. */
+export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): Sandbox {
+  // A stub belongs to the request that made it, so each call gets its own.
+  const object = () => SANDBOX.getByName(name);
+  return {
+    status: () => received(object().status()),
+    wake: (by) => received(object().wake(by)),
+    restart: () => received(object().restart()),
+    request: (port, request) => received(object().request(port, request)),
+    peek: (request, port) => received(object().peek(request, port)),
+  };
+}
+
 /** Returns a sandbox whose operations about people are the directory's, which starts no container for them. */
 export function withDirectory(sandbox: Sandbox, { DIRECTORY }: WorkerEnvironment): Sandbox {
   if (DIRECTORY === undefined) return sandbox;

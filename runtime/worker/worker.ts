@@ -12,7 +12,7 @@ import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
-import { objectOf, readBrokerUrl, remoteTenants, withDirectory } from "./tenants.ts";
+import { objectOf, readBrokerUrl, remoteSandbox, remoteTenants, withDirectory } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
@@ -64,16 +64,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
       lastAnswer: (question) => received(object().lastAnswer(question)),
     },
     signatures: { useSignature: (mac, expiresAt) => received(object().useSignature(mac, expiresAt)) },
-    sandbox: withDirectory(
-      {
-        status: () => received(object().status()),
-        wake: (by) => received(object().wake(by)),
-        restart: () => received(object().restart()),
-        request: (port, request) => received(object().request(port, request)),
-        peek: (request, port) => received(object().peek(request, port)),
-      },
-      env,
-    ),
+    sandbox: withDirectory(remoteSandbox(env, tenant ?? AGENT), env),
     backups: remoteBackups(object),
     broker: async (request) => {
       const { tenant = AGENT, url } = readBrokerUrl(request.url);

@@ -50,9 +50,13 @@ async function byChat(variables: Record<string, string> = {}) {
     const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
     return stdout === "" ? JSON.stringify(problem) : stdout;
   };
-  /** Objects that have ever had a container. */
+  /** Containers that run. */
+  const counts = async (chat: string): Promise<LedgerCounts> => {
+    const answer = await request(`/debug/ledger?chat=${chat}`, { headers: identity.headers });
+    return ((await answer.json()) as { counts: LedgerCounts }).counts;
+  };
   const containers = async (): Promise<number> => (await readdir(service.containers).catch(() => [])).length;
-  return { ...service, headers: identity.headers, read, cli, containers };
+  return { ...service, read, cli, counts, containers };
 }
 
 test(
@@ -99,8 +103,27 @@ test(
   },
 );
 
+test(
+  "who was let in before the chats had sandboxes of their own is let in",
+  { timeout: 120_000 },
+  async () => {
+    const { postSlack, read, cli, counts, deploy } = await byChat({ TENANCY: "shared" });
+    await postSlack(said("D1", "UANN", "may I?"));
+    await expect.poll(() => read("D1").join("\n"), SOON).toContain("Your pairing code:");
+    await cli(`pairing approve slack ${/pairing code: (\w{8})/.exec(read("D1").join("\n"))?.[1]}`);
+    await cli("pairing grant slack UBOB operator");
+    await cli("backup create");
+
+    await deploy({ TENANCY: "chat" });
+    await postSlack(said("D1", "UANN", "and now?"));
+    await expect.poll(() => read("D1").join("\n"), SOON).toContain("and now?");
+    expect(await cli("pairing list")).toContain("Approved slack senders: UANN, UBOB (operator)");
+    expect(await counts("slack-D1")).toMatchObject({ answered: 1, ignored: 0 });
+  },
+);
+
 test("a stranger's flood starts nothing, and is answered once in a while", { timeout: 120_000 }, async () => {
-  const { postSlack, read, containers, request, headers } = await byChat();
+  const { postSlack, read, counts, containers } = await byChat();
   for (let round = 0; round < 10; round += 1) {
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => postSlack(said("D9", "UFLOOD", "let me in"))),
@@ -108,8 +131,7 @@ test("a stranger's flood starts nothing, and is answered once in a while", { tim
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   }
   const open = async (): Promise<number> => {
-    const answer = await request("/debug/ledger?chat=slack-D9", { headers });
-    const { waiting, delivering } = ((await answer.json()) as { counts: LedgerCounts }).counts;
+    const { waiting, delivering } = await counts("slack-D9");
     return waiting + delivering;
   };
   await expect.poll(open, SOON).toBe(0);

@@ -34,7 +34,6 @@ export interface WorkerOptions {
  */
 export async function startWorker(variables: Record<string, string> = {}, { config }: WorkerOptions = {}) {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-worker-"));
-  const byChat = variables["TENANCY"] === "chat";
   const { worker, container } = await buildBundle();
   const slack = await startSlack({
     ...LOOPBACK,
@@ -65,7 +64,8 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
   const deploy = async (changed: Record<string, string>): Promise<void> => {
     const endpoints = { SLACK_API_URL: slack.apiUrl, ANTHROPIC_BASE_URL: model.url };
     const origin = { PUBLIC_ORIGIN: publicAddress.url };
-    const texts = { ...SECRETS, ...endpoints, ...origin, ...variables, ...changed };
+    const texts: Record<string, string> = { ...SECRETS, ...endpoints, ...origin, ...variables, ...changed };
+    const byChat = texts["TENANCY"] === "chat";
     version += 1;
     await runner.apply({
       scripts: [

@@ -64,6 +64,16 @@ export class People {
     return row && String(row["tenant"]);
   }
 
+  /** Takes over approvals from before the chats had sandboxes of their own. Nobody is told. */
+  adopt(platform: Platform, { allowFrom, operators }: Pick<PairingList, "allowFrom" | "operators">): void {
+    const known = this.#read(platform);
+    this.#write(platform, {
+      ...known,
+      allowFrom: [...new Set([...allowFrom, ...known.allowFrom])],
+      operators: [...new Set([...operators, ...known.operators])],
+    });
+  }
+
   /** The lists of a platform; a gateway's store has the same calls. */
   on(platform: Platform) {
     const { onChange, clock } = this.#options;
