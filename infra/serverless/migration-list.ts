@@ -11,9 +11,9 @@ const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
 /**
  * Everything that is wrong with a list of migrations, one sentence each.
  *
- * @param required the class that has to exist after the last step.
+ * @param required the classes that have to exist after the last step.
  */
-export function checkMigrations(migrations: readonly Migration[], required: string): string[] {
+export function checkMigrations(migrations: readonly Migration[], required: readonly string[]): string[] {
   const tags = migrations.flatMap(({ tag }, index) =>
     tag === `v${index + 1}` ? [] : [`entry ${index + 1} has the tag "${tag}", expected "v${index + 1}"`],
   );
@@ -22,29 +22,39 @@ export function checkMigrations(migrations: readonly Migration[], required: stri
       .filter((name) => !CLASS_NAME.test(name))
       .map((name) => `"${name}" of ${tag} is not a class name`),
   );
-  const known = migrations.some(({ newSqliteClasses }) => newSqliteClasses.includes(required));
-  return [...tags, ...classes, ...(known ? [] : [`no entry creates the class ${required}`])];
+  const missing = missingClasses(migrations, required).map((name) => `no entry creates the class ${name}`);
+  return [...tags, ...classes, ...missing];
+}
+
+/** Returns the classes that no entry creates. */
+export function missingClasses(migrations: readonly Migration[], required: readonly string[]): string[] {
+  const created = new Set(migrations.flatMap(({ newSqliteClasses }) => newSqliteClasses));
+  return required.filter((name) => !created.has(name));
 }
 
 /**
  * Returns the list that a wrong list most likely means: the tags in order from v1 to the highest tag in the list, and a
- * last entry that creates `required` if none does. A tag that is too high is kept, and each missing tag before it gets
- * the classes of the next entry.
+ * last entry that creates what no entry creates of `required`. A tag that is too high is kept, and each missing tag
+ * before it gets the classes of the next entry. An entry without a class creates the first of `required`.
  */
-export function repairedMigrations(migrations: readonly Migration[], required: string): Migration[] {
+export function repairedMigrations(
+  migrations: readonly Migration[],
+  required: readonly [string, ...string[]],
+): Migration[] {
   const numbered = migrations.map(({ tag }, index) => Number(/^v([1-9]\d?)$/.exec(tag)?.[1] ?? index + 1));
   const highest = Math.max(migrations.length, ...numbered, 1);
   const classesOf = (classes: readonly string[]): string[] => {
     const valid = classes.filter((name) => CLASS_NAME.test(name));
-    return valid.length > 0 ? valid : [required];
+    return valid.length > 0 ? valid : [required[0]];
   };
   const repaired = Array.from({ length: highest }, (_, index): Migration => {
     const exact = migrations[numbered.indexOf(index + 1)];
     const next = exact ?? migrations[numbered.findIndex((number) => number > index)] ?? migrations.at(-1);
     return { tag: `v${index + 1}`, newSqliteClasses: classesOf(next?.newSqliteClasses ?? []) };
   });
-  if (repaired.some(({ newSqliteClasses }) => newSqliteClasses.includes(required))) return repaired;
-  return [...repaired, { tag: `v${highest + 1}`, newSqliteClasses: [required] }];
+  const missing = missingClasses(repaired, required);
+  if (missing.length === 0) return repaired;
+  return [...repaired, { tag: `v${highest + 1}`, newSqliteClasses: missing }];
 }
 
 /** A Worker's migrations as the account has them. */

@@ -8,7 +8,7 @@ describe("a list of migrations", () => {
         { tag: "v1", newSqliteClasses: ["not a class"] },
         { tag: "v3", newSqliteClasses: [] },
       ],
-      "Sandbox",
+      ["Sandbox"],
     );
 
     expect(problems).toEqual([
@@ -38,11 +38,26 @@ describe("a list of migrations", () => {
         const [tag = "", name = ""] = text.split(":");
         return { tag, newSqliteClasses: [name] };
       });
-    expect(repairedMigrations(list(given), "Sandbox")).toEqual(list(repaired));
-    expect(checkMigrations(repairedMigrations(list(given), "Sandbox"), "Sandbox")).toEqual([]);
+    expect(repairedMigrations(list(given), ["Sandbox"])).toEqual(list(repaired));
+    expect(checkMigrations(repairedMigrations(list(given), ["Sandbox"]), ["Sandbox"])).toEqual([]);
+  });
+
+  test("creates every class that is needed, in entries of their own or in one", () => {
+    const needed: [string, string] = ["Sandbox", "Directory"];
+    const shared = [{ tag: "v1", newSqliteClasses: ["Sandbox"] }];
+    expect(checkMigrations(shared, needed)).toEqual(["no entry creates the class Directory"]);
+    expect(repairedMigrations(shared, needed)).toEqual([
+      ...shared,
+      { tag: "v2", newSqliteClasses: ["Directory"] },
+    ]);
+    expect(checkMigrations([{ tag: "v1", newSqliteClasses: needed }], needed)).toEqual([]);
+    expect(repairedMigrations([{ tag: "v1", newSqliteClasses: ["Archive"] }], needed)).toEqual([
+      { tag: "v1", newSqliteClasses: ["Archive"] },
+      { tag: "v2", newSqliteClasses: needed },
+    ]);
   });
 
   test("must not be empty", () => {
-    expect(checkMigrations([], "Sandbox")).toEqual(["no entry creates the class Sandbox"]);
+    expect(checkMigrations([], ["Sandbox"])).toEqual(["no entry creates the class Sandbox"]);
   });
 });
