@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { checkMigrations, repairedMigrations } from "../../../infra/serverless/migration-list.ts";
+import {
+  checkMigrations,
+  renamingLines,
+  repairedMigrations,
+} from "../../../infra/serverless/migration-list.ts";
 
 describe("a list of migrations", () => {
   test("is told everything that is wrong with it", () => {
@@ -60,4 +64,19 @@ describe("a list of migrations", () => {
   test("must not be empty", () => {
     expect(checkMigrations([], ["Sandbox"])).toEqual(["no entry creates the class Sandbox"]);
   });
+});
+
+test("a rename says what is lost: the Durable Object of all chats, or those of each and their directory", () => {
+  const shared = [{ tag: "v1", newSqliteClasses: ["Sandbox"] }];
+  const chat = [...shared, { tag: "v2", newSqliteClasses: ["Directory"] }];
+  expect(renamingLines("old", "new", shared)).toEqual([
+    "Worker old → new: created with its classes and container, and deleted under the old name",
+    "Moves along: the bucket with the container's backups, which the new container begins with",
+    "Lost: the old Worker's Durable Object (the ledger with accepted but unanswered events and its history), and container changes since the last backup",
+  ]);
+  expect(renamingLines("old", "new", chat)).toEqual([
+    "Worker old → new: created with its classes and containers, and deleted under the old name",
+    "Moves along: the bucket with the containers' backups, which the new containers begin with",
+    "Lost: the old Worker's Durable Objects (each chat's ledger with accepted but unanswered events and its history, and the directory of chats and people), and container changes since the last backups",
+  ]);
 });
