@@ -182,7 +182,8 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   /** Size of the container. Default: `lite`. */
   instanceType?: InstanceType | undefined;
   /**
-   * Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured.
+   * Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the
+   * cost estimate until usage was measured.
    * With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
    */
   expectedAwakeHours?: number | undefined;

@@ -128,6 +128,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
         instanceType: settings.instanceType,
         sleepAfter: settings.sleepAfter,
         awakeHours: settings.expectedAwakeHours,
+        maxSandboxes: settings.maxSandboxes,
         monthlyBudget: settings.monthlyBudget,
         accountId,
         bucketName: bucket.name,

@@ -39,7 +39,8 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
    */
   async check(olds, news) {
     const { maxInstances: before = 0 } = olds;
-    if (before > news.maxInstances) say(`Containers that may run at a time: ${before} → ${news.maxInstances}`);
+    if (before > news.maxInstances)
+      say(`Containers that may run at a time: ${before} → ${news.maxInstances}`);
     if (olds.name === news.name || news.name === UNKNOWN) return;
     const taken = await whyTaken(news).catch(untold(`${news.name} exists`));
     if (taken !== undefined) throw taken;
