@@ -16,6 +16,7 @@ export const LIMITS: readonly string[] = [
   "CPU, memory, duration, subrequest and size limits of the platform are not enforced, nor are its API's rate limits.",
   "Container applications: no placement or instance types. A full_manual rollout stays pending; a full_auto one replaces all containers at once, and counts them as one.",
   "max_instances: not enforced where Docker runs the containers. Elsewhere a start beyond it fails in monitor() and at the first request, in the words of Cloudflare's sandbox-sdk, since none are documented; a lower number stops no container.",
+  "A version from before a Durable Object migration can be deployed again, which Cloudflare's rollbacks refuse.",
   "A version may bind a Durable Object class that its code does not export.",
   "There is no container registry, and nothing is pushed: an image is one that this machine has.",
   "A stopped container is killed after seconds, not after the platform's 15 minutes; a container without Docker is a local process that shares this machine's network and file system.",

@@ -50,6 +50,8 @@ describe("a stack that goes from one sandbox to one for each chat, and back", ()
       expect(account().applications).toMatchObject([{ id, settings: { max_instances: 10 } }]);
       expect((await fetch(`${world.front.url}/healthz`)).status).toBe(200);
       expect(await changes()).toEqual(["same"]);
+      const { summary } = await subject.stack.refresh();
+      expect(Object.keys(summary.resourceChanges ?? {})).toEqual(["same"]);
     },
     UPDATE_MS,
   );
