@@ -1,6 +1,7 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { ConfigSource, GenerationManifest } from "../contract/backup.ts";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
+import type { StateKeys } from "../contract/tenant.ts";
 import type { Clock } from "../edge/ports.ts";
 import { backoffMs, pause } from "../shared/backoff.ts";
 import type { Log } from "../shared/log.ts";
@@ -20,6 +21,9 @@ const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 /** Dependencies of {@link ContainerBackups}. */
 interface ContainerBackupsOptions {
   bucket: R2Bucket;
+  keys: StateKeys;
+  /** See {@link CachedConfig}. */
+  sharesConfig: boolean;
   ports: SupervisorPort;
   notes: Notes;
   /** Returns true if the platform runs the container. */

@@ -20,7 +20,7 @@ export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "gateway
 
 /** One route of the edge. */
 export interface Route {
-  method: "GET" | "POST" | "PATCH";
+  method: "GET" | "POST" | "PATCH" | "PUT";
   path: string;
   access: RouteAccess;
   /** Served only on a host that uses ADMIN_TOKEN instead of an identity gateway. */
@@ -121,6 +121,7 @@ export const ROUTES = {
   stackConfigVariables: { method: "GET", path: "/stack/config-variables", access: "stack" },
   brokerGet: { method: "GET", path: `${BROKER_PATH}/*`, access: "gateway" },
   brokerPost: { method: "POST", path: `${BROKER_PATH}/*`, access: "gateway" },
+  brokerPut: { method: "PUT", path: `${BROKER_PATH}/*`, access: "gateway" },
   brokerPatch: { method: "PATCH", path: `${BROKER_PATH}/*`, access: "gateway" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

@@ -18,12 +18,25 @@ const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
 const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
 /** The longest message of any platform has 40,000 characters, and JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
+/** Arguments and fields that hold a chat's id. */
+type ChatField = "channel" | "channel_id" | "chat_id";
+/**
+ * Operations without such a field: `none` concerns no chat, `file` reads a file of some chat, and `unnamed` writes to a
+ * chat that the request does not name.
+ */
+type NoChatField = "none" | "file" | "unnamed";
+/** Makes an operation that has such a field declare it. */
+type ChatOf<Given> = [Extract<keyof Given, ChatField>] extends [never]
+  ? NoChatField
+  : Extract<keyof Given, ChatField>;
 /** Values used to build an operation's URL, by name. */
 export type OperationArguments = Readonly<Record<string, string>>;
 
 /** A request that the gateway may send to a service. */
 export interface ServiceOperation {
   readonly method: "GET" | "POST" | "PATCH" | "PUT";
+  /** The argument or field with the chat that it writes to or reads from. A pass for one chat is checked by it. */
+  readonly chat: ChatField | NoChatField;
   /** Validators of its arguments. All are required, and no others are accepted. */
   readonly takes: Readonly<Record<string, (value: string) => boolean>>;
   /** Returns the path relative to the service's address. `key` is used if the service expects it in the URL. */
@@ -36,8 +49,14 @@ export interface ServiceOperation {
   readonly longest: number;
 }
 
-interface OperationParts extends Partial<Pick<ServiceOperation, "method" | "takes" | "body" | "fields">> {
+type Validators = ServiceOperation["takes"];
+type Fields = Record<string, unknown>;
+
+interface OperationParts<Takes, Given> extends Partial<Pick<ServiceOperation, "method" | "body">> {
+  chat: ChatOf<Takes & Given>;
   path: ServiceOperation["path"];
+  takes?: Takes & Validators;
+  fields?: z.ZodMiniType<Given & Fields>;
 }
 
 const LONGEST = {
@@ -48,23 +67,37 @@ const LONGEST = {
   unread: LONGEST_QUESTION_BYTES,
 } as const satisfies Record<ServiceOperation["body"], number>;
 
-function get(path: ServiceOperation["path"], takes: ServiceOperation["takes"] = {}): ServiceOperation {
-  return { method: "GET", takes, path, body: "none", longest: 0 };
+function get<Takes>(
+  chat: ChatOf<Takes>,
+  path: ServiceOperation["path"],
+  takes?: Takes & Validators,
+): ServiceOperation {
+  return { method: "GET", chat, takes: takes ?? {}, path, body: "none", longest: 0 };
 }
 
-function send({ body = "json", method = "POST", takes = {}, ...parts }: OperationParts): ServiceOperation {
-  return { method, takes, body, longest: LONGEST[body], ...parts };
+function send<Takes, Given>(parts: OperationParts<Takes, Given>): ServiceOperation {
+  const { body = "json", method = "POST", takes = {}, ...others } = parts;
+  return { method, takes, body, longest: LONGEST[body], ...others };
 }
 
 const text = z.string();
 const id = z.string().check(z.minLength(1), z.maxLength(256));
 
-function telegram(method: string, fields: z.ZodMiniType<Record<string, unknown>>): ServiceOperation {
-  return send({ path: (_, key) => `/${botPath(key)}/${method}`, fields });
+function telegram<Given extends Fields>(
+  method: string,
+  chat: ChatOf<Given>,
+  fields: z.ZodMiniType<Given>,
+  body: "json" | "parts" = "json",
+): ServiceOperation {
+  return send({ chat, path: (_, key) => `/${botPath(key)}/${method}`, body, fields });
 }
 
-function slack(method: string, fields: z.ZodMiniType<Record<string, unknown>>): ServiceOperation {
-  return send({ path: () => `/${method}`, body: "form", fields });
+function slack<Given extends Fields>(
+  method: string,
+  chat: ChatOf<Given>,
+  fields: z.ZodMiniType<Given>,
+): ServiceOperation {
+  return send({ chat, path: () => `/${method}`, body: "form", fields });
 }
 
 const TELEGRAM_TEXT = {
@@ -109,16 +142,12 @@ function isButtons(blocks: string): boolean {
   }
 }
 
-/** A multipart upload; all fields except the file are text. */
-function telegramFile(method: string, field: "photo" | "document"): ServiceOperation {
-  const fields = z.strictObject({
-    chat_id: id,
-    message_thread_id: z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
-    caption: z.optional(z.string().check(z.maxLength(1_024))),
-    [field]: z.instanceof(Blob),
-  });
-  return send({ path: (_, key) => `/${botPath(key)}/${method}`, body: "parts", fields });
-}
+/** Fields of an upload besides the file. A form has text only. */
+const TELEGRAM_FILE = z.strictObject({
+  chat_id: id,
+  message_thread_id: z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
+  caption: z.optional(z.string().check(z.maxLength(1_024))),
+});
 
 /** Longest path or model id, in characters. */
 const LONGEST_PATH = 1_024;
@@ -202,26 +231,28 @@ const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value
  */
 export const SERVICE_OPERATIONS = {
   /** https://docs.claude.com/en/api/messages */
-  "anthropic/messages": send({ path: () => "/v1/messages", body: "unread" }),
+  "anthropic/messages": send({ chat: "none", path: () => "/v1/messages", body: "unread" }),
   /** https://docs.claude.com/en/api/models */
-  "anthropic/model": get(({ id }) => `/v1/models/${encodeURIComponent(id ?? "")}`, {
+  "anthropic/model": get("none", ({ id }) => `/v1/models/${encodeURIComponent(id ?? "")}`, {
     id: isPlainPath,
   }),
   /** https://platform.openai.com/docs/api-reference/chat */
-  "openai/chat/completions": send({ path: () => "/chat/completions", body: "unread" }),
+  "openai/chat/completions": send({ chat: "none", path: () => "/chat/completions", body: "unread" }),
   /** https://platform.openai.com/docs/api-reference/audio/createTranscription */
   "openai/audio/transcriptions": send({
+    chat: "none",
     path: () => "/audio/transcriptions",
     body: "parts",
     fields: z.strictObject({ model: id, response_format: z.literal("json"), file: z.instanceof(Blob) }),
   }),
   /** https://platform.openai.com/docs/api-reference/models/list */
-  "openai/models": get(() => "/models"),
+  "openai/models": get("none", () => "/models"),
   /** https://docs.slack.dev/reference/methods/auth.test */
-  "slack/auth.test": slack("auth.test", z.strictObject({})),
+  "slack/auth.test": slack("auth.test", "none", z.strictObject({})),
   /** https://docs.slack.dev/reference/methods/chat.postMessage */
   "slack/chat.postMessage": slack(
     "chat.postMessage",
+    "channel",
     z.strictObject({
       channel: id,
       text,
@@ -234,28 +265,37 @@ export const SERVICE_OPERATIONS = {
   /** https://docs.slack.dev/reference/methods/chat.update */
   "slack/chat.update": slack(
     "chat.update",
+    "channel",
     z.strictObject({ channel: id, ts: id, text, blocks: z.optional(z.literal("[]")) }),
   ),
   /** https://docs.slack.dev/reference/methods/reactions.add */
-  "slack/reactions.add": slack("reactions.add", z.strictObject({ channel: id, timestamp: id, name: id })),
+  "slack/reactions.add": slack(
+    "reactions.add",
+    "channel",
+    z.strictObject({ channel: id, timestamp: id, name: id }),
+  ),
   /** https://docs.slack.dev/reference/methods/chat.postEphemeral */
   "slack/chat.postEphemeral": slack(
     "chat.postEphemeral",
+    "channel",
     z.strictObject({ channel: id, user: id, text, thread_ts: z.optional(id) }),
   ),
   /** https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
   "slack/assistant.threads.setStatus": slack(
     "assistant.threads.setStatus",
+    "channel_id",
     z.strictObject({ channel_id: id, thread_ts: id, status: z.literal("is writing…") }),
   ),
   /** https://docs.slack.dev/reference/methods/files.getUploadURLExternal */
   "slack/files.getUploadURLExternal": slack(
     "files.getUploadURLExternal",
+    "none",
     z.strictObject({ filename: id, length: z.string().check(z.regex(/^\d{1,10}$/)) }),
   ),
   /** https://docs.slack.dev/reference/methods/files.completeUploadExternal */
   "slack/files.completeUploadExternal": slack(
     "files.completeUploadExternal",
+    "channel_id",
     z.strictObject({
       files: z.string().check(z.regex(/^\[\{"id":"F[A-Z0-9]{1,31}"\}\]$/)),
       channel_id: id,
@@ -263,24 +303,30 @@ export const SERVICE_OPERATIONS = {
       initial_comment: z.optional(text),
     }),
   ),
-  /** Takes two steps, see slack-file.ts: Slack first returns the file's URL. */
-  "slack/file": get(() => "/files.info", { id: isSlackFileId }),
+  /** Takes two steps, see slack-file.ts: Slack first returns the file's URL and chats. */
+  "slack/file": get("file", () => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */
-  "discord/user": get(() => "/users/@me"),
-  /** https://docs.discord.com/developers/resources/message#create-message */
+  "discord/user": get("none", () => "/users/@me"),
+  /**
+   * https://docs.discord.com/developers/resources/message#create-message: a thread is a channel with an id of its own
+   * (https://docs.discord.com/developers/topics/threads).
+   */
   "discord/message.create": send({
+    chat: "channel",
     takes: { channel: isSnowflake },
     path: ({ channel }) => `/channels/${channel}/messages`,
     fields: DISCORD_MESSAGE,
   }),
   /** https://docs.discord.com/developers/resources/channel#trigger-typing-indicator */
   "discord/typing": send({
+    chat: "channel",
     takes: { channel: isSnowflake },
     path: ({ channel }) => `/channels/${channel}/typing`,
     body: "none",
   }),
   /** https://docs.discord.com/developers/resources/message#create-reaction */
   "discord/reaction.create": send({
+    chat: "channel",
     method: "PUT",
     takes: { channel: isSnowflake, message: isSnowflake, emoji: isEmoji },
     path: ({ channel, message, emoji = "" }) =>
@@ -289,6 +335,7 @@ export const SERVICE_OPERATIONS = {
   }),
   /** With a file: https://docs.discord.com/developers/reference#uploading-files */
   "discord/file.create": send({
+    chat: "channel",
     takes: { channel: isSnowflake },
     path: ({ channel }) => `/channels/${channel}/messages`,
     body: "parts",
@@ -299,6 +346,7 @@ export const SERVICE_OPERATIONS = {
   }),
   /** https://docs.discord.com/developers/resources/message#edit-message */
   "discord/message.edit": send({
+    chat: "channel",
     method: "PATCH",
     takes: { channel: isSnowflake, message: isSnowflake },
     path: ({ channel, message }) => `/channels/${channel}/messages/${message}`,
@@ -306,53 +354,77 @@ export const SERVICE_OPERATIONS = {
   }),
   /** https://docs.discord.com/developers/resources/user#create-dm */
   "discord/dm.create": send({
+    chat: "unnamed",
     path: () => "/users/@me/channels",
     fields: z.strictObject({ recipient_id: z.string().check(z.refine(isSnowflake)) }),
   }),
   /** https://core.telegram.org/bots/api#getme */
-  "telegram/getMe": telegram("getMe", z.strictObject({})),
+  "telegram/getMe": telegram("getMe", "none", z.strictObject({})),
   /** https://core.telegram.org/bots/api#sendmessage */
   "telegram/sendMessage": telegram(
     "sendMessage",
+    "chat_id",
     z.strictObject({ ...TELEGRAM_TEXT, message_thread_id: thread, reply_markup: z.optional(keyboard) }),
   ),
   /** https://core.telegram.org/bots/api#editmessagetext */
   "telegram/editMessageText": telegram(
     "editMessageText",
+    "chat_id",
     z.strictObject({ ...TELEGRAM_TEXT, message_id: z.int() }),
   ),
   /** https://core.telegram.org/bots/api#setmessagereaction */
   "telegram/setMessageReaction": telegram(
     "setMessageReaction",
+    "chat_id",
     z.strictObject({
       chat_id: id,
       message_id: z.int(),
       reaction: z.tuple([z.strictObject({ type: z.literal("emoji"), emoji: id })]),
     }),
   ),
-  /** https://core.telegram.org/bots/api#answercallbackquery */
+  /**
+   * https://core.telegram.org/bots/api#answercallbackquery: the id is opaque, is in the press of a button only, and is
+   * answered once. The person who pressed sees the text, and the chat does not.
+   */
   "telegram/answerCallbackQuery": telegram(
     "answerCallbackQuery",
+    "none",
     z.strictObject({ callback_query_id: id, text }),
   ),
   /** https://core.telegram.org/bots/api#editmessagereplymarkup */
   "telegram/editMessageReplyMarkup": telegram(
     "editMessageReplyMarkup",
+    "chat_id",
     z.strictObject({ chat_id: id, message_id: z.int(), reply_markup: keyboard }),
   ),
   /** https://core.telegram.org/bots/api#sendchataction */
   "telegram/sendChatAction": telegram(
     "sendChatAction",
+    "chat_id",
     z.strictObject({ chat_id: id, message_thread_id: thread, action: z.literal("typing") }),
   ),
   /** https://core.telegram.org/bots/api#sendphoto */
-  "telegram/sendPhoto": telegramFile("sendPhoto", "photo"),
+  "telegram/sendPhoto": telegram(
+    "sendPhoto",
+    "chat_id",
+    z.extend(TELEGRAM_FILE, { photo: z.instanceof(Blob) }),
+    "parts",
+  ),
   /** https://core.telegram.org/bots/api#senddocument */
-  "telegram/sendDocument": telegramFile("sendDocument", "document"),
-  /** https://core.telegram.org/bots/api#getfile */
-  "telegram/getFile": telegram("getFile", z.strictObject({ file_id: id })),
-  /** A file at the path that `getFile` gives. */
-  "telegram/file": get(({ path = "" }, key) => `/file/${botPath(key)}/${encoded(path)}`, {
+  "telegram/sendDocument": telegram(
+    "sendDocument",
+    "chat_id",
+    z.extend(TELEGRAM_FILE, { document: z.instanceof(Blob) }),
+    "parts",
+  ),
+  /**
+   * https://core.telegram.org/bots/api#getfile: an id is valid for one bot
+   * (https://core.telegram.org/bots/api#sending-files) and holds a random access hash
+   * (https://core.telegram.org/api/files#downloading-files), so only a chat that got the file knows it.
+   */
+  "telegram/getFile": telegram("getFile", "none", z.strictObject({ file_id: id })),
+  /** A file at the path that `getFile` gives. Paths are numbered, such as `photos/file_12.jpg`, so they can be guessed. */
+  "telegram/file": get("file", ({ path = "" }, key) => `/file/${botPath(key)}/${encoded(path)}`, {
     path: isTelegramFilePath,
   }),
 } as const satisfies Record<`${ServiceName}/${string}`, ServiceOperation>;

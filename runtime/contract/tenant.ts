@@ -1,4 +1,6 @@
 import type { Platform } from "./delivery.ts";
+import { BUCKET_KEYS } from "./backup.ts";
+import { DUTY_KEY } from "./duty.ts";
 import { AGENT } from "./names.ts";
 
 /**
@@ -34,9 +36,35 @@ export function chatOfTenant(tenant: TenantId): TenantChat {
   return { platform: tenant.slice(0, end) as TenantChat["platform"], chat };
 }
 
-/** Returns where a tenant's objects lie in the bucket. */
-export function tenantPrefix(tenant: TenantId): string {
-  return `${AGENT}/tenants/${tenant}/`;
+/**
+ * Returns true if a container sends scheduled messages to a chat: its own tenant's, or any chat of a deployment without
+ * tenants.
+ *
+ * @param serves Value of TENANT_VARIABLE in the container.
+ */
+export function sendsTo(serves: string | undefined, chat: TenantChat): boolean {
+  return serves === undefined || serves === "" || serves === tenantOf(chat);
+}
+
+/** Keys of a sandbox's own objects in the bucket; see {@link BUCKET_KEYS}. */
+export type StateKeys = Pick<
+  Record<keyof typeof BUCKET_KEYS, string>,
+  "generations" | "config" | "marker"
+> & {
+  /** See {@link DUTY_KEY}. */
+  duty: string;
+};
+
+/** Returns the keys of a tenant, or of the sandbox that serves the whole deployment. All have one config. */
+export function stateKeys(tenant?: TenantId): StateKeys {
+  if (tenant === undefined) return { ...BUCKET_KEYS, duty: DUTY_KEY };
+  const prefix = `${AGENT}/tenants/${tenant}/`;
+  return {
+    config: BUCKET_KEYS.config,
+    generations: `${prefix}generations/`,
+    marker: `${prefix}.last-sync`,
+    duty: `${prefix}duty.json`,
+  };
 }
 
 // An underscore and two hexadecimal digits for each other byte: an id is a plain name, and no two chats share one.

@@ -129,5 +129,14 @@ export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
 /** Variable in which a stack names the bundle that it deploys as the Worker; a container's bundle says it itself. */
 export const BUNDLE_VARIABLE = "STEWARD_BUNDLE";
 
+/**
+ * Variable with the id of the tenant that a container serves, where each chat has one of its own. The container that
+ * serves the rest, browsers and operators, has {@link REST_TENANT}.
+ */
+export const TENANT_VARIABLE = "STEWARD_TENANT";
+
+/** See {@link TENANT_VARIABLE}. */
+export const REST_TENANT = "rest";
+
 /** Set to `true` for a supervisor that is given its data first: it starts the gateway after the first `/restore`. */
 export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";

@@ -97,7 +97,12 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.live.path, live);
   app.use(securityHeaders());
   app.use(showProblems());
-  for (const { method, path } of [ROUTES.brokerGet, ROUTES.brokerPost, ROUTES.brokerPatch]) {
+  for (const { method, path } of [
+    ROUTES.brokerGet,
+    ROUTES.brokerPost,
+    ROUTES.brokerPut,
+    ROUTES.brokerPatch,
+  ]) {
     app.on(method, path, (context) => options.broker(context.req.raw));
   }
   app.get(ROUTES.ready.path, readiness(options));

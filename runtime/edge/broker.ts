@@ -9,13 +9,15 @@ import {
   type ServiceOperation,
 } from "../contract/service-operations.ts";
 import { BROKER_PATH, PROXY_HEADER, SERVICES, type ServiceName } from "../contract/services.ts";
+import type { TenantChat } from "../contract/tenant.ts";
 import type { Environment } from "../contract/variables.ts";
-import { parseJson } from "../shared/json.ts";
 import type { Log } from "../shared/log.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { openSlackFile } from "../shared/slack-file.ts";
 import { sameToken } from "../shared/token.ts";
+import { ChatPass } from "./chat-pass.ts";
+import { readBody } from "./operation-body.ts";
 
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
 /** Of what a log shows of a request that names no operation. */
@@ -41,6 +43,8 @@ export interface BrokerOptions {
   /** The token of the gateway that runs; empty while none does. */
   token(): string;
   fetch: Fetch;
+  /** The only chat that requests may be about. Default: any. */
+  chat?: TenantChat;
   /** The HTTP proxy to Telegram. Default: proxies are refused. */
   proxy?: {
     /** Returns the address that the config file names. */
@@ -75,6 +79,7 @@ interface Asked {
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;
   const redact = createRedactor(environment);
+  const pass = options.chat && new ChatPass(options.chat);
   const counts: BrokerCounts = { answered: 0, failed: 0, refused: 0, operations: {} };
   const count = (outcome: keyof BrokerOutcomes, name?: OperationName): void => {
     counts[outcome] += 1;
@@ -87,12 +92,14 @@ export function createBroker(options: BrokerOptions): Broker {
     const key = environment[SERVICES[serviceIn(name)].key] ?? "";
     const send = clientFor(request.headers.get(PROXY_HEADER), name, options);
     const body = await readBody(request, operation);
+    pass?.check(name, { ...body?.fields, ...values });
     const { signal } = request;
     if (name === "slack/file") {
-      return openSlackFile(values["id"] ?? "", { key, environment, fetch: send, signal });
+      const own = pass && { chat: pass.chat };
+      return openSlackFile(values["id"] ?? "", { key, environment, fetch: send, signal, ...own });
     }
     const { method, url, headers } = directRequest(name, values, { key, environment });
-    return send(url, {
+    const answer = await send(url, {
       method,
       headers: { ...headers, ...body?.headers, ...betas(name, request.headers) },
       // A redirect would carry the key elsewhere.
@@ -100,6 +107,7 @@ export function createBroker(options: BrokerOptions): Broker {
       signal,
       ...(body && { body: body.bytes }),
     });
+    return pass === undefined ? answer : pass.read(name, answer);
   };
 
   const handle = async (request: Request): Promise<Response> => {
@@ -131,6 +139,7 @@ export function createBroker(options: BrokerOptions): Broker {
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "broker_operation_unknown",
   "broker_arguments_invalid",
+  "broker_other_chat",
   "broker_no_proxy",
   "broker_proxy_refused",
   "body_too_large",
@@ -165,49 +174,6 @@ function readAsked(method: string, path: string, query: URLSearchParams): Asked 
     throw new StewardError("broker_arguments_invalid");
   }
   return { ...found, values };
-}
-
-/** The body that goes out: made of the fields that were read, except for a question to a model. */
-async function readBody(request: Request, { body, longest, fields }: ServiceOperation) {
-  if (body === "none") return undefined;
-  const bytes = await readBytes(request, longest);
-  if (bytes === undefined) throw new StewardError("body_too_large", `The body is above ${longest} bytes.`);
-  const json = { "content-type": "application/json" };
-  if (body === "unread") return { bytes, headers: json };
-  if (body === "parts") return readParts(bytes, request.headers.get("content-type") ?? "", fields);
-  const text = new TextDecoder().decode(bytes);
-  const given = body === "form" ? readForm(text) : parseJson(text);
-  const read = fields?.safeParse(given);
-  if (!read?.success) throw new StewardError("broker_arguments_invalid");
-  if (body === "json") return { bytes: JSON.stringify(read.data), headers: json };
-  const form = new URLSearchParams(read.data as Record<string, string>);
-  return { bytes: form.toString(), headers: { "content-type": "application/x-www-form-urlencoded" } };
-}
-
-/** Writes the parts again after their check: what the gateway wrote around them does not go out. */
-async function readParts(
-  given: Uint8Array<ArrayBuffer>,
-  type: string,
-  fields: ServiceOperation["fields"],
-): Promise<{ bytes: Uint8Array<ArrayBuffer>; headers: { "content-type": string } }> {
-  const parts = await new Response(given, { headers: { "content-type": type } }).formData().catch(() => []);
-  const entries = [...parts];
-  const read = fields?.safeParse(Object.fromEntries(entries));
-  if (!read?.success || Object.keys(read.data).length !== entries.length) {
-    throw new StewardError("broker_arguments_invalid");
-  }
-  const form = new FormData();
-  for (const [name, value] of entries) form.set(name, value);
-  const made = new Response(form);
-  const headers = { "content-type": made.headers.get("content-type") ?? "" };
-  return { bytes: new Uint8Array(await made.arrayBuffer()), headers };
-}
-
-/** A field that is given twice has no value that every reader agrees on. */
-function readForm(text: string): Record<string, string> | undefined {
-  const given = [...new URLSearchParams(text)];
-  const form = Object.fromEntries(given);
-  return Object.keys(form).length === given.length ? form : undefined;
 }
 
 function betas(name: OperationName, headers: Headers): Record<string, string> {

@@ -18,7 +18,10 @@ const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.c
  *
  * @throws StewardError `gateway_unavailable` where it does not answer.
  */
-export async function askSupervisor(sandbox: Sandbox, request: PortRequest): Promise<Response> {
+export async function askSupervisor(
+  sandbox: Pick<Sandbox, "request">,
+  request: PortRequest,
+): Promise<Response> {
   try {
     return await sandbox.request("supervisor", request);
   } catch (error) {
@@ -47,7 +50,7 @@ export function looking(sandbox: Sandbox): Sandbox {
  * @throws StewardError the supervisor's refusal, or `gateway_unavailable` if it does not answer.
  */
 export async function askOperation(
-  sandbox: Sandbox,
+  sandbox: Pick<Sandbox, "request">,
   { name }: Pick<Operation, "name">,
   input: object,
 ): Promise<OperationReply> {

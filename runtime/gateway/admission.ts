@@ -53,9 +53,3 @@ function targetsOf({ tools }: Config, admission: Admission): readonly ChatAddres
 export function isSameChat(one: ChatAddress, other: ChatAddress): boolean {
   return one.platform === other.platform && one.chat === other.chat;
 }
-
-/** Returns the ids that `agent.operators` names on a platform, or for the web chat. */
-export function namedOperators({ agent }: Config, platform: string): string[] {
-  const prefix = `${platform}:`;
-  return agent.operators.filter((one) => one.startsWith(prefix)).map((one) => one.slice(prefix.length));
-}

@@ -9,8 +9,9 @@ import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
 import { randomBytes } from "../process/random.ts";
 import { homeName, readProcessSettings } from "../process/settings.ts";
+import { TENANT_VARIABLE } from "../contract/variables.ts";
 import { Commands } from "./commands.ts";
-import { namedOperators } from "./admission.ts";
+import { namedOperators } from "../shared/channel-access.ts";
 import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
 import type { InTurn } from "./inbox/chat-queues.ts";
@@ -133,6 +134,7 @@ export async function startGateway({
   const schedules = new Schedules({
     store: stores.schedules,
     say: createAnnounce({ parts, records, replies, inTurn, clock }),
+    serves: environment[TENANT_VARIABLE],
     clock,
     setTimer,
     log,

@@ -3,7 +3,7 @@ import { StewardError } from "../contract/errors.ts";
 import { directRequest } from "../contract/service-operations.ts";
 import { directAddress } from "../contract/services.ts";
 import type { Environment } from "../contract/variables.ts";
-import { parseJson } from "./json.ts";
+import { isRecord, parseJson } from "./json.ts";
 import { readBytes } from "./read-bytes.ts";
 
 /** Slack's own host of files: https://docs.slack.dev/reference/objects/file-object#authentication */
@@ -21,6 +21,10 @@ const infoSchema = z.object({
       id: z.string(),
       url_private: z.optional(z.string()),
       url_private_download: z.optional(z.string()),
+      channels: z.optional(z.unknown()),
+      groups: z.optional(z.unknown()),
+      ims: z.optional(z.unknown()),
+      shares: z.optional(z.unknown()),
     }),
   ),
 });
@@ -32,6 +36,8 @@ export interface SlackFileOptions {
   environment: Environment;
   fetch(url: string, init: RequestInit): Promise<Response>;
   signal: AbortSignal;
+  /** The channel that the file must be shared with. Default: any. */
+  chat?: string;
 }
 
 /**
@@ -39,10 +45,10 @@ export interface SlackFileOptions {
  * of this file on Slack's own host of files. The same holds for each redirect.
  *
  * @returns the answer with the file as its body.
- * @throws StewardError if the file cannot be had; what `fetch` throws.
+ * @throws StewardError if the file cannot be had or is not in the chat; what `fetch` throws.
  */
 export async function openSlackFile(id: string, options: SlackFileOptions): Promise<Response> {
-  const { key, environment, fetch, signal } = options;
+  const { key, environment, fetch, signal, chat } = options;
   const { url: infoUrl, headers } = directRequest("slack/file", {}, { key, environment });
   const told = await fetch(infoUrl, {
     method: "POST",
@@ -51,7 +57,7 @@ export async function openSlackFile(id: string, options: SlackFileOptions): Prom
     redirect: "manual",
     signal,
   });
-  let url = addressOf(await readInfo(told), id);
+  let url = addressOf(await readInfo(told), id, chat);
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
     if (!isPlaceOf(id, url, environment)) throw new StewardError("slack_file_elsewhere");
     const answer = await fetch(url.href, { method: "GET", headers, redirect: "manual", signal });
@@ -74,15 +80,31 @@ async function readInfo(answer: Response): Promise<unknown> {
   return parseJson(new TextDecoder().decode(await readBytes(answer, LONGEST_INFO_BYTES)));
 }
 
-function addressOf(info: unknown, id: string): URL {
+function addressOf(info: unknown, id: string, chat: string | undefined): URL {
   const { ok, error, file } = infoSchema.safeParse(info).data ?? { ok: false };
   if (error === "missing_scope") {
     throw failed("the app lacks the scope files:read. Add it and reinstall the app");
   }
   if (!ok || file?.id !== id) throw failed(error ?? "the answer is not about it");
+  if (chat !== undefined && !isSharedWith(chat, file)) throw new StewardError("broker_other_chat");
   const url = URL.parse(file.url_private_download ?? file.url_private ?? "");
   if (url === null) throw failed("it has no address");
   return url;
+}
+
+/** Fields of a file that name its chats. */
+type FileShares = Readonly<Partial<Record<"channels" | "groups" | "ims" | "shares", unknown>>>;
+
+/**
+ * Returns true if the file is in this chat. Slack lists the chats that the bot is in, by their kind, and the messages
+ * with the file below `shares.public` and `shares.private`: https://docs.slack.dev/reference/objects/file-object#properties
+ */
+function isSharedWith(chat: string, { channels, groups, ims, shares }: FileShares): boolean {
+  const messages = isRecord(shares) ? Object.values(shares) : [];
+  return (
+    [channels, groups, ims].some((list) => Array.isArray(list) && list.includes(chat)) ||
+    messages.some((chats) => isRecord(chats) && Object.hasOwn(chats, chat))
+  );
 }
 
 /** `/files-pri/<team>-<file>/<name>`, also below `download/`; recordings are below `/files-tmb/` with a hash behind. */

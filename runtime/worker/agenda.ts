@@ -1,16 +1,18 @@
 import type { ContainerBackups } from "../backups/container-backups.ts";
 import { type Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
+import type { TenantGate } from "../edge/tenants/gate.ts";
+import type { TenantReporter } from "../edge/tenants/reporter.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { settledWithin } from "../shared/within.ts";
 import type { Alarm, AskAgain } from "./alarm.ts";
-import type { ChatRelay } from "./chat.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { DueSchedule } from "./due-schedule.ts";
 import type { DutyCycle } from "./duty-cycle.ts";
 import type { ContainerGateway } from "./gateway.ts";
 import type { ContainerLedger } from "./ledger.ts";
+import type { Sleep } from "./sleep.ts";
 
 /** Interval in milliseconds at which the object checks open events, even after an eviction. */
 const GUARD_MS = 15_000;
@@ -77,6 +79,7 @@ export class Agenda {
 export interface AgendaParts {
   alerts: Alerts | undefined;
   store: LedgerStore;
+  gate: TenantGate | undefined;
   ledger: ContainerLedger;
   schedule: DueSchedule;
   container: SandboxContainer;
@@ -85,7 +88,8 @@ export interface AgendaParts {
   restart: AskAgain;
   duty: DutyCycle;
   state: ContainerBackups;
-  chat: ChatRelay;
+  sleep: Sleep;
+  reporter: TenantReporter | undefined;
   /** Keeps the object until work in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -94,15 +98,13 @@ export interface AgendaParts {
 
 /** Returns the object's agenda, in the order in which an alarm runs it. */
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
-  const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, chat } = parts;
+  const { alerts, store, gate, ledger, schedule, container, gateway, restart, duty, state, sleep, reporter } =
+    parts;
   const { waitUntil, clock, log } = parts;
   const isWatched = () => alerts && (container.running || store.hasOpen() || alerts.isOpen);
-  const isMissing = () => !gateway.sleeps && !container.running && !container.starting;
-  const isIdle = () => {
-    const expected = store.hasOpen() && !ledger.startAgain.failing;
-    const wanted = container.starting || expected || chat.answering || state.service.busy;
-    return container.running && !wanted && clock() >= gateway.activityExpiresAt;
-  };
+  // A stranger's chat has no container.
+  const isWanted = () => !gateway.sleeps && gate?.isOpen !== false;
+  const isMissing = () => isWanted() && !container.running && !container.starting;
   return [
     {
       name: "alerts",
@@ -163,18 +165,14 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     },
     {
       name: "sleep",
-      dueAt: () =>
-        container.running && gateway.sleeps
-          ? Math.max(gateway.activityExpiresAt, state.service.againAt)
-          : undefined,
+      dueAt: () => sleep.dueAt,
       everyAlarm: true,
-      run: async () => {
-        // Check again after each slow step: the container may be in use again.
-        if (!isIdle() || (await schedule.poll()) || !isIdle()) return;
-        if (!(await container.backUp()) || !isIdle()) return;
-        chat.closePages();
-        await container.stop();
-      },
+      run: () => sleep.whenIdle(),
+    },
+    {
+      name: "report",
+      dueAt: (now) => (gate?.isOpen ? reporter?.dueAt(now) : undefined),
+      run: () => reporter && waitUntil(reporter.report()),
     },
   ];
 }

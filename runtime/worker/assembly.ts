@@ -1,17 +1,20 @@
 import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { ContainerBackups } from "../backups/container-backups.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
-import { gatewayEnvironment, type Environment } from "../contract/environment.ts";
+import { type EdgeSettings, gatewayEnvironment, type Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import { FROM_SOURCE, VERSION } from "../contract/names.ts";
-import { BROKER_PATH, BROKER_VARIABLE } from "../contract/services.ts";
-import { BUNDLE_VARIABLE } from "../contract/variables.ts";
+import { AGENT, FROM_SOURCE, VERSION } from "../contract/names.ts";
+import { BROKER_VARIABLE } from "../contract/services.ts";
+import { stateKeys, type TenantId } from "../contract/tenant.ts";
+import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/variables.ts";
 import { Alerts } from "../edge/alerts.ts";
 import { createBroker } from "../edge/broker.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
+import { TenantGate } from "../edge/tenants/gate.ts";
+import { TenantReporter } from "../edge/tenants/reporter.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
 import { Alarm, AskAgain } from "./alarm.ts";
 import { ChatRelay } from "./chat.ts";
@@ -24,6 +27,8 @@ import { DutyCycle } from "./duty-cycle.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { ContainerGateway } from "./gateway.ts";
 import { ContainerLedger } from "./ledger.ts";
+import { Sleep } from "./sleep.ts";
+import { brokerPath, remoteDirectory } from "./tenants.ts";
 
 /** Backoff for restarting an always-on container that keeps ending. */
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
@@ -38,6 +43,7 @@ export type SandboxParts = ReturnType<typeof assemble>;
  */
 export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const { variables, settings } = readWorker(env);
+  const tenant = tenantOfObject(ctx, settings);
   const { sleepAfterMs } = settings;
   const clock = Date.now;
   const log = consoleLog(variables);
@@ -59,7 +65,13 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   // The container.
   const platform = (): Container => containerOf(ctx);
   const ports = new ContainerPorts({ container: platform, notes: memory });
-  const stored = { bucket: env.STATE, notes: memory, ...background };
+  const stored = {
+    bucket: env.STATE,
+    keys: stateKeys(tenant),
+    sharesConfig: tenant !== undefined,
+    notes: memory,
+    ...background,
+  };
   const state: ContainerBackups = new ContainerBackups({
     ...stored,
     ports,
@@ -72,12 +84,13 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     platform,
     ports,
     memory,
-    environment: containerEnvironment(variables),
+    environment: containerEnvironment(variables, settings, tenant),
     state,
     recoversConfig: settings.configRecovery === "auto",
     onStart: () => duty.started(),
     onStop: () => {
       duty.ended();
+      reporter?.touch();
       agenda.schedule();
     },
     clock,
@@ -90,14 +103,41 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     memory,
     sleepAfterMs,
     onReady: () => restart.recovered(),
-    onUse: () => agenda.schedule(),
+    onUse: () => {
+      reporter?.touch();
+      agenda.schedule();
+    },
     waitUntil,
     clock,
   });
 
   // Those who use it.
+  const gate =
+    tenant === undefined
+      ? undefined
+      : new TenantGate({ tenant, directory: remoteDirectory(env), notes: memory, clock });
+  const reporter: TenantReporter | undefined =
+    tenant === undefined
+      ? undefined
+      : new TenantReporter({
+          tenant,
+          read: async () => {
+            const { state: now, version, reason: problem } = await gateway.status();
+            return {
+              running: now !== "stopped",
+              version,
+              counts: store.counts(),
+              usedAt: gateway.usedAt,
+              problem,
+            };
+          },
+          send: (...report) => remoteDirectory(env).report(...report),
+          clock,
+          log,
+        });
   const ledger = new ContainerLedger({
     store,
+    gate,
     container,
     gateway,
     environment: variables,
@@ -130,10 +170,12 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       clock,
       log,
     });
+  const sleep = new Sleep({ store, ledger, schedule, container, gateway, state, chat, clock });
   agenda.fill(
     agendaItems({
       alerts,
       store,
+      gate,
       ledger,
       schedule,
       container,
@@ -141,7 +183,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       restart,
       duty,
       state,
-      chat,
+      sleep,
+      reporter,
       ...background,
     }),
   );
@@ -157,7 +200,15 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     broker,
     duty,
     agenda,
+    gate,
+    sleep,
   };
+}
+
+/** Returns the tenant that an object serves; `undefined` for the object that serves the whole deployment. */
+function tenantOfObject({ id }: DurableObjectState, { tenancy }: EdgeSettings): TenantId | undefined {
+  // The name is known in alarms too: https://developers.cloudflare.com/changelog/post/2026-03-15-durable-object-id-name/
+  return tenancy === "chat" && id.name !== AGENT ? id.name : undefined;
 }
 
 function containerOf({ container }: DurableObjectState): Container {
@@ -169,11 +220,16 @@ function containerOf({ container }: DurableObjectState): Container {
 /**
  * Returns the container's variables. At each start, keys are replaced by passes if the container can reach the Worker.
  */
-function containerEnvironment(variables: Environment): Record<string, string> {
+function containerEnvironment(
+  variables: Environment,
+  { tenancy }: EdgeSettings,
+  tenant: TenantId | undefined,
+): Record<string, string> {
   const { PUBLIC_ORIGIN: origin } = variables;
   return {
     ...gatewayEnvironment(variables),
     [AWAIT_RESTORE_VARIABLE]: "true",
-    ...(origin && { [BROKER_VARIABLE]: `${origin}${BROKER_PATH}` }),
+    ...(tenancy === "chat" && { [TENANT_VARIABLE]: tenant ?? REST_TENANT }),
+    ...(origin && { [BROKER_VARIABLE]: `${origin}${brokerPath(tenant)}` }),
   };
 }

@@ -1,6 +1,7 @@
 import type { DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
-import { type TenantQuery, TenantRoster } from "../edge/tenants/roster.ts";
+import type { TenantQuery } from "../edge/tenants/ports.ts";
+import { TenantRoster } from "../edge/tenants/roster.ts";
 import { durableSql } from "./durable-sql.ts";
 import type { WorkerEnvironment } from "./environment.ts";
 import { answer } from "./rpc.ts";

@@ -1,5 +1,6 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
-import { type Duty, DUTY_KEY, dutyOf, type DutyRecord } from "../contract/duty.ts";
+import { type Duty, dutyOf, type DutyRecord } from "../contract/duty.ts";
+import type { StateKeys } from "../contract/tenant.ts";
 import type { Log } from "../shared/log.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { ContainerMemory } from "./container-memory.ts";
@@ -14,6 +15,7 @@ const PUBLISH_MS = 3_600_000;
 /** Dependencies of {@link DutyCycle}. */
 export interface DutyCycleOptions {
   bucket: R2Bucket;
+  keys: Pick<StateKeys, "duty">;
   notes: ContainerMemory;
   /** `Infinity` for `never`. */
   sleepAfterMs: number;
@@ -102,13 +104,13 @@ export class DutyCycle {
 
   // A failure is retried at the next update: only an estimate depends on it.
   async #put(): Promise<void> {
-    const { bucket, clock, log } = this.#options;
+    const { bucket, keys, clock, log } = this.#options;
     if (!this.#isDue) return;
     const record = this.#record;
     const at = clock();
     try {
       const httpMetadata = { contentType: "application/json" };
-      await bucket.put(DUTY_KEY, JSON.stringify(record), { httpMetadata });
+      await bucket.put(keys.duty, JSON.stringify(record), { httpMetadata });
       this.#note({ published: { asleep: record.asleep, at } });
     } catch (error) {
       log.warn("the time awake could not be published", { error: String(error) });

@@ -5,6 +5,7 @@ import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
+import type { TenantDirectory } from "../edge/tenants/ports.ts";
 import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
 import type { BackupsDoor } from "./remote-backups.ts";
 import type { Remote } from "./rpc.ts";
@@ -21,10 +22,17 @@ export type SandboxCalls = Remote<Ledger & Activity & AnswerMemory & Signatures 
   BackupsDoor &
   ChatDoor;
 
+/** The directory's calls. */
+export type DirectoryCalls = Remote<TenantDirectory>;
+
 /** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {
   SANDBOX: {
     getByName(name: string): SandboxCalls;
+  };
+  /** Only where each chat has a sandbox of its own. */
+  DIRECTORY?: {
+    getByName(name: string): DirectoryCalls;
   };
   STATE: R2Bucket;
   /** https://developers.cloudflare.com/workers/runtime-apis/bindings/version-metadata/ */

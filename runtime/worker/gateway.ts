@@ -49,6 +49,11 @@ export class ContainerGateway implements Sandbox {
     return this.#lastUse.at + this.#options.sleepAfterMs;
   }
 
+  /** Time of the last use, ISO 8601. */
+  get usedAt(): string {
+    return new Date(this.#lastUse.at).toISOString();
+  }
+
   /** Records activity, which postpones sleep. */
   renewActivityTimeout(): void {
     this.#lastUse.now();

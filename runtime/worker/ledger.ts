@@ -1,10 +1,11 @@
 import type { Delivery } from "../contract/delivery.ts";
 import type { Environment } from "../contract/environment.ts";
 import { deliverTo, type DeliverOptions } from "../edge/ledger/deliver.ts";
-import { Dispatcher } from "../edge/ledger/dispatcher.ts";
+import { type AttemptResult, type Deliver, Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
+import type { TenantGate } from "../edge/tenants/gate.ts";
 import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { AskAgain } from "./alarm.ts";
@@ -19,6 +20,8 @@ const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
 /** Dependencies of {@link ContainerLedger}. */
 interface ContainerLedgerOptions {
   store: LedgerStore;
+  /** Set if each chat has a sandbox of its own; else every event goes to the container. */
+  gate: TenantGate | undefined;
   container: Pick<SandboxContainer, "whenReady">;
   gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
   /** Contains the platforms' keys. */
@@ -57,6 +60,8 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     this.#dispatcher = new Dispatcher({
       ...shared,
       deliver: async (request, on) => {
+        const refusal = await this.#atGate(request);
+        if (refusal !== undefined) return refusal;
         const result = await deliverTo({ sandbox: gateway, record, clock }, request, on);
         gateway.renewActivityTimeout();
         return result;
@@ -68,14 +73,20 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
 
   /** See {@link Ledger}. Sets the alarm together with the entry, so that an evicted object wakes for it. */
   async admit(event: Delivery): Promise<Admission> {
-    const { gateway, waitUntil } = this.#options;
+    const { gate, gateway, waitUntil } = this.#options;
     const recorded = this.#store.record(event);
     if (recorded === "left") return { duplicate: true, ready: true };
+    const duplicate = recorded === "known";
+    if (gate?.isOpen === false) {
+      waitUntil(this.deliver());
+      // Nothing that the platform could send again depends on a container.
+      return { duplicate, ready: true };
+    }
     gateway.renewActivityTimeout();
     const { state } = await gateway.status();
     waitUntil(this.deliver());
     this.notify();
-    return { duplicate: recorded === "known", ready: state === "ready" };
+    return { duplicate, ready: state === "ready" };
   }
 
   /** See {@link Ledger}. Starts a stopped container, as the event itself did. */
@@ -104,12 +115,16 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   /** Starts the deliveries that are due. Waits for the gateway first: an absent one is no failed attempt. */
   async deliver(): Promise<void> {
     if (this.#dispatcher.full) return;
-    const { container, wakeAt, clock } = this.#options;
+    const { gate, container, wakeAt, clock } = this.#options;
     const due = this.#store.nextDue();
     if (due === undefined) return;
     const from = Math.max(due, this.startAgain.at);
     if (from > clock()) {
       wakeAt(from);
+      return;
+    }
+    if (gate?.isOpen === false) {
+      this.#dispatcher.run();
       return;
     }
     const { state } = await container.whenReady();
@@ -122,5 +137,24 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     if (clock() < this.startAgain.at) return;
     this.#dispatcher.tidy();
     wakeAt(this.startAgain.failed(clock()));
+  }
+
+  /**
+   * Lets events of an admitted chat through, and tells its gateway of an approval first.
+   *
+   * @returns how the events end if they do not reach the gateway.
+   */
+  async #atGate({ deliveries: [first] }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
+    const { gate, container, gateway } = this.#options;
+    if (gate === undefined) return undefined;
+    if (!gate.isOpen) {
+      const standing = await gate.ask(first);
+      if (!standing.admitted)
+        return { kind: "settled", state: "ignored", note: standing.note, group: standing.group };
+      const { state } = await container.whenReady();
+      if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };
+    }
+    if (await gate.passOnGrant(gateway)) return undefined;
+    return { kind: "retry", note: "the gateway was not told of the approval", absent: true };
   }
 }

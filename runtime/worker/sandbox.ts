@@ -93,6 +93,16 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
     return answer(() => this.#parts.gateway.peek(request, port));
   }
 
+  /** The directory has changed its mind about this chat, or may have. */
+  forgetStanding() {
+    return answer(() => this.#parts.gate?.forget());
+  }
+
+  /** Another tenant waits for a container: ends this one unless it is in use. */
+  sleepEarly() {
+    return answer(() => this.#parts.sleep.early());
+  }
+
   callBackups(method: keyof Backups, parameters: unknown[]) {
     const { agenda, backups } = this.#parts;
     const called = callBackups(backups, method, parameters).finally(() => agenda.schedule());

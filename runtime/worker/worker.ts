@@ -10,6 +10,7 @@ import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
+import { objectOf, readBrokerUrl } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
@@ -30,7 +31,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
     attestation: attestationOf(variables),
     stackKey: variables[ATTESTATION_KEY_VARIABLE],
     ledger: {
-      admit: (event) => received(object().admit(event)),
+      admit: (event) => received(env.SANDBOX.getByName(objectOf(event, settings)).admit(event)),
       counts: () => received(object().counts()),
       list: (query) => received(object().list(query)),
       recent: (limit) => received(object().recent(limit)),
@@ -54,7 +55,8 @@ function buildEdge(env: WorkerEnvironment): Edge {
     },
     backups: remoteBackups(object),
     broker: async (request) => {
-      const answer = await object().fetch(request);
+      const { tenant = AGENT, url } = readBrokerUrl(request.url);
+      const answer = await env.SANDBOX.getByName(tenant).fetch(new Request(url, request));
       // The headers of an object's response cannot be changed, and the edge adds its own.
       return new Response(answer.body, answer);
     },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Capability, type Role } from "../../runtime/contract/config/rights.ts";
 import { rightsOf } from "../../runtime/gateway/admission.ts";
-import { channelAccess } from "../../runtime/gateway/channels/access.ts";
+import { channelAccess } from "../../runtime/shared/channel-access.ts";
 import type { SchedulesPort } from "../../runtime/gateway/schedules/port.ts";
 import { agentBench, calls, configOf, question } from "../runtime/support/agent.ts";
 

@@ -6,6 +6,7 @@ import type { Environment } from "../../runtime/contract/environment.ts";
 import { reason, StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/sign-in.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
+import type { TenantChat } from "../../runtime/contract/tenant.ts";
 import { createBroker, type BrokerOptions } from "../../runtime/edge/broker.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
 import type { GenerationManifest } from "../../runtime/contract/backup.ts";
@@ -97,6 +98,8 @@ interface EdgeFixture {
   environmentName?: string;
   /** What answers where the broker sends requests on to. Default: nothing does. */
   services?: BrokerOptions["fetch"];
+  /** The chat of the broker's pass. Default: any. */
+  chat?: TenantChat;
   /** The proxy of the config, and what makes clients of it. */
   proxy?: NonNullable<BrokerOptions["proxy"]>;
   state?: SandboxStatus["state"];
@@ -257,6 +260,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     environment: fixture.environment ?? {},
     token: () => BROKER_TOKEN,
     fetch: fixture.services ?? (() => Promise.reject(new Error("no services"))),
+    ...(fixture.chat && { chat: fixture.chat }),
     ...(fixture.proxy && { proxy: fixture.proxy }),
     log: { debug: log, info: log, warn: log, error: log },
   });

@@ -1,12 +1,12 @@
 import type { R2Bucket, R2Object } from "@cloudflare/workers-types/index.ts";
 import {
-  BUCKET_KEYS,
   GENERATION_FILES,
   generationId,
   generationManifest,
   type GenerationManifest,
 } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
+import type { StateKeys } from "../../contract/tenant.ts";
 import type { Clock } from "../../edge/ports.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
@@ -36,6 +36,9 @@ const UNFINISHED_MS = 3_600_000;
 /** Dependencies of {@link BucketStore}. */
 export interface BucketStoreOptions {
   bucket: R2Bucket;
+  keys: StateKeys;
+  /** See {@link CachedConfig}. */
+  sharesConfig: boolean;
   /** The container's state. */
   state: RemoteState;
   record: BackupRecord;
@@ -60,12 +63,12 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
 
   /** Returns the generations, newest first, unfinished ones too. */
   async stored(): Promise<StoredGeneration[]> {
-    const { bucket } = this.#options;
+    const { bucket, keys } = this.#options;
     const found = new Map<string, StoredGeneration>();
     let cursor: string | undefined;
     do {
-      const page = await bucket.list({ prefix: BUCKET_KEYS.generations, ...(cursor && { cursor }) });
-      for (const object of page.objects) note(found, object);
+      const page = await bucket.list({ prefix: keys.generations, ...(cursor && { cursor }) });
+      for (const object of page.objects) note(found, object, keys.generations);
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor !== undefined);
     return [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -91,7 +94,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
    * @throws StewardError `backup_corrupt` if it is unreadable, or the archive is missing or has another size
    */
   async manifest({ id, archiveSize }: StoredGeneration): Promise<GenerationManifest> {
-    const object = await this.#options.bucket.get(keyOf(id, "manifest"));
+    const object = await this.#options.bucket.get(this.#keyOf(id, "manifest"));
     const { data } = generationManifest.safeParse(parseJson((await object?.text()) ?? ""));
     if (data?.id !== id)
       throw new StewardError("backup_corrupt", `The manifest of ${id} is none that this version reads.`);
@@ -102,7 +105,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
 
   /** See {@link BackupStore}. @throws StewardError `backup_corrupt` if the archive is missing */
   async read(manifest: GenerationManifest): Promise<StreamedArchive> {
-    const object = await this.#options.bucket.get(keyOf(manifest.id, "archive"));
+    const object = await this.#options.bucket.get(this.#keyOf(manifest.id, "archive"));
     if (object === null)
       throw new StewardError("backup_corrupt", `The archive of ${manifest.id} is missing.`);
     return { manifest, content: object.body as unknown as StreamedArchive["content"] };
@@ -195,24 +198,28 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   }
 
   async #put(id: string, file: File, value: Value, options: object): Promise<void> {
-    const stored = await this.#options.bucket.put(keyOf(id, file), value, { ...options, onlyIf: ABSENT });
+    const stored = await this.#options.bucket.put(this.#keyOf(id, file), value, {
+      ...options,
+      onlyIf: ABSENT,
+    });
     if (stored === null) throw new StewardError("backup_stale", `${id} was written by another deployment.`);
   }
 
   /** Removes the manifest first: without it the rest is unfinished. */
   async #remove(id: string): Promise<void> {
-    for (const file of ["manifest", "archive"] as const) await this.#options.bucket.delete(keyOf(id, file));
+    for (const file of ["manifest", "archive"] as const)
+      await this.#options.bucket.delete(this.#keyOf(id, file));
+  }
+
+  #keyOf(id: string, file: File): string {
+    return `${this.#options.keys.generations}${id}${GENERATION_FILES[file]}`;
   }
 }
 
 type File = keyof typeof GENERATION_FILES;
 
-function keyOf(id: string, file: File): string {
-  return `${BUCKET_KEYS.generations}${id}${GENERATION_FILES[file]}`;
-}
-
-function note(found: Map<string, StoredGeneration>, { key, size, uploaded }: R2Object): void {
-  const name = key.slice(BUCKET_KEYS.generations.length);
+function note(found: Map<string, StoredGeneration>, { key, size, uploaded }: R2Object, prefix: string): void {
+  const name = key.slice(prefix.length);
   const ending = Object.values(GENERATION_FILES).find((one) => name.endsWith(one));
   const id = ending === undefined ? "" : name.slice(0, -ending.length);
   // Other files in the folder are not generations.

@@ -1,8 +1,9 @@
 import type { R2Bucket, R2Object } from "@cloudflare/workers-types/index.ts";
-import { BUCKET_KEYS, type LastSync } from "../../contract/backup.ts";
+import type { LastSync } from "../../contract/backup.ts";
 import type { ConfigText } from "../../contract/control.ts";
 import { sha256Hex } from "../../contract/digest.ts";
 import { StewardError } from "../../contract/errors.ts";
+import type { StateKeys } from "../../contract/tenant.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { Log } from "../../shared/log.ts";
 import type { BackupRecord, Seen } from "../record.ts";
@@ -28,6 +29,9 @@ export const ABSENT = { etagDoesNotMatch: "*" } as const;
 /** Dependencies of {@link CachedConfig}. */
 interface CachedConfigOptions {
   bucket: R2Bucket;
+  keys: StateKeys;
+  /** The config is the deployment's, and not this sandbox's: it is read, and never written. */
+  sharesConfig: boolean;
   record: BackupRecord;
   clock: Clock;
   log: Log;
@@ -43,13 +47,12 @@ export class CachedConfig {
 
   /** Returns the objects that exist now. */
   async read(): Promise<Cached> {
-    const { bucket } = this.#options;
-    const [config, marker] = await Promise.all([
-      bucket.get(BUCKET_KEYS.config),
-      bucket.get(BUCKET_KEYS.marker),
-    ]);
+    const { bucket, keys, sharesConfig } = this.#options;
+    const [config, marker] = await Promise.all([bucket.get(keys.config), bucket.get(keys.marker)]);
+    const described = config && (await describe(config, await config.text()));
     return {
-      ...(config !== null && { config: await describe(config, await config.text()) }),
+      // A sync of another sandbox counts like an edit by hand.
+      ...(described !== null && { config: { ...described, synced: described.synced && !sharesConfig } }),
       ...(marker !== null && { marker: { text: await marker.text(), etag: marker.etag } }),
     };
   }
@@ -82,7 +85,7 @@ export class CachedConfig {
    * @throws StewardError `backup_stale` if another deployment has written the marker
    */
   async sync(generation: string, config: ConfigText): Promise<void> {
-    const { bucket, record, clock, log } = this.#options;
+    const { bucket, keys, record, clock, log } = this.#options;
     const now = await this.readOwn();
     const { seen } = record.facts;
     if (isCleared(now, seen)) {
@@ -95,17 +98,18 @@ export class CachedConfig {
     record.note({ seen: { ...seen, tried } });
     const configEtag = await this.#putConfig(config, now);
     const options = { onlyIf: ifUnchanged(now.marker), httpMetadata: HTTP_METADATA };
-    const stored = await bucket.put(BUCKET_KEYS.marker, tried, options);
+    const stored = await bucket.put(keys.marker, tried, options);
     if (stored === null) throw new StewardError("backup_stale");
     record.note({ seen: { config: configEtag, marker: stored.etag } });
   }
 
   /** Leaves a config that was written by hand: it waits for the next start. @returns the etag of the config */
   async #putConfig({ text }: ConfigText, { config }: Cached): Promise<string | undefined> {
-    if (text === null || config?.synced === false) return config?.etag;
+    const { bucket, keys, sharesConfig } = this.#options;
+    if (text === null || sharesConfig || config?.synced === false) return config?.etag;
     const customMetadata = { [WRITTEN]: await sha256Hex(text) };
     const options = { onlyIf: ifUnchanged(config), customMetadata, httpMetadata: HTTP_METADATA };
-    return (await this.#options.bucket.put(BUCKET_KEYS.config, text, options))?.etag ?? config?.etag;
+    return (await bucket.put(keys.config, text, options))?.etag ?? config?.etag;
   }
 }
 

@@ -46,6 +46,12 @@ export const REQUESTS_ERRORS = {
     cause: "The gateway does not need this operation with these arguments.",
     fix: "Check the chat's id in the config. If it is right, report this as a bug.",
   },
+  broker_other_chat: {
+    status: 403,
+    title: "Not this chat",
+    cause: "With steward:tenancy chat, a gateway serves one chat, and this request is about another one.",
+    fix: "If this was not your own test, check the chat's tools and programs. Send to another chat from that chat.",
+  },
   broker_no_proxy: {
     status: 400,
     title: "Proxies are not available on this target",

@@ -1,34 +1,7 @@
-import type { Reason } from "../../contract/errors.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 import type { Row, Sql } from "../ledger/sql.ts";
-import type { Clock, LedgerCounts } from "../ports.ts";
-
-/** Report of a tenant about itself, once a minute while it has something to do. */
-export interface TenantReport {
-  /** Its container runs. */
-  running: boolean;
-  /** The version of its container, if one has run. */
-  version?: string | undefined;
-  counts: LedgerCounts;
-  /** Why it does not answer. */
-  problem?: Reason | undefined;
-}
-
-/** A tenant of the deployment. Times are ISO 8601. */
-export interface Tenant {
-  id: TenantId;
-  firstSeenAt: string;
-  /** Time of its last report. */
-  lastSeenAt: string;
-  report?: TenantReport;
-}
-
-/** A part of the tenants. */
-export interface TenantQuery {
-  limit: number;
-  /** The last id of the part before. */
-  after?: TenantId | undefined;
-}
+import type { Clock } from "../ports.ts";
+import type { Tenant, TenantQuery, TenantReport } from "./ports.ts";
 
 /** The table of tenants. Its size depends on their number alone: a report replaces the one before. */
 export class TenantRoster {
@@ -70,6 +43,13 @@ export class TenantRoster {
       report.problem === undefined ? 0 : 1,
       JSON.stringify(report),
     );
+  }
+
+  /** Returns the tenants whose containers run, by their last reports, the one that was used longest ago first. */
+  running(): TenantId[] {
+    return this.#sql
+      .all(`SELECT id FROM tenants WHERE report ->> '$.running' = 1 ORDER BY report ->> '$.usedAt'`)
+      .map(({ id }) => String(id));
   }
 
   /** Removes a tenant. Its own object keeps its data. */

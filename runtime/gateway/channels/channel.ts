@@ -1,13 +1,7 @@
-import type { Admission, Attachment, ButtonPress, Inbound, ReplyTarget } from "../../contract/message.ts";
+import type { Attachment, ButtonPress, Inbound, ReplyTarget } from "../../contract/message.ts";
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import type { Button } from "../actions.ts";
-
-/** Decision if a sender may be answered, with the reason for the log. */
-export type AccessDecision =
-  | { allowed: true; admission: Admission; reason: string }
-  /** `answer`: `ignore` sends nothing, `refuse` explains how to get access, `pair` offers a pairing code. */
-  | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
 /** A message that was sent. `id` allows a later edit, on platforms that support it. */
 interface SentMessage {

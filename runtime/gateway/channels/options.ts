@@ -1,6 +1,6 @@
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
-import type { ChannelAccess } from "./access.ts";
+import type { ChannelAccess } from "../../shared/channel-access.ts";
 
 /** Dependencies of one channel. */
 export interface ChannelOptions<Section> {

@@ -3,10 +3,10 @@ import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { FetchedPlatform } from "../../process/intake.ts";
+import { type AccessRules, accessRules, channelAccess } from "../../shared/channel-access.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PairingStores } from "../pairing/store.ts";
-import { namedOperators } from "../admission.ts";
-import { type AccessRules, channelAccess } from "./access.ts";
+
 import type { Channel } from "./channel.ts";
 import { createDiscordChannel } from "./discord/channel.ts";
 import { createSlackChannel } from "./slack/channel.ts";
@@ -70,16 +70,5 @@ export function createChannels(options: ChannelsOptions): Channels {
     },
     health: () =>
       configured.map((platform) => served.get(platform)?.health() ?? { platform, state: "disabled" }),
-  };
-}
-
-/** Returns the access rules of each configured channel. */
-export function accessRules(config: Config): Partial<Record<Platform, AccessRules>> {
-  const { slack, telegram, discord } = config.channels;
-  const operators = (platform: Platform) => ({ operators: namedOperators(config, platform) });
-  return {
-    ...(slack && { slack: { ...slack, groups: slack.channels, ...operators("slack") } }),
-    ...(telegram && { telegram: { ...telegram, ...operators("telegram") } }),
-    ...(discord && { discord: { ...discord, groups: discord.guilds, ...operators("discord") } }),
   };
 }

@@ -1,8 +1,8 @@
 import type { ReplyTarget } from "../../contract/message.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
+import type { Platform } from "../../contract/delivery.ts";
+import { pairingText } from "../../shared/channel-access.ts";
 import type { Log } from "../../shared/log.ts";
-import { AGENT } from "../../contract/names.ts";
 import type { PairingStores } from "./store.ts";
 
 /** Dependencies of the desk. */
@@ -33,27 +33,9 @@ export class PairingDesk {
       platform,
       sender,
     });
-    if (request === undefined) return fullText(platform, sender);
-    waiting.add(stranger);
-    return pairingText(platform, sender, request.code);
+    if (request !== undefined) waiting.add(stranger);
+    return pairingText(platform, sender, request?.code);
   }
-}
-
-function fullText(platform: Platform, sender: string): string {
-  return [
-    "I do not know you yet, so I have not read your message. Too many others ask to be let in, so I have no code for you.",
-    `Your ${PLATFORM_TITLES[platform]} user id: ${sender}`,
-    `To let you in, the operator runs: ${AGENT} pairing grant ${platform} ${sender} person`,
-  ].join("\n");
-}
-
-function pairingText(platform: Platform, sender: string, code: string): string {
-  return [
-    "I do not know you yet, so I have not read your message.",
-    `Your ${PLATFORM_TITLES[platform]} user id: ${sender}`,
-    `Your pairing code: ${code}`,
-    `To let you in, the operator runs within the hour: ${AGENT} pairing approve ${platform} ${code}`,
-  ].join("\n");
 }
 
 /** A sender that got a code, and where to notify it of its approval. */

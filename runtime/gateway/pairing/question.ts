@@ -1,8 +1,8 @@
 import { PLATFORM_TITLES, type Platform, platformSchema } from "../../contract/delivery.ts";
+import { namedOperators } from "../../shared/channel-access.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Action, Actions, Button } from "../actions.ts";
 import type { Channel } from "../channels/channel.ts";
-import { namedOperators } from "../admission.ts";
 import type { Components } from "../components.ts";
 import { type DeviceStore, grantedTo, isUsable } from "../devices.ts";
 import { WEB, type WebOutbox } from "../webchat/outbox.ts";

@@ -5,7 +5,21 @@ import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { withLock } from "../../process/lock.ts";
-import { randomBytes } from "../../process/random.ts";
+import {
+  approvedOperators,
+  approvePairing,
+  grantedRole,
+  grantRole,
+  type PairingChange,
+  type PairingChanged,
+  type PairingList,
+  type PairingRequest,
+  pendingRequests,
+  rejectPairing,
+  type RequestChanged,
+  requestPairing,
+  revokeAccess,
+} from "../../shared/pairing-list.ts";
 import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
 
 const requestSchema = z.looseObject({
@@ -35,18 +49,6 @@ export const operatorsSchema = z.strictObject({
   operators: z.array(z.string().check(z.minLength(1))),
 });
 
-/** Letters that cannot be mistaken for a digit or for each other when a code is read out: no I, L, O. */
-const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ";
-const LENGTH = 8;
-const FAIR_BYTES = 256 - (256 % LETTERS.length);
-
-/** A code that was forgotten must not open the door later. */
-const LIFE_MS = 3_600_000;
-/** One place an account, so many in all: strangers cannot fill the store, and the operator's list stays readable. */
-const MOST_PENDING = 20;
-/** A place is not taken away before this time, in which an operator can find and approve it. */
-const KEPT_MS = 10 * 60_000;
-
 /** Dependencies of a pairing store. */
 interface PairingStoreOptions extends StoreFileOptions {
   /** The data directory; the stores are in its `credentials/`. */
@@ -75,143 +77,99 @@ export class PairingStore {
     this.#operatorsPath = join(this.#directory, `${options.channel}-operators.json`);
   }
 
-  /** Requests that can be approved, oldest first. */
+  /** Returns the requests that can be approved, oldest first. */
   pending(): PairingRequest[] {
-    return this.#alive(readStoreFile(this.#requestsPath, requestsSchema, this.#options)?.requests ?? []);
+    return pendingRequests(this.#list(), this.#options.clock());
   }
 
-  /** Ids of the approved senders. */
+  /** Returns the ids of the approved senders. */
   approved(): string[] {
-    return readStoreFile(this.#approvedPath, approvedSchema, this.#options)?.allowFrom ?? [];
+    return [...this.#list().allowFrom];
   }
 
-  /** Ids of the approved senders whose approval grants an operator's rights. */
+  /** Returns the ids of the approved senders whose approval grants an operator's rights. */
   operators(): string[] {
-    const approved = new Set(this.approved());
-    return this.#operators().filter((id) => approved.has(id));
+    return approvedOperators(this.#list());
   }
 
   /** Returns the role that a sender's approval grants; `undefined` without an approval. */
   granted(id: string): GrantedRole | undefined {
-    if (!this.approved().includes(id)) return undefined;
-    return this.#operators().includes(id) ? "operator" : "person";
-  }
-
-  #operators(): string[] {
-    return readStoreFile(this.#operatorsPath, operatorsSchema, this.#options)?.operators ?? [];
+    return grantedRole(this.#list(), id);
   }
 
   /**
-   * Notes that a sender asks to be let in. One that asks again keeps its code and its hour. Where all places are taken,
-   * the oldest gives way, but not within its first ten minutes.
+   * Notes that a sender asks to be let in, by the rules of `requestPairing`.
    *
-   * @returns its request; `undefined` where no place is free and none gives way.
+   * @returns its request; `undefined` if no place is free.
    */
   request(id: string, meta: Record<string, string> = {}): PairingRequest | undefined {
-    return this.#change(() => {
-      const now = new Date(this.#options.clock()).toISOString();
-      const pending = this.pending();
-      const known = pending.find((request) => request.id === id);
-      const [oldest, ...younger] = pending;
-      const isFull = known === undefined && pending.length >= MOST_PENDING;
-      const isKept = oldest !== undefined && this.#options.clock() - Date.parse(oldest.createdAt) < KEPT_MS;
-      if (isFull && isKept) return undefined;
-      const others = isFull ? younger : pending;
-      const request: PairingRequest = known
-        ? { ...known, lastSeenAt: now, meta: { ...known.meta, ...meta } }
-        : { id, code: newPairingCode(), createdAt: now, lastSeenAt: now, meta };
-      this.#writeRequests(
-        known ? pending.map((one) => (one === known ? request : one)) : [...others, request],
-      );
-      return request;
-    });
+    return this.#change((list, now) => requestPairing(list, { id, meta }, { now }))?.request;
   }
 
-  /** Approves the sender of a code, in whatever case it was typed. `undefined`: no such code is pending. */
+  /** Approves the sender of a code, in upper or lower case. Returns `undefined` if no such code is pending. */
   approve(code: string, role: GrantedRole = "person"): PairingRequest | undefined {
-    return this.#settle(code, ({ id }) => this.#approve(id, role));
+    return this.#settle((list, now) => approvePairing(list, code, role, now));
   }
 
-  /** Gives a sender a role: an approved one from now on, any other as an approval, also if it never asked. */
+  /** Gives a sender a role. Approves it if it is not approved, even if it never asked. */
   grant(id: string, role: GrantedRole): void {
-    this.#change(() => {
-      this.#approve(id, role);
-      this.#writeRequests(this.pending().filter((one) => one.id !== id));
-    });
+    this.#change((list, now) => grantRole(list, id, role, now));
   }
 
-  // The role first: a crash in between leaves a sender who is not let in, not one with rights of an earlier approval.
-  #approve(id: string, role: GrantedRole): void {
-    this.#writeOperators(id, role === "operator");
-    const allowFrom = [...new Set([...this.approved(), id])];
-    this.#write(this.#approvedPath, { version: 1, allowFrom });
-  }
-
-  #writeOperators(id: string, isOne: boolean): void {
-    const before = this.#operators();
-    if (before.includes(id) === isOne) return;
-    const operators = isOne ? [...before, id] : before.filter((one) => one !== id);
-    this.#write(this.#operatorsPath, { version: 1, operators });
-  }
-
-  /** Drops the request of a code. `undefined`: no such code is pending. */
+  /** Removes the request of a code. Returns `undefined` if no such code is pending. */
   reject(code: string): PairingRequest | undefined {
-    return this.#settle(code, () => undefined);
+    return this.#settle((list, now) => rejectPairing(list, code, now));
   }
 
-  /** Takes an approved sender's access away. False: the sender is not approved. */
+  /** Takes an approved sender's access away. Returns false if the sender is not approved. */
   revoke(id: string): boolean {
-    return this.#change(() => {
-      const approved = this.approved();
-      if (!approved.includes(id)) return false;
-      this.#writeOperators(id, false);
-      this.#write(this.#approvedPath, { version: 1, allowFrom: approved.filter((one) => one !== id) });
-      return true;
-    });
+    return this.#change((list) => revokeAccess(list, id)) !== undefined;
   }
 
-  // What follows from the request is written first: a crash in between leaves it pending, to be settled again.
-  #settle(code: string, carryOut: (request: PairingRequest) => void): PairingRequest | undefined {
-    if (!existsSync(this.#requestsPath)) return undefined;
-    return this.#change(() => {
-      const pending = this.pending();
-      const wanted = code.trim().toUpperCase();
-      const request = pending.find((one) => one.code === wanted);
-      if (request === undefined) return undefined;
-      carryOut(request);
-      this.#writeRequests(pending.filter((one) => one !== request));
-      return request;
-    });
+  #settle(decide: Decide<RequestChanged>): PairingRequest | undefined {
+    return existsSync(this.#requestsPath) ? this.#change(decide)?.request : undefined;
   }
 
-  #alive(requests: readonly PairingRequest[]): PairingRequest[] {
-    const now = this.#options.clock();
-    return requests.filter(({ createdAt }) => now - Date.parse(createdAt) < LIFE_MS);
+  /** Returns the lists. Each is read when it is needed, and each time. */
+  #list(): PairingList {
+    const options = this.#options;
+    const [requests, approved, operators] = [this.#requestsPath, this.#approvedPath, this.#operatorsPath];
+    return {
+      get requests() {
+        return readStoreFile(requests, requestsSchema, options)?.requests ?? [];
+      },
+      get allowFrom() {
+        return readStoreFile(approved, approvedSchema, options)?.allowFrom ?? [];
+      },
+      get operators() {
+        return readStoreFile(operators, operatorsSchema, options)?.operators ?? [];
+      },
+    };
   }
 
-  #writeRequests(requests: PairingRequest[]): void {
-    this.#write(this.#requestsPath, { version: 1, requests });
-  }
-
-  #write(path: string, value: object): void {
-    writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`);
-  }
-
-  #change<T>(work: () => T): T {
+  #change<T extends PairingChanged>(decide: Decide<T>): T | undefined {
     ensureDirectory(this.#directory);
-    return withLock(join(this.#directory, `${this.#options.channel}.lock`), work);
+    return withLock(join(this.#directory, `${this.#options.channel}.lock`), () => {
+      const decided = decide(this.#list(), this.#options.clock());
+      if (decided !== undefined) this.#write(decided.change);
+      return decided;
+    });
+  }
+
+  // In this order. The role first: a crash in between leaves a sender who is not let in, not one with rights of an
+  // earlier approval. The request last: a crash in between leaves it pending, to be settled again.
+  #write({ operators, allowFrom, requests }: PairingChange): void {
+    if (operators) writeStore(this.#operatorsPath, { operators });
+    if (allowFrom) writeStore(this.#approvedPath, { allowFrom });
+    if (requests) writeStore(this.#requestsPath, { requests });
   }
 }
 
-/** A pairing code: 8 uppercase letters, about 36 bits from the cryptographic source. */
-function newPairingCode(): string {
-  let code = "";
-  while (code.length < LENGTH) {
-    // A byte from the incomplete last round would make the first letters likelier.
-    const [byte = 255] = randomBytes(1);
-    if (byte < FAIR_BYTES) code += LETTERS.charAt(byte % LETTERS.length);
-  }
-  return code;
+/** Decides on a change; `undefined` for none. */
+type Decide<T> = (list: PairingList, now: number) => T | undefined;
+
+function writeStore(path: string, lists: PairingChange): void {
+  writeFileAtomic(path, `${JSON.stringify({ version: 1, ...lists }, null, 2)}\n`);
 }
 
 /** The pairing store of a channel. */
@@ -221,6 +179,3 @@ export type PairingStores = (channel: Platform) => PairingStore;
 export function pairingStores(options: Omit<PairingStoreOptions, "channel">): PairingStores {
   return (channel) => new PairingStore({ ...options, channel });
 }
-
-/** A sender that waits for approval. Times are ISO 8601; `meta` is what the platform tells of the person. */
-export type PairingRequest = z.infer<typeof requestSchema>;

@@ -1,7 +1,7 @@
 import type { Platform } from "../../contract/delivery.ts";
 import type { Admission, Inbound } from "../../contract/message.ts";
 import type { Outcome, Reading, Replayed, ReplayRecord } from "../../contract/replay.ts";
-import { channelAccess } from "../channels/access.ts";
+import { channelAccess } from "../../shared/channel-access.ts";
 import { readDiscordEvent } from "../channels/discord/inbound.ts";
 import { readSlackEvent } from "../channels/slack/inbound.ts";
 import { readTelegramUpdate } from "../channels/telegram/inbound.ts";

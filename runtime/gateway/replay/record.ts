@@ -4,7 +4,7 @@ import { deliverySchema, type Platform, platformSchema } from "../../contract/de
 import { MOST_REPLAYED } from "../../contract/environment.ts";
 import { LONGEST_REPLAYED, type Outcome, type Reading, type ReplayRecord } from "../../contract/replay.ts";
 import type { Channel } from "../channels/channel.ts";
-import { accessRules } from "../channels/registry.ts";
+import { accessRules } from "../../shared/channel-access.ts";
 import type { ChatMoves } from "../channels/telegram/moves.ts";
 import type { PairingStore } from "../pairing/store.ts";
 import { costOf, median, outcomeOf, type Read, readerOf } from "./read.ts";

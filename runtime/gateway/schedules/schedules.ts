@@ -35,6 +35,8 @@ const GIVE_UP_MS = 3_600_000;
 interface SchedulesOptions {
   store: ScheduleStore;
   say: Announce;
+  /** Value of TENANT_VARIABLE. */
+  serves?: string | undefined;
   /** Milliseconds since the epoch. */
   clock(): number;
   /** Calls `work` once after `ms`; gives what prevents it. */
@@ -67,8 +69,8 @@ export class Schedules {
 
   /** Takes over a changed config's schedules. */
   sync(config: Config): void {
-    const { store, clock, log } = this.#options;
-    this.#next(() => syncSchedules({ store, config, now: clock(), log }));
+    const { store, serves, clock, log } = this.#options;
+    this.#next(() => syncSchedules({ store, config, serves, now: clock(), log }));
   }
 
   /** Begins nothing more, and lets what is under way end within `graceMs`; the next start finishes the rest. */
@@ -254,6 +256,7 @@ function isoTime(time: number): string {
 interface SyncOptions {
   store: ScheduleStore;
   config: Pick<Config, "schedules" | "agent">;
+  serves: string | undefined;
   now: number;
   log: Log;
 }
@@ -262,8 +265,8 @@ interface SyncOptions {
  * Makes the stored schedules of the config those that the config names now. One that did not change
  * keeps its times, so that a restart neither moves nor repeats it.
  */
-async function syncSchedules({ store, config, now, log }: SyncOptions): Promise<void> {
-  const wanted = configSchedules(config);
+async function syncSchedules({ store, config, serves, now, log }: SyncOptions): Promise<void> {
+  const wanted = configSchedules(config, serves);
   const stored = store.list().filter(({ source }) => source === "config");
   for (const { id } of stored) if (!wanted.has(id)) store.remove(id);
   for (const [id, spec] of wanted) {

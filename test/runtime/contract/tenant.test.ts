@@ -1,7 +1,7 @@
 import { assert, constantFrom, property, string } from "fast-check";
 import { expect, it } from "vitest";
 import { readEdgeSettings } from "../../../runtime/contract/environment.ts";
-import { chatOfTenant, isTenantId, tenantOf, tenantPrefix } from "../../../runtime/contract/tenant.ts";
+import { chatOfTenant, isTenantId, sendsTo, stateKeys, tenantOf } from "../../../runtime/contract/tenant.ts";
 
 it.each([
   [{ platform: "slack", chat: "C024BE91L" }, "slack-C024BE91L"],
@@ -32,8 +32,25 @@ it.each(["", "slack", "slack-", "irc-C1", "slack-C1/x", "slack-..", "slack-_2", 
   },
 );
 
-it("keeps the objects of a tenant apart from those of all others", () => {
-  expect(tenantPrefix("slack-C1")).toBe("steward/tenants/slack-C1/");
+it("keeps the objects of a tenant apart from those of all others, except for the config", () => {
+  expect(stateKeys("slack-C1")).toEqual({
+    config: "steward/steward.json",
+    generations: "steward/tenants/slack-C1/generations/",
+    marker: "steward/tenants/slack-C1/.last-sync",
+    duty: "steward/tenants/slack-C1/duty.json",
+  });
+  expect(stateKeys()).toMatchObject({ generations: "steward/generations/", duty: "steward/duty.json" });
+});
+
+it("sends scheduled messages to the tenant's own chat alone", () => {
+  const chat = { platform: "slack", chat: "C1" } as const;
+  expect([undefined, "", "slack-C1", "slack-C2", "rest"].map((serves) => sendsTo(serves, chat))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 it("reads the tenancy, whose default is one sandbox for all", () => {

@@ -79,6 +79,13 @@ describe("an operation goes out with the key", () => {
       DISCORD_TEXT,
       "https://discord.com/api/v10/channels/12/messages/3",
     ],
+    [
+      "PUT",
+      "/discord/reaction.create?channel=12&message=3&emoji=%F0%9F%91%80",
+      BOT,
+      undefined,
+      "https://discord.com/api/v10/channels/12/messages/3/reactions/%F0%9F%91%80/@me",
+    ],
     ["POST", "/telegram/getMe", BEARER, {}, `${TELEGRAM}/getMe`],
     ["POST", "/telegram/sendMessage", BEARER, { chat_id: "1", ...TEXT }, `${TELEGRAM}/sendMessage`],
     [

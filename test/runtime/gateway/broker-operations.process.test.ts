@@ -3,7 +3,7 @@ import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { SERVICE_OPERATIONS } from "../../../runtime/contract/service-operations.ts";
 import { BROKER_VARIABLE, SERVICES, withPasses } from "../../../runtime/contract/services.ts";
 import { createBroker } from "../../../runtime/edge/broker.ts";
-import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { channelAccess } from "../../../runtime/shared/channel-access.ts";
 import type { Channel } from "../../../runtime/gateway/channels/channel.ts";
 import { createDiscordChannel } from "../../../runtime/gateway/channels/discord/channel.ts";
 import { createSlackChannel } from "../../../runtime/gateway/channels/slack/channel.ts";

@@ -2,7 +2,7 @@ import { onTestFinished, expect, test } from "vitest";
 import { startDiscord } from "../../../rehearsal/standins/discord.ts";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
-import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { channelAccess } from "../../../runtime/shared/channel-access.ts";
 import { createDiscordChannel } from "../../../runtime/gateway/channels/discord/channel.ts";
 import { snowflake } from "../../../rehearsal/standins/discord-message.ts";
 import {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
-import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { channelAccess } from "../../../runtime/shared/channel-access.ts";
 import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
 import { unknownParts as unknownInDiscord } from "../../../runtime/gateway/channels/discord/message.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { startSlack as startStandIn } from "../../../rehearsal/standins/slack.ts";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
-import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { channelAccess } from "../../../runtime/shared/channel-access.ts";
 import { createSlackChannel } from "../../../runtime/gateway/channels/slack/channel.ts";
 import { splitForSlack } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
 import { writeMrkdwn } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";

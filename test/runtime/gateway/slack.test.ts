@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
-import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { channelAccess } from "../../../runtime/shared/channel-access.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import { readSlackText } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
 import { delivery, directMessage } from "../support/gateway.ts";

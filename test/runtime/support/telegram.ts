@@ -1,5 +1,5 @@
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
-import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { channelAccess } from "../../../runtime/shared/channel-access.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
 
 export const BOT = { id: "1234567890", username: "StewardBot" };

@@ -1,11 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
 import { reason } from "../../../runtime/contract/errors.ts";
-import { type TenantQuery, type TenantReport, TenantRoster } from "../../../runtime/edge/tenants/roster.ts";
+import type { TenantQuery, TenantReport } from "../../../runtime/edge/tenants/ports.ts";
+import { TenantRoster } from "../../../runtime/edge/tenants/roster.ts";
 import { LedgerStage } from "../support/ledger.ts";
 
 const COUNTS = { waiting: 0, delivering: 0, answered: 4, ignored: 1, failed: 0 };
-const WELL: TenantReport = { running: true, version: "0.1.0", counts: COUNTS };
-const CRASHED: TenantReport = { running: false, counts: COUNTS, problem: reason("crash_looping") };
+const USED = { usedAt: "2026-11-28T08:59:00.000Z" };
+const WELL: TenantReport = { running: true, version: "0.1.0", counts: COUNTS, ...USED };
+const CRASHED: TenantReport = { running: false, counts: COUNTS, ...USED, problem: reason("crash_looping") };
 
 function roster() {
   const stage = new LedgerStage();
@@ -60,4 +62,18 @@ test("a report of a tenant that is not in the table adds none, and a forgotten o
   tenants.meet("slack-C2");
   tenants.forget("slack-C2");
   expect(ids({ limit: 10 })).toEqual([]);
+});
+
+test("of the containers that run the one that was used longest ago comes first", () => {
+  const { tenants } = roster();
+  const report = (id: string, minute: string, running = true): void => {
+    tenants.meet(id);
+    tenants.report(id, { ...WELL, running, usedAt: `2026-11-28T09:${minute}:00.000Z` });
+  };
+  report("slack-A", "30");
+  report("slack-B", "10");
+  report("slack-C", "00", false);
+  report("slack-D", "20");
+  tenants.meet("slack-E");
+  expect(tenants.running()).toEqual(["slack-B", "slack-D", "slack-A"]);
 });

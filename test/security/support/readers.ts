@@ -23,7 +23,7 @@ import {
   toolName,
 } from "../../../runtime/gateway/agent/mcp/tool-form.ts";
 import { readableText } from "../../../runtime/gateway/agent/tools/readable-text.ts";
-import { channelAccess, unknownSenderText } from "../../../runtime/gateway/channels/access.ts";
+import { channelAccess, pairingText, unknownSenderText } from "../../../runtime/shared/channel-access.ts";
 import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
 import { sessionOf } from "../../../runtime/gateway/channels/channel.ts";
 import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
@@ -95,6 +95,14 @@ import { readBytes } from "../../../runtime/shared/read-bytes.ts";
 import { visible, writeText } from "../../../runtime/shared/terminal.ts";
 import { openSlackFile } from "../../../runtime/shared/slack-file.ts";
 import { readableLine } from "../../../runtime/shared/log.ts";
+import {
+  approvePairing,
+  grantedRole,
+  grantRole,
+  type PairingList,
+  rejectPairing,
+  revokeAccess,
+} from "../../../runtime/shared/pairing-list.ts";
 import { priceOf, publishedPrice } from "../../../runtime/shared/prices.ts";
 import { createRedactor, looksSecret, namesSecret, redactValue } from "../../../runtime/shared/redact.ts";
 import { retryAfterMs } from "../../../runtime/shared/retry-after.ts";
@@ -134,6 +142,13 @@ const pieces = (text: string, length = PIECE): string[] =>
   Array.from({ length: Math.ceil(text.length / length) }, (_, at) =>
     text.slice(at * length, (at + 1) * length),
   );
+
+/** A pairing list whose requests and ids are a text's pieces. */
+const pairingsOf = (text: string): PairingList => {
+  const [ids, at] = [pieces(text), new Date(0).toISOString()];
+  const requests = ids.map((id) => ({ id, code: id, createdAt: at, lastSeenAt: at }));
+  return { requests, allowFrom: ids, operators: ids };
+};
 
 const shown = (text: string): void => writeText({ write: () => true }, text);
 
@@ -269,7 +284,6 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     serversInput: (text) => serversInput({ [text]: text }, new Map([[text, "a"]])),
     toolName: (text) => toolName(text, text),
   },
-  "gateway/channels/access.ts": { unknownSenderText: (text) => unknownSenderText("slack", text) },
   "gateway/channels/blocks.ts": {
     textOfBlocks: (text) => {
       const small = pieces(text, 1_000).map((piece) => ({ type: "text", text: piece }));
@@ -454,8 +468,19 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/sessions/context.ts": {
     readAsides: (text) => readAsides(`(Said in this chat meanwhile:)\n${text}`),
   },
+  "shared/channel-access.ts": {
+    pairingText: (text) => pairingText("slack", text, "CODE"),
+    unknownSenderText: (text) => unknownSenderText("slack", text),
+  },
   "shared/json.ts": { isRecord, parseJson },
   "shared/log.ts": { readableLine },
+  "shared/pairing-list.ts": {
+    approvePairing: (text) => approvePairing(pairingsOf(text), text, "operator", 0),
+    grantedRole: (text) => grantedRole(pairingsOf(text), text),
+    grantRole: (text) => grantRole(pairingsOf(text), text, "operator", 0),
+    rejectPairing: (text) => rejectPairing(pairingsOf(text), text, 0),
+    revokeAccess: (text) => revokeAccess(pairingsOf(text), text),
+  },
   "shared/prices.ts": { priceOf: (text) => priceOf(text, {}), publishedPrice },
   "shared/read-bytes.ts": { readBytes: (text) => readBytes(posted(text), 2 * text.length) },
   "shared/redact.ts": {

@@ -1,6 +1,6 @@
 import type { Admission, Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
-import { unknownSenderText, type ChannelAccess } from "../access.ts";
+import { unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
 import { unreadable } from "../blocks.ts";
 import {
   commandSchema,

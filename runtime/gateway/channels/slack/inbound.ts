@@ -1,7 +1,7 @@
 import type { Inbound, ReplyTarget } from "../../../contract/message.ts";
 import type * as z from "zod/mini";
 import { asEdit, unreadable } from "../blocks.ts";
-import { unknownSenderText, type ChannelAccess } from "../access.ts";
+import { unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
 import {
   readFiles,
   readShared,

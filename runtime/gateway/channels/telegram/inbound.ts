@@ -1,6 +1,6 @@
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { RetryableError } from "../../failure.ts";
-import { unknownSenderText, type ChannelAccess } from "../access.ts";
+import { unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
 import { asEdit, textOfBlocks, unreadable } from "../blocks.ts";
 import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";

@@ -1,8 +1,15 @@
-import type { Admission } from "../../contract/message.ts";
-import type { ChannelRules, GroupRules } from "../../contract/config/channels.ts";
-import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
-import type { PairingStore } from "../pairing/store.ts";
-import type { AccessDecision } from "./channel.ts";
+import type { ChannelRules, GroupRules } from "../contract/config/channels.ts";
+import type { Config } from "../contract/config/index.ts";
+import type { GrantedRole } from "../contract/config/rights.ts";
+import { PLATFORM_TITLES, type Platform } from "../contract/delivery.ts";
+import type { Admission } from "../contract/message.ts";
+import { AGENT } from "../contract/names.ts";
+
+/** Decision if a sender may be answered, with the reason for the log. */
+export type AccessDecision =
+  | { allowed: true; admission: Admission; reason: string }
+  /** `answer`: `ignore` sends nothing, `refuse` explains how to get access, `pair` offers a pairing code. */
+  | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
 /** Decision about a group's message: it is answered, kept as context of a later answer, or left. */
 type GroupDecision =
@@ -12,7 +19,7 @@ type GroupDecision =
 
 /** Access list of one channel: who may write to the bot. Every decision fails closed and carries its reason. */
 export interface ChannelAccess {
-  /** Tells whether the person with this id may write a direct message. */
+  /** Decides if the person with this id may write a direct message. */
   direct(user: string): AccessDecision;
   /**
    * `addressed`: the bot was mentioned, or the message replies to one of its own. `alias`: another id of the group, which
@@ -31,10 +38,30 @@ export interface AccessRules extends Pick<
   operators: readonly string[];
 }
 
-/** The store that approvals are read from. */
-type Approvals = Pick<PairingStore, "granted">;
+/** The approvals of one platform. */
+interface Approvals {
+  /** Returns the role that a sender's approval grants; `undefined` without an approval. */
+  granted(user: string): GrantedRole | undefined;
+}
 
 const DEFAULT_GROUP: GroupRules = { enabled: true, requireMention: true };
+
+/** Returns the access rules of each configured channel. */
+export function accessRules(config: Config): Partial<Record<Platform, AccessRules>> {
+  const { slack, telegram, discord } = config.channels;
+  const operators = (platform: Platform) => ({ operators: namedOperators(config, platform) });
+  return {
+    ...(slack && { slack: { ...slack, groups: slack.channels, ...operators("slack") } }),
+    ...(telegram && { telegram: { ...telegram, ...operators("telegram") } }),
+    ...(discord && { discord: { ...discord, groups: discord.guilds, ...operators("discord") } }),
+  };
+}
+
+/** Returns the ids that `agent.operators` names on a platform, or for the web chat. */
+export function namedOperators({ agent }: Config, platform: Platform | "web"): string[] {
+  const prefix = `${platform}:`;
+  return agent.operators.filter((one) => one.startsWith(prefix)).map((one) => one.slice(prefix.length));
+}
 
 /**
  * Decides by the config and, for direct messages, by approvals; what was granted in a direct message grants nothing in
@@ -99,11 +126,38 @@ function groupDecision(
   return { becomes: "message", admission, reason };
 }
 
-/** Returns the answer to a sender who is not on the list: its own id, and what the operator does with it. */
+const UNREAD = "I do not know you yet, so I have not read your message.";
+
+/** Returns the answer to a sender who is not on the list: its id, and how the operator allows it. */
 export function unknownSenderText(platform: Platform, user: string): string {
   return [
-    "I do not know you yet, so I have not read your message.",
-    `Your ${PLATFORM_TITLES[platform]} user id: ${user}`,
+    UNREAD,
+    idLine(platform, user),
     `To allow you, the operator adds "${user}" to channels.${platform}.allowFrom in the config file.`,
   ].join("\n");
+}
+
+/**
+ * Returns the answer to a sender who asks to be let in: its id and its code. Without a code, because no place was free,
+ * the operator uses the id.
+ */
+export function pairingText(platform: Platform, user: string, code: string | undefined): string {
+  const lines =
+    code === undefined
+      ? [
+          `${UNREAD} Too many others ask to be let in, so I have no code for you.`,
+          idLine(platform, user),
+          `To let you in, the operator runs: ${AGENT} pairing grant ${platform} ${user} person`,
+        ]
+      : [
+          UNREAD,
+          idLine(platform, user),
+          `Your pairing code: ${code}`,
+          `To let you in, the operator runs within the hour: ${AGENT} pairing approve ${platform} ${code}`,
+        ];
+  return lines.join("\n");
+}
+
+function idLine(platform: Platform, user: string): string {
+  return `Your ${PLATFORM_TITLES[platform]} user id: ${user}`;
 }

@@ -1,0 +1,117 @@
+import type { Delivery, Platform } from "../../contract/delivery.ts";
+import { directRequest } from "../../contract/service-operations.ts";
+import { directAddress } from "../../contract/services.ts";
+import type { Environment } from "../../contract/variables.ts";
+import { isRecord, parseJson } from "../../shared/json.ts";
+import { readBytes } from "../../shared/read-bytes.ts";
+
+/** The part of `fetch` that is used. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A request to a platform. */
+interface PlatformRequest {
+  method: string;
+  url: string;
+  headers?: Record<string, string>;
+  body: object;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Bytes of a platform's response that are read, to learn if it accepted the message. */
+const MOST_BYTES = 64 * 1024;
+
+/** Returns the request that answers an event with a text; `undefined` if the event may not have been meant for the bot. */
+export function messageTo(
+  { platform, payload }: Delivery,
+  text: string,
+  environment: Environment,
+): PlatformRequest | undefined {
+  switch (platform) {
+    case "telegram": {
+      const to = telegramTarget(payload);
+      const key = environment["TELEGRAM_BOT_TOKEN"] ?? "";
+      return (
+        to && { ...directRequest("telegram/sendMessage", {}, { key, environment }), body: { ...to, text } }
+      );
+    }
+    case "slack": {
+      const to = slackTarget(payload);
+      const key = environment["SLACK_BOT_TOKEN"] ?? "";
+      return (
+        to && { ...directRequest("slack/chat.postMessage", {}, { key, environment }), body: { ...to, text } }
+      );
+    }
+    case "discord":
+      return discordRequest(payload, text, environment);
+  }
+}
+
+/** Sends a request to a platform. Rejects if the platform refuses it. */
+export async function post(
+  platform: Platform,
+  { url, method, headers, body }: PlatformRequest,
+  fetch: Fetch,
+): Promise<void> {
+  const response = await fetch(url, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`${platform} answered ${response.status}`);
+  }
+  // Slack reports refusals with status 200 and an error in the body.
+  const answer = parseJson(new TextDecoder().decode(await readBytes(response, MOST_BYTES)));
+  if (isRecord(answer) && answer["ok"] === false)
+    throw new Error(`${platform} refused: ${String(answer["error"] ?? answer["description"])}`);
+}
+
+/** Private chats only: for groups, only the gateway knows if a message was addressed to the bot. */
+function telegramTarget({ message }: Record<string, unknown>): object | undefined {
+  if (!isRecord(message) || !isRecord(message["chat"]) || !isRecord(message["from"])) return undefined;
+  const { chat, from, message_thread_id: thread } = message;
+  if (chat["type"] !== "private" || from["is_bot"] === true) return undefined;
+  return { chat_id: chat["id"], ...(typeof thread === "number" && { message_thread_id: thread }) };
+}
+
+/** Accepts direct messages and mentions. */
+function slackTarget({ event }: Record<string, unknown>): object | undefined {
+  if (!isRecord(event) || event["bot_id"] !== undefined || event["subtype"] !== undefined) return undefined;
+  const { type, channel, channel_type: kind, ts, thread_ts: thread } = event;
+  const isMention = type === "app_mention";
+  if (typeof channel !== "string" || !(isMention || (type === "message" && kind === "im"))) return undefined;
+  const at = thread ?? (isMention ? ts : undefined);
+  return { channel, ...(typeof at === "string" && { thread_ts: at }) };
+}
+
+/** https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-interaction-type */
+const MESSAGE_COMPONENT = 3;
+
+/**
+ * Accepts commands, direct messages and mentions. Discord shows a command as pending; its token is valid for 15 minutes
+ * and needs no key.
+ */
+function discordRequest(
+  { t: kind, d: message, bot, type, application_id: application, token }: Record<string, unknown>,
+  text: string,
+  environment: Environment,
+): PlatformRequest | undefined {
+  // Answering a press would replace the message that holds its button.
+  if (type === MESSAGE_COMPONENT) return undefined;
+  if (kind === undefined) {
+    if (typeof application !== "string" || typeof token !== "string") return undefined;
+    const place = `${encodeURIComponent(application)}/${encodeURIComponent(token)}`;
+    const url = `${directAddress("discord", environment)}/webhooks/${place}/messages/@original`;
+    return { method: "PATCH", url, body: { content: text } };
+  }
+  if (!isRecord(message) || typeof message["channel_id"] !== "string") return undefined;
+  const { channel_id: channel, guild_id: guild, mentions } = message;
+  const isMention = Array.isArray(mentions) && mentions.some((one) => isRecord(one) && one["id"] === bot);
+  if (guild !== undefined && !isMention) return undefined;
+  const key = environment["DISCORD_BOT_TOKEN"] ?? "";
+  const body = { content: text, allowed_mentions: { parse: [] } };
+  return { ...directRequest("discord/message.create", { channel }, { key, environment }), body };
+}

@@ -1,0 +1,71 @@
+import type { Delivery } from "../../contract/delivery.ts";
+import type { TenantId } from "../../contract/tenant.ts";
+import { pairing } from "../../operations/pairing.ts";
+import { askOperation } from "../operate.ts";
+import type { Clock, Sandbox } from "../ports.ts";
+import type { Grant, Standing, TenantDirectory } from "./ports.ts";
+
+/** Time for which a refusal counts without another question, so that a flood of one chat is not the directory's. */
+const REFUSED_MS = 10_000;
+
+/** Texts by name that outlive the object's memory. */
+interface Notes {
+  read(name: string): string | undefined;
+  write(name: string, value: string): void;
+}
+
+/** Dependencies of {@link TenantGate}. */
+interface TenantGateOptions {
+  tenant: TenantId;
+  directory: Pick<TenantDirectory, "introduce">;
+  notes: Notes;
+  clock: Clock;
+}
+
+/**
+ * Decides whether a chat's messages reach a container. The directory is asked at a chat's first message; an admitted
+ * chat is remembered, and its later messages touch no object but its own.
+ */
+export class TenantGate {
+  readonly #options: TenantGateOptions;
+  #refused: { standing: Standing; until: number } | undefined;
+
+  constructor(options: TenantGateOptions) {
+    this.#options = options;
+  }
+
+  /** True if the chat is known to be admitted. */
+  get isOpen(): boolean {
+    return this.#options.notes.read("admitted") === "yes";
+  }
+
+  /** Returns the decision about an event of a chat that is not known to be admitted. Rejects if nobody can decide. */
+  async ask(event: Delivery): Promise<Standing> {
+    const { tenant, directory, notes, clock } = this.#options;
+    if (this.#refused !== undefined && clock() < this.#refused.until) return this.#refused.standing;
+    const standing = await directory.introduce(tenant, event);
+    if (!standing.admitted) {
+      this.#refused = { standing, until: clock() + REFUSED_MS };
+      return standing;
+    }
+    notes.write("grant", standing.grant === undefined ? "" : JSON.stringify(standing.grant));
+    notes.write("admitted", "yes");
+    return standing;
+  }
+
+  /** The directory has changed its mind, or may have: the next event is a question again. */
+  forget(): void {
+    this.#refused = undefined;
+    this.#options.notes.write("admitted", "");
+  }
+
+  /** Tells the chat's gateway of an approval that it does not know yet. @returns false if it was not told */
+  async passOnGrant(sandbox: Pick<Sandbox, "request">): Promise<boolean> {
+    const { notes } = this.#options;
+    const text = notes.read("grant");
+    if (!text) return true;
+    const { ok } = await askOperation(sandbox, pairing.grant, JSON.parse(text) as Grant);
+    if (ok === true) notes.write("grant", "");
+    return ok === true;
+  }
+}

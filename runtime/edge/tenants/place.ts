@@ -1,0 +1,96 @@
+import type { Delivery } from "../../contract/delivery.ts";
+import type { TenantChat } from "../../contract/tenant.ts";
+import { isRecord } from "../../shared/json.ts";
+
+/** Chat of an event, and who caused it. */
+export interface EventPlace {
+  chat: TenantChat;
+  /** A chat with one person. */
+  direct: boolean;
+  /** The person's id; absent for what a bot or the platform itself has written. */
+  sender?: string;
+  /** Id under which the config lists a group: on Discord the server's. */
+  group: string;
+  /** What the platform says about the person, for the operator who admits it. */
+  meta: Record<string, string>;
+}
+
+type Fields = Record<string, unknown>;
+
+/** Returns the place of an event; `undefined` if it belongs to no chat, so that nothing answers it. */
+export function placeOf({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
+  switch (platform) {
+    case "slack":
+      return placeOnSlack(payload);
+    case "telegram":
+      return placeOnTelegram(payload);
+    case "discord":
+      return placeOnDiscord(payload);
+  }
+}
+
+/** https://docs.slack.dev/reference/events/message, and presses: a user and a channel beside the actions. */
+function placeOnSlack({ event, channel: pressed, user: presser }: Fields): EventPlace | undefined {
+  const { channel, channel_type: kind, user, message, bot_id: bot } = fieldsOf(event);
+  const chat = channel ?? fieldsOf(pressed)["id"];
+  if (typeof chat !== "string" || chat === "") return undefined;
+  const person = user ?? fieldsOf(message)["user"] ?? fieldsOf(presser)["id"];
+  return {
+    chat: { platform: "slack", chat },
+    // Ids of direct messages begin with D: https://docs.slack.dev/reference/objects/conversation-object
+    direct: kind === "im" || chat.startsWith("D"),
+    group: chat,
+    ...(typeof person === "string" && bot === undefined && { sender: person }),
+    meta: {},
+  };
+}
+
+const TELEGRAM_CHATS = new Set(["private", "group", "supergroup"]);
+
+/** https://core.telegram.org/bots/api#update: messages, their edits and presses; channel posts are not answered. */
+function placeOnTelegram(update: Fields): EventPlace | undefined {
+  const press = fieldsOf(update["callback_query"]);
+  const message = fieldsOf(update["message"] ?? update["edited_message"] ?? press["message"]);
+  const { id, type } = fieldsOf(message["chat"]);
+  if (id === undefined || typeof type !== "string" || !TELEGRAM_CHATS.has(type)) return undefined;
+  const from = fieldsOf(press["from"] ?? message["from"]);
+  const chat = String(id);
+  return {
+    chat: { platform: "telegram", chat },
+    direct: type === "private",
+    group: chat,
+    ...(from["id"] !== undefined && from["is_bot"] !== true && { sender: String(from["id"]) }),
+    meta: textsOf({ username: from["username"], firstName: from["first_name"] }),
+  };
+}
+
+/** https://docs.discord.com/developers/interactions/receiving-and-responding; `d` holds a message on a host. */
+function placeOnDiscord(payload: Fields): EventPlace | undefined {
+  const event = payload["t"] === undefined ? payload : fieldsOf(payload["d"]);
+  const { channel_id: chat, guild_id: guild, member, user, author } = event;
+  if (typeof chat !== "string") return undefined;
+  const person = fieldsOf(fieldsOf(member)["user"] ?? user ?? author);
+  const { id, bot } = person;
+  return {
+    chat: { platform: "discord", chat },
+    direct: guild === undefined,
+    group: typeof guild === "string" ? guild : chat,
+    ...(typeof id === "string" && bot !== true && { sender: id }),
+    meta: textsOf({ username: person["username"], firstName: person["global_name"] }),
+  };
+}
+
+/** Longest text of a platform that is kept. */
+const LONGEST_META = 64;
+
+function textsOf(fields: Fields): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      typeof value === "string" && value !== "" ? [[name, value.slice(0, LONGEST_META)]] : [],
+    ),
+  );
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}

@@ -1,0 +1,60 @@
+import type { GrantedRole } from "../../contract/config/rights.ts";
+import type { Delivery, Platform } from "../../contract/delivery.ts";
+import type { Reason } from "../../contract/errors.ts";
+import type { TenantId } from "../../contract/tenant.ts";
+import type { LedgerCounts } from "../ports.ts";
+
+/** An approved sender, as the gateway of its own tenant has to know it. */
+export interface Grant {
+  channel: Platform;
+  sender: string;
+  role: GrantedRole;
+}
+
+/** Decision about a chat: it gets a sandbox, or its messages are left with a reason. */
+export type Standing =
+  | { admitted: true; grant?: Grant | undefined }
+  /** `group`: the id of a group that would have to be listed; see `LedgerEntry`. */
+  | { admitted: false; note: string; group?: string | undefined };
+
+/** Report of a tenant about itself, once a minute while it has something to do. */
+export interface TenantReport {
+  /** Its container runs. */
+  running: boolean;
+  /** The version of its container, if one has run. */
+  version?: string | undefined;
+  counts: LedgerCounts;
+  /** Time of its last use, ISO 8601. */
+  usedAt: string;
+  /** Why it does not answer. */
+  problem?: Reason | undefined;
+}
+
+/** The directory as a tenant's object uses it. */
+export interface TenantDirectory {
+  /** Decides about the chat of an event, and answers a stranger in it. */
+  introduce(tenant: TenantId, event: Delivery): Promise<Standing>;
+  report(tenant: TenantId, report: TenantReport): Promise<void>;
+  /**
+   * A tenant cannot start its container, since as many run as may: puts another one to sleep.
+   *
+   * @returns false if all of them are in use.
+   */
+  makeRoom(tenant: TenantId): Promise<boolean>;
+}
+
+/** A tenant of the deployment. Times are ISO 8601. */
+export interface Tenant {
+  id: TenantId;
+  firstSeenAt: string;
+  /** Time of its last report. */
+  lastSeenAt: string;
+  report?: TenantReport;
+}
+
+/** A part of the tenants. */
+export interface TenantQuery {
+  limit: number;
+  /** The last id of the part before. */
+  after?: TenantId | undefined;
+}
