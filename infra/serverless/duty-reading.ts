@@ -6,7 +6,7 @@ import {
   SHORTEST_DUTY_HOURS,
 } from "../../runtime/contract/duty.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
-import { isTenantId, tenantPrefix } from "../../runtime/contract/tenant.ts";
+import { isTenantId, stateKeys } from "../../runtime/contract/tenant.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
 import { type AccountAccess, AccountError, listInAccount, textInAccount, unlessGone } from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
@@ -82,8 +82,7 @@ async function dutyKeys(place: DutyPlace): Promise<string[] | undefined> {
   for await (const { key = "" } of listInAccount<{ key?: string }>(place, objectsIn(place), query)) {
     listed += 1;
     const [, , tenant = ""] = key.split("/");
-    if (isTenantId(tenant) && key === `${tenantPrefix(tenant)}${DUTY_KEY.slice(AGENT.length + 1)}`)
-      keys.push(key);
+    if (isTenantId(tenant) && key === stateKeys(tenant).duty) keys.push(key);
     if (listed > MOST_LISTED || keys.length > MOST_READ) return undefined;
   }
   return keys;
