@@ -11,6 +11,7 @@ import {
   findApplication,
   getApplication,
   type LiveApplication,
+  maxInstancesLine,
 } from "./container-api.ts";
 import { applicationName, fittingName, LONGEST } from "./names.ts";
 import { findNamespace, findOwner } from "./namespaces.ts";
@@ -39,8 +40,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
    */
   async check(olds, news) {
     const { maxInstances: before = 0 } = olds;
-    if (before > news.maxInstances)
-      say(`Containers that may run at a time: ${before} → ${news.maxInstances}`);
+    if (before > news.maxInstances) say(maxInstancesLine(before, news.maxInstances));
     if (olds.name === news.name || news.name === UNKNOWN) return;
     const taken = await whyTaken(news).catch(untold(`${news.name} exists`));
     if (taken !== undefined) throw taken;
