@@ -56,7 +56,6 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/host/alerts.ts": "its importer is a process's entry",
   "runtime/host/sandbox.ts": "its importer is a process's entry",
   "runtime/supervisor/config-file.ts": "its importer is long",
-  "runtime/worker/directory.ts": "a Durable Object",
   "policies/rules.ts": "the list of the rules",
   "stacks/host.ts": "loaded on first use",
   "stacks/program.ts": "loaded on first use",

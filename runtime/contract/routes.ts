@@ -50,6 +50,8 @@ export const ROUTES = {
   admin: { method: "GET", path: "/_admin/", access: "identity" },
   /** The address typed without its trailing slash: redirects to the page. */
   adminBare: { method: "GET", path: "/_admin", access: "identity" },
+  tenantsPage: { method: "GET", path: "/_admin/chats", access: "identity" },
+  tenantChoose: { method: "POST", path: "/_admin/chats", access: "identity" },
   devicesPage: { method: "GET", path: "/_admin/devices", access: "identity" },
   devicesApprove: { method: "POST", path: "/_admin/devices/approve", access: "identity" },
   devicesReject: { method: "POST", path: "/_admin/devices/reject", access: "identity" },

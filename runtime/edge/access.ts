@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Client } from "../contract/client.ts";
+import type { TenantId } from "../contract/tenant.ts";
 import { isJson } from "./admission/body.ts";
 import type { Health, HealthFacts } from "./health.ts";
 import type { Identify, Identity } from "./identity.ts";
@@ -17,6 +18,8 @@ export interface Visitor {
   signsOut: boolean;
   /** Name of the deployment's environment, such as `prod`. */
   environment: string | undefined;
+  /** The chat whose sandbox the pages show; see Tenants. `everyChat`: the one that serves the deployment. */
+  chat?: TenantId | "everyChat" | undefined;
   health: Health;
   facts: HealthFacts;
   /** Milliseconds since the epoch: what the container said from then on need not be asked again. */

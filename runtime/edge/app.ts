@@ -4,6 +4,7 @@ import type { Attest } from "../contract/attestation.ts";
 import type { EdgeSettings } from "../contract/environment.ts";
 import { isErrorCode, StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
+import type { TenantId } from "../contract/tenant.ts";
 import {
   noStore,
   refuseCrossSite,
@@ -29,6 +30,7 @@ import { clientOf, limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts"
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
 import type { AlertSender } from "./alerts.ts";
+import type { Tenants } from "./tenants/ports.ts";
 import type {
   Activity,
   AnswerMemory,
@@ -67,6 +69,10 @@ export interface EdgeOptions {
   ledger: Ledger;
   activity: Activity;
   answers: AnswerMemory;
+  /** Set if each chat has a sandbox of its own. */
+  tenants?: Tenants | undefined;
+  /** The tenant that this edge's pages show. Default: the sandbox that serves the deployment. */
+  tenant?: TenantId | undefined;
   signatures: Signatures;
   sandbox: Sandbox;
   /** Backups of the state. */
@@ -140,11 +146,13 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/_admin/*", wakeForOperator(sandbox));
   const { environmentName } = settings;
   const signsOut = signIn !== undefined;
+  const { tenants } = options;
+  const shown = tenants && (options.tenant ?? "everyChat");
   app.use(
     "/_admin/*",
-    describeVisitor({ clock, ledger, answers, sandbox, backups, signsOut, environmentName }),
+    describeVisitor({ clock, ledger, answers, sandbox, backups, signsOut, environmentName, chat: shown }),
   );
-  addAdminPages(app, { bundle, ledger, activity, answers, sandbox, backups, clock, log, record });
+  addAdminPages(app, { bundle, ledger, activity, answers, tenants, sandbox, backups, clock, log, record });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry({ ledger, log, record }));
 

@@ -44,7 +44,7 @@ export interface BrokerOptions {
   token(): string;
   fetch: Fetch;
   /** The only chat that requests may be about. Default: any. */
-  chat?: TenantChat;
+  chat?: TenantChat | undefined;
   /** The HTTP proxy to Telegram. Default: proxies are refused. */
   proxy?: {
     /** Returns the address that the config file names. */

@@ -22,6 +22,9 @@ export async function readFields<N extends string>(
   return fields as Record<N, string>;
 }
 
+/** Parameter of any address below `/_admin` and `/debug`: the tenant that it is about. */
+export const CHAT_PARAMETER = "chat";
+
 /** More than any page's form has. */
 const MOST_VALUES = 100;
 
@@ -45,7 +48,9 @@ export async function readField(request: Request, name: string, form: RegExp): P
  * @throws StewardError `query_invalid` with every problem at once, each with its parameter.
  */
 export function readQuery<T>(context: Context, schema: z.ZodMiniType<T>): T {
-  const given = Object.entries(context.req.query()).filter(([, value]) => value !== "");
+  const given = Object.entries(context.req.query()).filter(
+    ([name, value]) => value !== "" && name !== CHAT_PARAMETER,
+  );
   const parsed = schema.safeParse(Object.fromEntries(given));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(": "));

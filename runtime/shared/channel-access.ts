@@ -161,3 +161,11 @@ export function pairingText(platform: Platform, user: string, code: string | und
 function idLine(platform: Platform, user: string): string {
   return `Your ${PLATFORM_TITLES[platform]} user id: ${user}`;
 }
+
+/** Texts to a sender who was approved, by role. */
+export const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
+  person:
+    "You are approved: write to me and I will answer. What you wrote before was not read, so please send it again.",
+  operator:
+    "You are approved as an operator: write to me and I will answer. What you wrote before was not read, so please send it again.",
+};

@@ -1,7 +1,6 @@
 import type { ContainerBackups } from "../backups/container-backups.ts";
 import { type Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
-import type { TenantGate } from "../edge/tenants/gate.ts";
 import type { TenantReporter } from "../edge/tenants/reporter.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
@@ -79,7 +78,6 @@ export class Agenda {
 export interface AgendaParts {
   alerts: Alerts | undefined;
   store: LedgerStore;
-  gate: TenantGate | undefined;
   ledger: ContainerLedger;
   schedule: DueSchedule;
   container: SandboxContainer;
@@ -98,12 +96,11 @@ export interface AgendaParts {
 
 /** Returns the object's agenda, in the order in which an alarm runs it. */
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
-  const { alerts, store, gate, ledger, schedule, container, gateway, restart, duty, state, sleep, reporter } =
+  const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, sleep, reporter } =
     parts;
   const { waitUntil, clock, log } = parts;
   const isWatched = () => alerts && (container.running || store.hasOpen() || alerts.isOpen);
-  // A stranger's chat has no container.
-  const isWanted = () => !gateway.sleeps && gate?.isOpen !== false;
+  const isWanted = () => !gateway.sleeps && container.mayRun;
   const isMissing = () => isWanted() && !container.running && !container.starting;
   return [
     {
@@ -171,7 +168,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     },
     {
       name: "report",
-      dueAt: (now) => (gate?.isOpen ? reporter?.dueAt(now) : undefined),
+      dueAt: (now) => (container.mayRun ? reporter?.dueAt(now) : undefined),
       run: () => reporter && waitUntil(reporter.report()),
     },
   ];

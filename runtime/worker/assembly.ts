@@ -5,7 +5,7 @@ import { type EdgeSettings, gatewayEnvironment, type Environment } from "../cont
 import { StewardError } from "../contract/errors.ts";
 import { AGENT, FROM_SOURCE, VERSION } from "../contract/names.ts";
 import { BROKER_VARIABLE } from "../contract/services.ts";
-import { stateKeys, type TenantId } from "../contract/tenant.ts";
+import { chatOfTenant, stateKeys, type TenantChat, type TenantId } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/variables.ts";
 import { Alerts } from "../edge/alerts.ts";
 import { createBroker } from "../edge/broker.ts";
@@ -62,6 +62,12 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   void ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
+  // Whether the chat is let in.
+  const gate =
+    tenant === undefined
+      ? undefined
+      : new TenantGate({ tenant, directory: remoteDirectory(env), notes: memory, clock });
+
   // The container.
   const platform = (): Container => containerOf(ctx);
   const ports = new ContainerPorts({ container: platform, notes: memory });
@@ -93,6 +99,15 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       reporter?.touch();
       agenda.schedule();
     },
+    onRefusal: () => {
+      if (tenant !== undefined)
+        waitUntil(
+          remoteDirectory(env)
+            .makeRoom(tenant)
+            .catch(() => false),
+        );
+    },
+    mayRun: () => gate?.isOpen !== false,
     clock,
     log,
   });
@@ -102,7 +117,11 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     ports,
     memory,
     sleepAfterMs,
-    onReady: () => restart.recovered(),
+    onReady: () => {
+      restart.recovered();
+      // A gateway that a schedule has started, and not the person whose rights have changed.
+      if (gate) waitUntil(gate.passOnGrant(gateway).catch(() => false));
+    },
     onUse: () => {
       reporter?.touch();
       agenda.schedule();
@@ -112,10 +131,6 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   });
 
   // Those who use it.
-  const gate =
-    tenant === undefined
-      ? undefined
-      : new TenantGate({ tenant, directory: remoteDirectory(env), notes: memory, clock });
   const reporter: TenantReporter | undefined =
     tenant === undefined
       ? undefined
@@ -151,6 +166,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   });
   const broker = createBroker({
     environment: variables,
+    chat: ownChat(settings, tenant),
     token: () => (container.running ? (memory.read("brokerToken") ?? "") : ""),
     fetch: (url, init) => fetch(url, init),
     log,
@@ -175,7 +191,6 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     agendaItems({
       alerts,
       store,
-      gate,
       ledger,
       schedule,
       container,
@@ -215,6 +230,12 @@ function containerOf({ container }: DurableObjectState): Container {
   if (container === undefined)
     throw new StewardError("gateway_unavailable", "This Durable Object class is not container-enabled.");
   return container;
+}
+
+/** Returns the only chat that a container may write to; a container that serves browsers may write to none. */
+function ownChat({ tenancy }: EdgeSettings, tenant: TenantId | undefined): TenantChat | undefined {
+  if (tenancy === "shared") return undefined;
+  return tenant === undefined ? { platform: "web", chat: "" } : chatOfTenant(tenant);
 }
 
 /**

@@ -21,6 +21,19 @@ export interface ContainerLifecycle {
   restarts: number;
   /** Runs since the last request for a start that ended before their supervisor answered. */
   bootFailures: number;
+  /** Starts since then that the platform refused because as many containers run as may. */
+  refusals: number;
+}
+
+/**
+ * Beginning of the platform's words for that. Its documentation has none; these are what Cloudflare's own client looks
+ * for: https://github.com/cloudflare/sandbox-sdk
+ */
+const ALL_RUN = "Maximum number of running container instances exceeded";
+
+/** Returns true for the end of a run that the platform did not start because as many containers run as may. */
+export function isRefusal(crash: string): boolean {
+  return crash.startsWith(ALL_RUN);
 }
 
 /** Event in the container's life. */
@@ -49,6 +62,8 @@ export type ContainerEffect =
   /** Puts the data in place, unless it is there. */
   | { type: "restore" }
   | { type: "onStart" }
+  /** As many containers run as may: another one has to make room. */
+  | { type: "onRefusal" }
   /** `restarts` are those of the run, to be added to the total. */
   | { type: "onStop"; crash: string; restarts: number };
 
@@ -59,7 +74,13 @@ interface ContainerStep {
 }
 
 /** State of an object that knows of no run. */
-export const NO_RUN: ContainerLifecycle = { phase: "stopped", draining: false, restarts: 0, bootFailures: 0 };
+export const NO_RUN: ContainerLifecycle = {
+  phase: "stopped",
+  draining: false,
+  restarts: 0,
+  bootFailures: 0,
+  refusals: 0,
+};
 
 /** Returns the next state. An event that does not fit the state changes nothing. No input, output or clock. */
 export function advance(state: ContainerLifecycle, event: ContainerEvent): ContainerStep {
@@ -69,7 +90,7 @@ export function advance(state: ContainerLifecycle, event: ContainerEvent): Conta
       if (isRun) return step(state);
       return step({ ...state, phase: "booting" }, { type: "watch" });
     case "needed":
-      return step({ ...state, bootFailures: 0 });
+      return step({ ...state, bootFailures: 0, refusals: 0 });
     case "start":
       // An object that was lost during a restore starts it again.
       if (event.running) return step(state, { type: "restore" });
@@ -85,7 +106,7 @@ export function advance(state: ContainerLifecycle, event: ContainerEvent): Conta
       );
     case "answered":
       if (!isRun) return step(state);
-      return step({ ...state, phase: "answering", restarts: event.restarts });
+      return step({ ...state, phase: "answering", restarts: event.restarts, refusals: 0 });
     case "ended":
       return isRun ? ended(state, event.crash) : step(state);
     case "drain":
@@ -96,10 +117,15 @@ export function advance(state: ContainerLifecycle, event: ContainerEvent): Conta
 }
 
 function ended(state: ContainerLifecycle, crash: string): ContainerStep {
-  const bootFailures = state.bootFailures + (state.phase === "booting" ? 1 : 0);
+  const { bootFailures, refusals } = state;
+  if (isRefusal(crash)) {
+    const refused = { ...NO_RUN, bootFailures, refusals: refusals + 1 };
+    return step(refused, { type: "onRefusal" }, { type: "onStop", crash, restarts: 0 });
+  }
+  const failures = bootFailures + (state.phase === "booting" ? 1 : 0);
   const restarts = state.restarts + (crash === "" ? 0 : 1);
   // The next run's supervisor counts from zero.
-  return step({ ...NO_RUN, bootFailures }, { type: "onStop", crash, restarts });
+  return step({ ...NO_RUN, bootFailures: failures, refusals }, { type: "onStop", crash, restarts });
 }
 
 function step(state: ContainerLifecycle, ...effects: ContainerEffect[]): ContainerStep {
@@ -134,14 +160,17 @@ interface StartContext {
 
 /** Returns the next step of a start that has read this status. */
 export function afterStatus(
-  { bootFailures }: ContainerLifecycle,
+  { bootFailures, refusals }: ContainerLifecycle,
   { state, reason: why }: Pick<SandboxStatus, "state" | "reason">,
   { now, deadline, running, restoreFailed }: StartContext,
 ): StartStep {
   if (state === "ready" || state === "crash-looping")
     return why?.code === "config_invalid" ? { type: "replaceConfig", why } : { type: "end" };
   if (now >= deadline) return { type: "expire", stop: restoreFailed };
-  return { type: "wait", ms: !running && bootFailures > 0 ? BOOT_RETRY_MS * bootFailures : POLL_MS };
+  return {
+    type: "wait",
+    ms: running ? POLL_MS : BOOT_RETRY_MS * (bootFailures + Math.min(refusals, 10)) || POLL_MS,
+  };
 }
 
 /** Facts about the container from the object's notes and its restore. Times are ISO 8601. */
@@ -161,7 +190,8 @@ export interface ContainerFacts {
 
 /** Returns the status of a container that does not run. */
 export function stoppedStatus({ crash, stoppedAt, restoreFailure, starts }: ContainerFacts): SandboxStatus {
-  const cause = restoreFailure ?? (crash === "" ? undefined : reason("crash_looping", crash));
+  const ended = isRefusal(crash) ? reason("sandboxes_full") : reason("crash_looping", crash);
+  const cause = restoreFailure ?? (crash === "" ? undefined : ended);
   return { state: "stopped", since: stoppedAt, restarts: 0, ...(cause && { reason: cause }), ...starts };
 }
 

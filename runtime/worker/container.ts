@@ -2,7 +2,7 @@ import type { Container } from "@cloudflare/workers-types/index.ts";
 import type { ContainerBackups } from "../backups/container-backups.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../contract/control.ts";
 import { sha256Hex } from "../contract/digest.ts";
-import type { Reason } from "../contract/errors.ts";
+import { type Reason, StewardError } from "../contract/errors.ts";
 import { withPasses } from "../contract/services.ts";
 import type { Clock, PortRequest } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
@@ -49,6 +49,10 @@ export interface SandboxContainerOptions {
   onStart(): void;
   /** The container has ended. */
   onStop(): void;
+  /** The platform does not start the container, because as many run as may. */
+  onRefusal(): void;
+  /** False for a chat that is not let in: nothing starts its container. */
+  mayRun(): boolean;
   clock: Clock;
   log: Log;
 }
@@ -81,6 +85,11 @@ export class SandboxContainer {
     return this.#options.platform().running;
   }
 
+  /** False for a chat that is not let in. */
+  get mayRun(): boolean {
+    return this.#options.mayRun();
+  }
+
   /** True while somebody waits for a start. */
   get starting(): boolean {
     return this.#starting !== undefined;
@@ -102,8 +111,9 @@ export class SandboxContainer {
     this.#known = undefined;
   }
 
-  /** Starts the container, unless it runs. Throws if the platform refuses it. */
+  /** Starts the container, unless it runs. Throws if it may not run, or the platform refuses it. */
   start(): void {
+    if (!this.#options.mayRun()) throw new StewardError("tenant_unknown");
     this.#advance({ type: "start", running: this.running });
   }
 
@@ -272,7 +282,7 @@ export class SandboxContainer {
   }
 
   #carryOut(effect: ContainerEffect): void {
-    const { memory, state, onStart, onStop, clock, log } = this.#options;
+    const { memory, state, onStart, onStop, onRefusal, clock, log } = this.#options;
     switch (effect.type) {
       case "launch":
         this.#launch();
@@ -283,6 +293,9 @@ export class SandboxContainer {
         break;
       case "restore":
         state.beginRestore();
+        break;
+      case "onRefusal":
+        onRefusal();
         break;
       case "onStart":
         onStart();

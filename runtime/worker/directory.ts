@@ -1,24 +1,134 @@
 import type { DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
-import type { TenantQuery } from "../edge/tenants/ports.ts";
+import type { OperationRequest } from "../contract/control.ts";
+import type { GrantedRole } from "../contract/config/rights.ts";
+import type { Delivery, Platform } from "../contract/delivery.ts";
+import { StewardError } from "../contract/errors.ts";
+import { chatOfTenant, stateKeys, type TenantId } from "../contract/tenant.ts";
+import { messageIn, messageTo, post } from "../edge/ledger/post.ts";
+import { readAccessRules } from "../edge/tenants/access-rules.ts";
+import { TenantDesk } from "../edge/tenants/desk.ts";
+import { operateOnPeople } from "../edge/tenants/operations.ts";
+import { TenantOutbox } from "../edge/tenants/outbox.ts";
+import { People } from "../edge/tenants/people.ts";
+import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
 import { TenantRoster } from "../edge/tenants/roster.ts";
+import {
+  APPROVED_TEXT,
+  type AccessRules,
+  type ChannelAccess,
+  channelAccess,
+} from "../shared/channel-access.ts";
+import { Alarm } from "./alarm.ts";
 import { durableSql } from "./durable-sql.ts";
-import type { WorkerEnvironment } from "./environment.ts";
-import { answer } from "./rpc.ts";
+import { consoleLog, readWorker, type WorkerEnvironment } from "./environment.ts";
+import { answer, received } from "./rpc.ts";
 
 /**
- * Knows the tenants of a deployment in which each chat has a sandbox of its own. It sees a chat's first message only:
- * what follows goes to the chat's own object.
+ * Knows the tenants of a deployment in which each chat has a sandbox of its own, and who may write to the bot. It sees a
+ * chat's first message only: what follows goes to the chat's own object.
  */
 export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #roster: TenantRoster;
+  readonly #people: People;
+  readonly #desk: TenantDesk;
+  readonly #outbox: TenantOutbox;
+  readonly #alarm: Alarm;
+  /** The rules of each platform that were read last. */
+  readonly #rules = new Map<Platform, AccessRules>();
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
-    this.#roster = new TenantRoster(durableSql(ctx.storage), Date.now);
+    const { variables } = readWorker(env);
+    const sql = durableSql(ctx.storage);
+    const clock = Date.now;
+    const log = consoleLog(variables);
+    const send: typeof fetch = (url, init) => fetch(url, init);
+    this.#alarm = new Alarm({ storage: ctx.storage, waitUntil: (work) => ctx.waitUntil(work) });
+    void ctx.blockConcurrencyWhile(() => this.#alarm.load());
+    this.#roster = new TenantRoster(sql, clock);
+    this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
+    this.#outbox = new TenantOutbox({
+      sql,
+      send: async (tenant, text) => {
+        const { platform, chat } = chatOfTenant(tenant);
+        if (platform !== "web") await post(platform, messageIn(platform, chat, text, variables), send);
+      },
+      clock,
+      log,
+    });
+    this.#desk = new TenantDesk({
+      access: (platform) => this.#access(platform),
+      lists: (platform) => this.#people.on(platform),
+      meet: (tenant) => this.#roster.meet(tenant),
+      place: (...where) => this.#people.meet(...where),
+      say: async (event, text) => {
+        const request = messageTo(event, text, variables);
+        if (request !== undefined) await post(event.platform, request, send);
+        return request !== undefined;
+      },
+    });
+  }
+
+  introduce(tenant: TenantId, event: Delivery) {
+    return answer(() => this.#desk.introduce(tenant, event));
+  }
+
+  report(tenant: TenantId, report: TenantReport) {
+    return answer(() => this.#roster.report(tenant, report));
   }
 
   tenants(query: TenantQuery) {
     return answer(() => this.#roster.list(query));
+  }
+
+  makeRoom(wanting: TenantId) {
+    return answer(async () => {
+      for (const tenant of this.#roster.running()) {
+        if (tenant === wanting) continue;
+        const object = this.env.SANDBOX.getByName(tenant);
+        if (await received(object.sleepEarly())) return true;
+      }
+      return false;
+    });
+  }
+
+  operate(request: OperationRequest) {
+    return answer(() => operateOnPeople(this.#people, request));
+  }
+
+  /** Sends what waits in the outbox. */
+  async alarm(): Promise<void> {
+    this.#alarm.fired();
+    await this.#outbox.run();
+    this.#schedule();
+  }
+
+  /** Returns the access rules of the config in the bucket; of the last one that could be read while it is broken. */
+  async #access(platform: Platform): Promise<ChannelAccess> {
+    const object = await this.env.STATE.get(stateKeys().config);
+    const text = await object?.text();
+    const rules = readAccessRules(text, platform) ?? this.#rules.get(platform);
+    if (rules === undefined)
+      throw new StewardError("config_invalid", "The config in the bucket does not say who may write.");
+    this.#rules.set(platform, rules);
+    return channelAccess(rules, this.#people.on(platform));
+  }
+
+  /** Tells a sender of its approval, and has its chat ask again. */
+  #rightsChanged(platform: Platform, sender: string, role: GrantedRole | undefined): void {
+    const tenant = this.#people.directChat(platform, sender);
+    if (tenant === undefined) return;
+    this.ctx.waitUntil(
+      received(this.env.SANDBOX.getByName(tenant).changeRights({ channel: platform, sender, role })),
+    );
+    if (role === undefined) return;
+    this.#outbox.add(tenant, APPROVED_TEXT[role]);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    const { nextAt } = this.#outbox;
+    if (nextAt !== undefined) this.#alarm.wakeAt(nextAt);
   }
 }

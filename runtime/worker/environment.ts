@@ -1,11 +1,12 @@
 import type { R2Bucket, SendEmail } from "@cloudflare/workers-types/index.ts";
 import { type EdgeSettings, type Environment, readEdgeSettings } from "../contract/environment.ts";
+import type { OperationReply, OperationRequest } from "../contract/control.ts";
 import { trimmedVariables } from "../contract/variables.ts";
 import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
-import type { TenantDirectory } from "../edge/tenants/ports.ts";
+import type { Grant, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
 import type { BackupsDoor } from "./remote-backups.ts";
 import type { Remote } from "./rpc.ts";
@@ -17,13 +18,25 @@ export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
 
+/** A tenant's object as the directory uses it. */
+export interface TenantObject {
+  changeRights(grant: Grant): Promise<void>;
+  /** @returns true if the container does not run any more. */
+  sleepEarly(): Promise<boolean>;
+}
+
 /** The Durable Object's calls: the edge's ports, backups, and requests as they are. */
-export type SandboxCalls = Remote<Ledger & Activity & AnswerMemory & Signatures & Sandbox> &
+export type SandboxCalls = Remote<Ledger & Activity & AnswerMemory & Signatures & Sandbox & TenantObject> &
   BackupsDoor &
   ChatDoor;
 
+/** Operations about who may write to the bot. */
+export interface PeopleOperations {
+  operate(request: OperationRequest): Promise<OperationReply>;
+}
+
 /** The directory's calls. */
-export type DirectoryCalls = Remote<TenantDirectory>;
+export type DirectoryCalls = Remote<TenantDirectory & Tenants & PeopleOperations>;
 
 /** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {

@@ -111,6 +111,7 @@ export class ContainerGateway implements Sandbox {
     const { state } = await this.status();
     if (state === "crash-looping" && by === "operator") waitUntil(container.whenReady());
     if (state !== "stopped") return true;
+    if (!container.mayRun) return false;
     if (by === "visitor" && !memory.grantVisitor(clock())) return false;
     this.start();
     return true;

@@ -16,6 +16,8 @@ import type { ContainerGateway } from "./gateway.ts";
 const CONCURRENCY = 32;
 /** Waits before a gateway that cannot start is started again for waiting events. */
 const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
+/** Wait before a container is started again that found no room. */
+const FULL_AGAIN_MS = 5_000;
 
 /** Dependencies of {@link ContainerLedger}. */
 interface ContainerLedgerOptions {
@@ -127,10 +129,15 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       this.#dispatcher.run();
       return;
     }
-    const { state } = await container.whenReady();
+    const { state, reason } = await container.whenReady();
     if (state === "ready") {
       this.startAgain.recovered();
       this.#dispatcher.run();
+      return;
+    }
+    // Another container may sleep at any moment, and nothing tells when.
+    if (reason?.code === "sandboxes_full") {
+      wakeAt(clock() + FULL_AGAIN_MS);
       return;
     }
     // Everyone who waited for this start ends here; one of them says when to start again.

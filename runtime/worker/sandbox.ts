@@ -6,6 +6,7 @@ import { problem, problemResponse } from "../contract/problem.ts";
 import { BROKER_PATH } from "../contract/services.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { ActivityEntry, Backups, LedgerQuery, PortRequest, SandboxPort } from "../edge/ports.ts";
+import type { Grant } from "../edge/tenants/ports.ts";
 import { assemble, type SandboxParts } from "./assembly.ts";
 import type { SandboxCalls, WorkerEnvironment } from "./environment.ts";
 import { callBackups } from "./remote-backups.ts";
@@ -93,9 +94,13 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
     return answer(() => this.#parts.gateway.peek(request, port));
   }
 
-  /** The directory has changed its mind about this chat, or may have. */
-  forgetStanding() {
-    return answer(() => this.#parts.gate?.forget());
+  /** An operator has changed the rights of the person who writes in this chat. */
+  changeRights(grant: Grant) {
+    const { gate, gateway } = this.#parts;
+    return answer(async () => {
+      gate?.change(grant);
+      if ((await gateway.status()).state === "ready") await gate?.passOnGrant(gateway);
+    });
   }
 
   /** Another tenant waits for a container: ends this one unless it is in use. */

@@ -4,7 +4,11 @@ import { StewardError } from "../contract/errors.ts";
 import { BROKER_PATH } from "../contract/services.ts";
 import { isTenantId, type TenantId, tenantOf } from "../contract/tenant.ts";
 import type { Delivery } from "../contract/delivery.ts";
-import type { TenantDirectory } from "../edge/tenants/ports.ts";
+import type { PortRequest, Sandbox, SandboxPort } from "../edge/ports.ts";
+import { isAboutPeople } from "../edge/tenants/operations.ts";
+import { problem, problemResponse } from "../contract/problem.ts";
+import { CONTROL_ROUTES, type OperationRequest } from "../contract/control.ts";
+import type { TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import { placeOf } from "../edge/tenants/place.ts";
 import type { WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
@@ -39,6 +43,41 @@ export function objectOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "tenan
   const tenant = place && tenantOf(place.chat);
   // Platforms do not have ids that are longer than a name may be.
   return tenant !== undefined && isTenantId(tenant) ? tenant : AGENT;
+}
+
+/** Returns the directory as pages use it; `undefined` if one sandbox serves all chats. */
+export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undefined {
+  return DIRECTORY && { tenants: (query) => received(DIRECTORY.getByName(AGENT).tenants(query)) };
+}
+
+/** Returns a sandbox whose operations about people are the directory's, which starts no container for them. */
+export function withDirectory(sandbox: Sandbox, { DIRECTORY }: WorkerEnvironment): Sandbox {
+  if (DIRECTORY === undefined) return sandbox;
+  const ask = async (request: OperationRequest): Promise<Response> => {
+    try {
+      return Response.json(await received(DIRECTORY.getByName(AGENT).operate(request)));
+    } catch (error) {
+      if (error instanceof StewardError) return problemResponse(problem(error.code, error.message));
+      throw error;
+    }
+  };
+  return {
+    ...sandbox,
+    request: (port, request) => {
+      const operation = aboutPeople(port, request);
+      return operation === undefined ? sandbox.request(port, request) : ask(operation);
+    },
+    peek: (request, port) => {
+      const operation = aboutPeople(port, request);
+      return operation === undefined ? sandbox.peek(request, port) : ask(operation);
+    },
+  };
+}
+
+function aboutPeople(port: SandboxPort | undefined, { path, body = "" }: PortRequest) {
+  if (port !== "supervisor" || path !== CONTROL_ROUTES.operations) return undefined;
+  const request = JSON.parse(body) as OperationRequest;
+  return isAboutPeople(request) ? request : undefined;
 }
 
 /** Returns the directory as objects use it. */

@@ -2,7 +2,9 @@ import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../contract/attestation
 import { AGENT, FROM_SOURCE } from "../contract/names.ts";
 import { StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
+import type { TenantId } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE } from "../contract/variables.ts";
+import { chosenTenant } from "../edge/admin/tenants.ts";
 import { createClosedEdge, createEdge } from "../edge/app.ts";
 import { live } from "../edge/home-route.ts";
 import { accessIdentity } from "../edge/identity.ts";
@@ -10,22 +12,38 @@ import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
-import { objectOf, readBrokerUrl } from "./tenants.ts";
+import { objectOf, readBrokerUrl, remoteTenants, withDirectory } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
 
 type Edge = ReturnType<typeof createEdge>;
 
-// One isolate serves one version, so its edge, with the identity gateway's keys, is built once.
-let edge: Edge | undefined;
+/** Edges of one isolate, which serves one version, by the object that their pages show. */
+const edges = new Map<string, Edge>();
+/** An edge takes little memory, and an operator looks at few chats. */
+const MOST_EDGES = 50;
 
-function buildEdge(env: WorkerEnvironment): Edge {
+/** Returns the edge of the sandbox that serves the deployment, or of the chat that an operator has chosen. */
+function edgeFor(request: Request, env: WorkerEnvironment): Edge {
+  const tenant = env.DIRECTORY === undefined ? undefined : chosenTenant(request);
+  const name = tenant ?? AGENT;
+  const known = edges.get(name);
+  if (known !== undefined) return known;
+  if (edges.size >= MOST_EDGES) edges.clear();
+  const edge = buildEdge(env, tenant);
+  edges.set(name, edge);
+  return edge;
+}
+
+function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
   const { variables, settings } = readWorker(env);
   // A stub belongs to the request that made it, so each call gets its own.
-  const object = () => env.SANDBOX.getByName(AGENT);
+  const object = () => env.SANDBOX.getByName(tenant ?? AGENT);
   return createEdge({
     settings,
+    tenant,
+    tenants: remoteTenants(env),
     bundle: variables[BUNDLE_VARIABLE] ?? FROM_SOURCE,
     workerVersion: env.VERSION?.id,
     attestation: attestationOf(variables),
@@ -46,13 +64,16 @@ function buildEdge(env: WorkerEnvironment): Edge {
       lastAnswer: (question) => received(object().lastAnswer(question)),
     },
     signatures: { useSignature: (mac, expiresAt) => received(object().useSignature(mac, expiresAt)) },
-    sandbox: {
-      status: () => received(object().status()),
-      wake: (by) => received(object().wake(by)),
-      restart: () => received(object().restart()),
-      request: (port, request) => received(object().request(port, request)),
-      peek: (request, port) => received(object().peek(request, port)),
-    },
+    sandbox: withDirectory(
+      {
+        status: () => received(object().status()),
+        wake: (by) => received(object().wake(by)),
+        restart: () => received(object().restart()),
+        request: (port, request) => received(object().request(port, request)),
+        peek: (request, port) => received(object().peek(request, port)),
+      },
+      env,
+    ),
     backups: remoteBackups(object),
     broker: async (request) => {
       const { tenant = AGENT, url } = readBrokerUrl(request.url);
@@ -76,8 +97,9 @@ export default {
   /** Answers a request to the Worker: https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
   async fetch(request: Request, env: WorkerEnvironment): Promise<Response> {
     if (isLivenessCheck(request)) return live();
+    let edge: Edge;
     try {
-      edge ??= buildEdge(env);
+      edge = edgeFor(request, env);
     } catch (error) {
       if (error instanceof StewardError) return createClosedEdge(error).fetch(request);
       throw error;

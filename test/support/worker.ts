@@ -10,10 +10,11 @@ import type { Bucket } from "../../rehearsal/cloudflare/runner.ts";
 import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { startSlack } from "../../rehearsal/standins/slack.ts";
-import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { BINDINGS, DIRECTORY_CLASS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const NAMESPACE = "0123456789abcdef0123456789abcdef";
+const DIRECTORY = "123456789abcdef0123456789abcdef0";
 const SCRIPT = "steward";
 const BUCKET = "steward-state";
 const SECRETS = {
@@ -33,6 +34,7 @@ export interface WorkerOptions {
  */
 export async function startWorker(variables: Record<string, string> = {}, { config }: WorkerOptions = {}) {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-worker-"));
+  const byChat = variables["TENANCY"] === "chat";
   const { worker, container } = await buildBundle();
   const slack = await startSlack({
     ...LOOPBACK,
@@ -88,6 +90,16 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
               class_name: SANDBOX_CLASS,
               namespace_id: NAMESPACE,
             },
+            ...(byChat
+              ? [
+                  {
+                    type: "durable_object_namespace",
+                    name: BINDINGS.directory,
+                    class_name: DIRECTORY_CLASS,
+                    namespace_id: DIRECTORY,
+                  } as const,
+                ]
+              : []),
             { type: "r2_bucket", name: BINDINGS.state, bucket_name: BUCKET },
             { type: "version_metadata", name: BINDINGS.version },
           ],
@@ -101,12 +113,22 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
               containerEnabled: true,
               image: "steward:test",
             },
+            ...(byChat
+              ? [
+                  {
+                    className: DIRECTORY_CLASS,
+                    namespaceId: DIRECTORY,
+                    sqlite: true,
+                    containerEnabled: false,
+                  },
+                ]
+              : []),
           ],
         },
       ],
       buckets: [BUCKET],
-      namespaces: [NAMESPACE],
-      boundNamespaces: [NAMESPACE],
+      namespaces: byChat ? [NAMESPACE, DIRECTORY] : [NAMESPACE],
+      boundNamespaces: byChat ? [NAMESPACE, DIRECTORY] : [NAMESPACE],
     });
   };
   await deploy({});

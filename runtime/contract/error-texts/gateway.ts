@@ -20,6 +20,19 @@ export const GATEWAY_ERRORS = {
     cause: "Usually an invalid model provider key, a corrupt config or too little memory.",
     fix: "Read /debug/processes?logs=true, fix the cause, then restart.",
   },
+  sandboxes_full: {
+    status: 503,
+    title: "Every container that may run is in use",
+    cause: "As many containers run as steward:maxSandboxes allows, and none of them can be put to sleep.",
+    fix: ({ configSet, pulumi }) =>
+      `Wait: messages are kept until one is free. If it persists, raise the number with \`${configSet("steward:maxSandboxes", "<number>")}\` and deploy it with \`${pulumi("up")}\`.`,
+  },
+  tenant_unknown: {
+    status: 404,
+    title: "This chat has no sandbox",
+    cause: "The chat was not let in, so no container is started for it.",
+    fix: "Approve who writes there, or list the group in the config; the next message starts it.",
+  },
   out_of_memory: {
     status: 502,
     title: "The container ran out of memory",

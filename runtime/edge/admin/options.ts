@@ -1,4 +1,5 @@
 import type { Log } from "../../shared/log.ts";
+import type { Tenants } from "../tenants/ports.ts";
 import type { Activity, AnswerMemory, Backups, Clock, Ledger, RecordChange, Sandbox } from "../ports.ts";
 
 /** Dependencies of the administration's pages and their forms. */
@@ -11,6 +12,8 @@ export interface AdminOptions {
   clock: Clock;
   activity: Activity;
   answers: AnswerMemory;
+  /** Set if each chat has a sandbox of its own. */
+  tenants?: Tenants | undefined;
   log: Log;
   record: RecordChange;
 }

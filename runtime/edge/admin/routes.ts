@@ -20,6 +20,7 @@ import { showOverview } from "./overview.ts";
 import { deleteSession, exportSession, resetSession, showMessages, showSession } from "./session.ts";
 import { showSessions } from "./sessions.ts";
 import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.ts";
+import { chooseTenant, showTenants } from "./tenants.ts";
 import { showUsage } from "./usage.ts";
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
@@ -27,6 +28,8 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   const looks = { ...options, sandbox: looking(options.sandbox) };
   app.get(ROUTES.admin.path, showOverview(looks));
 
+  app.get(ROUTES.tenantsPage.path, showTenants(options));
+  app.post(ROUTES.tenantChoose.path, chooseTenant());
   app.get(ROUTES.devicesPage.path, showDevices(looks));
   app.post(ROUTES.devicesApprove.path, settleRequests("approve", options));
   app.post(ROUTES.devicesReject.path, settleRequests("reject", options));

@@ -19,6 +19,8 @@ interface VisitorOptions {
   /** This service holds the session, so its pages offer to end it. */
   signsOut: boolean;
   environmentName: string | undefined;
+  /** See {@link Visitor}. */
+  chat: Visitor["chat"];
 }
 
 /** Most that a page waits for the state in its head. */
@@ -43,7 +45,7 @@ async function describe(
   options: VisitorOptions,
   reuseAfter: number | undefined,
 ): Promise<Visitor> {
-  const { ledger, answers, sandbox, backups, signsOut, environmentName: environment } = options;
+  const { ledger, answers, sandbox, backups, signsOut, environmentName: environment, chat } = options;
   const status = await sandbox.status();
   const ask = () => gatewayDetails(sandbox);
   const [details, counts, copies] = await Promise.all([
@@ -62,6 +64,7 @@ async function describe(
     identity,
     signsOut,
     environment,
+    chat,
     facts,
     reuseAfter,
     asOf: details.asOf,

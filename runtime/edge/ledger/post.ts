@@ -1,6 +1,6 @@
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { directRequest } from "../../contract/service-operations.ts";
-import { directAddress } from "../../contract/services.ts";
+import { directAddress, SERVICES } from "../../contract/services.ts";
 import type { Environment } from "../../contract/variables.ts";
 import { isRecord, parseJson } from "../../shared/json.ts";
 import { readBytes } from "../../shared/read-bytes.ts";
@@ -43,6 +43,33 @@ export function messageTo(
     }
     case "discord":
       return discordRequest(payload, text, environment);
+  }
+}
+
+/** Returns the request that sends a text to a chat, outside of any thread. */
+export function messageIn(
+  platform: Platform,
+  chat: string,
+  text: string,
+  environment: Environment,
+): PlatformRequest {
+  const key = environment[SERVICES[platform].key] ?? "";
+  switch (platform) {
+    case "telegram":
+      return {
+        ...directRequest("telegram/sendMessage", {}, { key, environment }),
+        body: { chat_id: chat, text },
+      };
+    case "slack":
+      return {
+        ...directRequest("slack/chat.postMessage", {}, { key, environment }),
+        body: { channel: chat, text },
+      };
+    case "discord":
+      return {
+        ...directRequest("discord/message.create", { channel: chat }, { key, environment }),
+        body: { content: text, allowed_mentions: { parse: [] } },
+      };
   }
 }
 

@@ -15,6 +15,7 @@ import { LIVE_SCRIPT } from "./scripts.ts";
 /** The administration's pages, in the order of the navigation. */
 const PAGES = [
   [ROUTES.admin.path, "Overview"],
+  [ROUTES.tenantsPage.path, "Chats"],
   [ROUTES.devicesPage.path, "Access"],
   [ROUTES.sessionsPage.path, "Conversations"],
   [ROUTES.ledgerPage.path, "Events"],
@@ -83,7 +84,7 @@ export function statusOf(problem: Reason | undefined): ContentfulStatusCode {
 function frame(visitor: Visitor, options: FrameOptions, content: Markup): Markup {
   const { title, flash, waits = false, asOf } = options;
   const script = options.script ?? (waits ? LIVE_SCRIPT : undefined);
-  const { environment, health } = visitor;
+  const { environment, chat, health } = visitor;
   const isWaking = health.overall === "Asleep" || health.overall === "Starting";
   const isChanging = flash?.done !== undefined && CHANGES_STATE.has(flash.done);
   // A reload would drop the message about a failure before it is read.
@@ -93,6 +94,7 @@ function frame(visitor: Visitor, options: FrameOptions, content: Markup): Markup
   const header = html`<a class="skip" href="#content">Skip to the content</a>
     <header>
       <p class="brand"><a href="${ROUTES.admin.path}">steward</a> ${environmentBadge(environment)}</p>
+      ${chatBadge(chat)}
       <p class="badge ${TONES[health.overall]}" title="Overall state">${health.overall}</p>
       <div class="who">
         <p class="soft">Signed in as ${visitor.identity.name}</p>
@@ -103,7 +105,7 @@ function frame(visitor: Visitor, options: FrameOptions, content: Markup): Markup
     <label for="menu" class="menu" aria-hidden="true">☰ ${title}</label>
     <nav class="side" aria-label="Administration">
       <ul>
-        ${PAGES.map(
+        ${PAGES.filter(([path]) => path !== ROUTES.tenantsPage.path || chat !== undefined).map(
           ([path, name]) =>
             html`<li>
               <a href="${path}" ${name === title ? html`aria-current="page"` : ""}>${name}</a>
@@ -149,6 +151,13 @@ export function isPage(path: string): boolean {
 /** Approvals that somebody waits for. Beside the link, whose name stays as it is. */
 function pendingBadge(pending = 0): Markup | "" {
   return pending === 0 ? "" : html`<span class="badge warn" title="Waiting for approval">${pending}</span>`;
+}
+
+/** Names the chat whose sandbox the pages show, so that nobody takes it for another's. */
+function chatBadge(chat: Visitor["chat"]): Markup | "" {
+  if (chat === undefined) return "";
+  const name = chat === "everyChat" ? "Browsers and the deployment" : chat;
+  return html`<p class="badge"><a href="${ROUTES.tenantsPage.path}">${name}</a></p>`;
 }
 
 /** Production stands out, so that nobody takes it for a test. */

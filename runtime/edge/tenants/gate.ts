@@ -48,24 +48,32 @@ export class TenantGate {
       this.#refused = { standing, until: clock() + REFUSED_MS };
       return standing;
     }
-    notes.write("grant", standing.grant === undefined ? "" : JSON.stringify(standing.grant));
+    if (standing.grant !== undefined) notes.write("grant", JSON.stringify(standing.grant));
     notes.write("admitted", "yes");
     return standing;
   }
 
-  /** The directory has changed its mind, or may have: the next event is a question again. */
-  forget(): void {
+  /** An operator has changed somebody's rights: the next event is a question again. */
+  change(grant: Grant): void {
+    const { notes } = this.#options;
     this.#refused = undefined;
-    this.#options.notes.write("admitted", "");
+    notes.write("admitted", "");
+    notes.write("grant", JSON.stringify(grant));
   }
 
-  /** Tells the chat's gateway of an approval that it does not know yet. @returns false if it was not told */
+  /** Tells the chat's gateway of rights that it does not know yet. @returns false if it was not told */
   async passOnGrant(sandbox: Pick<Sandbox, "request">): Promise<boolean> {
     const { notes } = this.#options;
     const text = notes.read("grant");
     if (!text) return true;
-    const { ok } = await askOperation(sandbox, pairing.grant, JSON.parse(text) as Grant);
-    if (ok === true) notes.write("grant", "");
-    return ok === true;
+    const { channel, sender, role } = JSON.parse(text) as Grant;
+    const reply =
+      role === undefined
+        ? await askOperation(sandbox, pairing.revoke, { channel, sender })
+        : await askOperation(sandbox, pairing.grant, { channel, sender, role });
+    // A gateway that does not know the sender lets nobody in.
+    const isTold = reply.ok === true || (role === undefined && reply.error.code === "sender_unknown");
+    if (isTold) notes.write("grant", "");
+    return isTold;
   }
 }

@@ -11,7 +11,7 @@ export interface EventPlace {
   sender?: string;
   /** Id under which the config lists a group: on Discord the server's. */
   group: string;
-  /** What the platform says about the person, for the operator who admits it. */
+  /** Texts of the platform about the person, for the operator who admits it. */
   meta: Record<string, string>;
 }
 

@@ -4,11 +4,12 @@ import type { Reason } from "../../contract/errors.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 import type { LedgerCounts } from "../ports.ts";
 
-/** An approved sender, as the gateway of its own tenant has to know it. */
+/** The rights of a sender, as the gateway of its own tenant has to know them. */
 export interface Grant {
   channel: Platform;
   sender: string;
-  role: GrantedRole;
+  /** Absent for a sender whose access was taken away. */
+  role?: GrantedRole | undefined;
 }
 
 /** Decision about a chat: it gets a sandbox, or its messages are left with a reason. */
@@ -50,6 +51,12 @@ export interface Tenant {
   /** Time of its last report. */
   lastSeenAt: string;
   report?: TenantReport;
+}
+
+/** The tenants as an operator sees them. */
+export interface Tenants {
+  /** Returns tenants by id, those with a problem first. Wakes nothing. */
+  tenants(query: TenantQuery): Promise<Tenant[]>;
 }
 
 /** A part of the tenants. */

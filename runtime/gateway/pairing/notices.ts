@@ -1,4 +1,5 @@
 import type { GrantedRole } from "../../contract/config/rights.ts";
+import { APPROVED_TEXT } from "../../shared/channel-access.ts";
 import { backoffMs } from "../../shared/backoff.ts";
 import { settledWithin } from "../../shared/within.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
@@ -12,13 +13,6 @@ const LOOK_EVERY_MS = 1_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 /** The waits double: the last attempt is about 40 minutes behind the first. */
 const MOST_ATTEMPTS = 10;
-
-const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
-  person:
-    "You are approved: write to me and I will answer. What you wrote before was not read, so please send it again.",
-  operator:
-    "You are approved as an operator: write to me and I will answer. What you wrote before was not read, so please send it again.",
-};
 
 /** Dependencies of the notices. */
 export interface ApprovalNoticesOptions {

@@ -54,27 +54,40 @@ test("nobody is admitted while the directory does not answer", async () => {
 test("a change of mind counts for the next event", async () => {
   const { gate, time } = stage(REFUSED, { admitted: true }, REFUSED);
   await gate.ask(EVENT);
-  gate.forget();
+  gate.change({ channel: "telegram", sender: "42", role: "person" });
   expect(await gate.ask(EVENT)).toEqual({ admitted: true });
-  gate.forget();
+  gate.change({ channel: "telegram", sender: "42" });
   expect(gate.isOpen).toBe(false);
   expect(await gate.ask(EVENT)).toEqual(REFUSED);
   expect(time.now).toBe(0);
 });
 
+/** A container that answers each operation with the next reply, and the operations that it was asked for. */
+function container(...replies: object[]) {
+  const asked: unknown[] = [];
+  const request = async (_: string, { body = "" }: { body?: string }) => {
+    asked.push(JSON.parse(body));
+    return Response.json(replies.shift());
+  };
+  return { asked, sandbox: { request } };
+}
+
 test("an approval is kept until the gateway has been told of it", async () => {
   const grant = { channel: "telegram", sender: "42", role: "operator" } as const;
   const { gate, again } = stage({ admitted: true, grant });
+  const { asked, sandbox } = container({ ok: false, error: {} }, { ok: true });
   await gate.ask(EVENT);
-  const asked: string[] = [];
-  const sandbox = (reply: object) => ({
-    request: async (_: string, { body = "" }: { body?: string }) => {
-      asked.push(body);
-      return Response.json(reply);
-    },
-  });
-  expect(await gate.passOnGrant(sandbox({ ok: false }))).toBe(false);
-  expect(await again().passOnGrant(sandbox({ ok: true }))).toBe(true);
-  expect(await again().passOnGrant(sandbox({ ok: true }))).toBe(true);
-  expect(asked).toEqual(Array(2).fill(JSON.stringify({ operation: "pairing grant", input: grant })));
+  expect(await gate.passOnGrant(sandbox)).toBe(false);
+  expect(await again().passOnGrant(sandbox)).toBe(true);
+  expect(await again().passOnGrant(sandbox)).toBe(true);
+  const told = { operation: "pairing grant", input: grant };
+  expect(asked).toEqual([told, told]);
+});
+
+test("a gateway that does not know the sender whose access is taken away has been told", async () => {
+  const { gate } = stage();
+  const { asked, sandbox } = container({ ok: false, error: { code: "sender_unknown" } });
+  gate.change({ channel: "telegram", sender: "42" });
+  expect(await gate.passOnGrant(sandbox)).toBe(true);
+  expect(asked).toEqual([{ operation: "pairing revoke", input: { channel: "telegram", sender: "42" } }]);
 });

@@ -147,6 +147,29 @@ describe("a container that ends before its supervisor answers", () => {
   });
 });
 
+describe("a container that the platform does not start since as many run as may", () => {
+  const full = "Maximum number of running container instances exceeded. Try again later.";
+  const refusal = [start, launched, ended(full)];
+
+  test("asks for room, and has neither failed nor restarted", () => {
+    const { state, effects } = play(needed, ...refusal, ...refusal);
+    expect(state).toEqual({ ...NO_RUN, refusals: 2 });
+    expect(effects.slice(-2)).toEqual([{ type: "onRefusal" }, ...end(full, 0)]);
+  });
+
+  test("is never given up", () => {
+    expect(isGivenUp(play(needed, ...Array.from({ length: 50 }, () => refusal).flat()).state)).toBe(false);
+  });
+
+  test("counts from zero once it has answered", () => {
+    expect(play(...refusal, start, launched, answered()).state.refusals).toBe(0);
+  });
+
+  test("says why it is stopped", () => {
+    expect(stoppedStatus({ ...FACTS, crash: full }).reason).toEqual(reason("sandboxes_full"));
+  });
+});
+
 const FACTS: ContainerFacts = {
   startedAt: "2026-01-01T10:00:00.000Z",
   stoppedAt: "2026-01-01T09:00:00.000Z",
@@ -199,6 +222,20 @@ describe("a start that has read a status", () => {
       state: failed(2),
       with: { running: false },
       step: { type: "wait", ms: 2_000 },
+    },
+    {
+      what: "refused by the platform for the third time",
+      status: starting,
+      state: { ...NO_RUN, refusals: 3 },
+      with: { running: false },
+      step: { type: "wait", ms: 3_000 },
+    },
+    {
+      what: "refused by the platform for long",
+      status: starting,
+      state: { ...NO_RUN, refusals: 300 },
+      with: { running: false },
+      step: { type: "wait", ms: 10_000 },
     },
     {
       what: "running again after it ended twice",

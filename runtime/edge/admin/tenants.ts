@@ -1,0 +1,103 @@
+import type { Handler } from "hono";
+import { setCookie } from "hono/cookie";
+import { html } from "hono/html";
+import { parse } from "hono/utils/cookie";
+import { PLATFORM_TITLES } from "../../contract/delivery.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { chatOfTenant, isTenantId, type TenantId } from "../../contract/tenant.ts";
+import type { AccessVariables } from "../access.ts";
+import { CHAT_PARAMETER, readFields } from "../form.ts";
+import { adminPage } from "../pages/admin-frame.ts";
+import { age } from "../pages/age.ts";
+import type { Markup } from "../pages/layout.ts";
+import { dataTable } from "../pages/table.ts";
+import type { Tenant } from "../tenants/ports.ts";
+import type { AdminOptions } from "./options.ts";
+
+const TENANT_COOKIE = "steward-chat";
+const ROWS = 100;
+/** A tenant, or none. */
+const CHOICE = /^[\w-]{0,200}$/;
+
+/** Pages and answers that are about one sandbox. */
+const ABOUT_ONE = /^\/(?:_admin|debug)(?:\/|$)/;
+
+/**
+ * Returns the chat that an operator has chosen, by the query or on the page of the chats; `undefined` for the sandbox
+ * that serves the deployment.
+ */
+export function chosenTenant(request: Request): TenantId | undefined {
+  const { pathname, searchParams } = new URL(request.url);
+  if (!ABOUT_ONE.test(pathname)) return undefined;
+  const chosen =
+    searchParams.get(CHAT_PARAMETER) ??
+    parse(request.headers.get("cookie") ?? "", TENANT_COOKIE)[TENANT_COOKIE];
+  return chosen !== undefined && isTenantId(chosen) ? chosen : undefined;
+}
+
+/** `GET /_admin/chats`: the chats that have a sandbox of their own, problems first. Wakes nothing. */
+export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVariables> {
+  return async function handleTenants(context) {
+    const after = context.req.query("after");
+    const all = (await tenants?.tenants({ limit: ROWS + 1, after })) ?? [];
+    const shown = all.slice(0, ROWS);
+    const more = all.length > ROWS ? shown.at(-1)?.id : undefined;
+    const content =
+      tenants === undefined
+        ? html`<p class="soft">One sandbox serves every chat: <code>steward:tenancy</code> is shared.</p>`
+        : html`${choice("", "Show browsers and the deployment")}
+          ${
+            shown.length === 0
+              ? html`<p class="soft">No chat has written yet. A chat appears here when it is let in.</p>`
+              : dataTable({
+                  label: "Chats",
+                  columns: [
+                    "Chat",
+                    "State",
+                    "Last used",
+                    { number: "Answered" },
+                    { number: "Open" },
+                    { unseen: "Choice" },
+                  ],
+                  rows: shown.map((tenant) => tenantRow(tenant, clock())),
+                })
+          }
+          ${more === undefined ? "" : html`<p><a href="${ROUTES.tenantsPage.path}?after=${more}">More</a></p>`}`;
+    return adminPage(context, { title: "Chats" }, content);
+  };
+}
+
+/** `POST /_admin/chats`, field `chat`: the pages show this chat's sandbox from now on, or the deployment's. */
+export function chooseTenant(): Handler<AccessVariables> {
+  return async function handleChooseTenant(context) {
+    const { chat } = await readFields(context.req.raw, { chat: CHOICE });
+    const secure = new URL(context.req.url).protocol === "https:";
+    setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
+      httpOnly: true,
+      sameSite: "Strict",
+      path: "/",
+      secure,
+    });
+    return context.redirect(ROUTES.admin.path, 303);
+  };
+}
+
+function tenantRow({ id, firstSeenAt, report }: Tenant, now: number): Markup {
+  const { platform, chat } = chatOfTenant(id);
+  const title = platform === "web" ? "Browser" : PLATFORM_TITLES[platform];
+  const { counts } = report ?? {};
+  return html`<tr>
+    <th scope="row">${title} <code>${chat}</code></th>
+    <td>${report?.problem?.detail ?? (report?.running ? "Awake" : "Asleep")}</td>
+    <td>${age(Date.parse(report?.usedAt ?? firstSeenAt), now)}</td>
+    <td class="number">${counts?.answered ?? 0}</td>
+    <td class="number">${(counts?.waiting ?? 0) + (counts?.delivering ?? 0)}</td>
+    <td>${choice(id, "Show")}</td>
+  </tr>`;
+}
+
+function choice(chat: string, label: string): Markup {
+  return html`<form method="post" action="${ROUTES.tenantChoose.path}">
+    <button name="chat" value="${chat}">${label}</button>
+  </form>`;
+}

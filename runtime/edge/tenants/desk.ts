@@ -1,0 +1,85 @@
+import type { GrantedRole } from "../../contract/config/rights.ts";
+import type { Delivery, Platform } from "../../contract/delivery.ts";
+import { type TenantId, tenantOf } from "../../contract/tenant.ts";
+import { type ChannelAccess, pairingText, unknownSenderText } from "../../shared/channel-access.ts";
+import type { PairingRequest } from "../../shared/pairing-list.ts";
+import { type EventPlace, placeOf } from "./place.ts";
+import type { Standing } from "./ports.ts";
+
+/** Lists of one platform: who was approved, and who asks. */
+export interface Lists {
+  granted(sender: string): GrantedRole | undefined;
+  request(sender: string, meta: Record<string, string>): PairingRequest | undefined;
+}
+
+/** Dependencies of {@link TenantDesk}. */
+export interface TenantDeskOptions {
+  /** The access rules of the config in force. Rejects if there are none. */
+  access(platform: Platform): Promise<ChannelAccess>;
+  lists(platform: Platform): Lists;
+  /** Adds a tenant. */
+  meet(tenant: TenantId): void;
+  /** Remembers where a sender talks to the bot. */
+  place(platform: Platform, sender: string, tenant: TenantId): void;
+  /**
+   * Answers an event in its chat. Resolves to false for an event that may not have been meant for the bot; rejects if the
+   * platform does not take the text.
+   */
+  say(event: Delivery, text: string): Promise<boolean>;
+}
+
+/**
+ * Lets chats in. A stranger gets the same texts as from a gateway, by the deployment's keys, and no container is started
+ * for it.
+ */
+export class TenantDesk {
+  readonly #options: TenantDeskOptions;
+
+  constructor(options: TenantDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Decides about the chat of an event. Rejects if a stranger could not be answered: the event is tried again. */
+  async introduce(tenant: TenantId, event: Delivery): Promise<Standing> {
+    const place = placeOf(event);
+    if (place === undefined || tenantOf(place.chat) !== tenant) return left("an event of no chat");
+    if (place.sender === undefined) return left("written by a bot");
+    const access = await this.#options.access(event.platform);
+    const whose = { ...place, sender: place.sender };
+    const standing = place.direct ? await this.#direct(access, whose, event) : this.#group(access, whose);
+    if (standing.admitted) this.#options.meet(tenant);
+    return standing;
+  }
+
+  async #direct(access: ChannelAccess, { chat, sender, meta }: Whose, event: Delivery): Promise<Standing> {
+    const { lists, place, say } = this.#options;
+    const { platform } = event;
+    const decision = access.direct(sender);
+    place(platform, sender, tenantOf(chat));
+    if (decision.allowed) {
+      const role = lists(platform).granted(sender);
+      return { admitted: true, ...(role && { grant: { channel: platform, sender, role } }) };
+    }
+    const { answer, reason } = decision;
+    if (answer === "refuse") await say(event, unknownSenderText(platform, sender));
+    if (answer === "pair") {
+      const request = lists(platform).request(sender, meta);
+      await say(event, pairingText(platform, sender, request?.code));
+    }
+    return left(reason);
+  }
+
+  #group(access: ChannelAccess, { group, sender }: Whose): Standing {
+    // Whether the bot was addressed is the gateway's to see: a group that is let in has a gateway of its own.
+    const decision = access.group(group, sender, true);
+    if (decision.becomes !== "ignored") return { admitted: true };
+    const { reason, unlisted } = decision;
+    return { ...left(reason), ...(unlisted !== undefined && { group: unlisted }) };
+  }
+}
+
+type Whose = EventPlace & { sender: string };
+
+function left(note: string): { admitted: false; note: string } {
+  return { admitted: false, note };
+}

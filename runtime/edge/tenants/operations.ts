@@ -1,0 +1,56 @@
+// Not loaded on demand: a Worker has one file, and such an import keeps all of the schemas' library in it.
+import * as ids from "../../contract/config/ids.ts";
+import type { OperationReply } from "../../contract/control.ts";
+import { type Platform, platformSchema } from "../../contract/delivery.ts";
+import { cat } from "../../operations/cat.ts";
+import type { OperationTools } from "../../operations/operation.ts";
+import { pairing } from "../../operations/pairing.ts";
+import { readRequest } from "../../operations/registry.ts";
+import { replyOf } from "../../operations/reply.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { People } from "./people.ts";
+
+/** Pairing files of a data directory, as `cat` shows them. */
+const FILE = /^credentials\/(?<platform>\w+)-(?<name>pairing|allowFrom|operators)\.json$/;
+
+/** The name of an operation with its input, unchecked. */
+interface Asked {
+  operation?: unknown;
+  input?: unknown;
+}
+
+/** Returns true for an operation about people, which the directory runs in place of a container. */
+export function isAboutPeople({ operation, input }: Asked): boolean {
+  const isPairing = Object.values(pairing).some(({ name }) => name === operation);
+  return isPairing || (operation === cat.name && FILE.test(fileIn(input)));
+}
+
+/**
+ * Runs an operation about people.
+ *
+ * @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs.
+ */
+export async function operateOnPeople(people: People, asked: Asked): Promise<OperationReply> {
+  if (!isAboutPeople(asked)) throw new StewardError("command_not_allowed");
+  const { operation, input } = readRequest(asked.operation, asked.input);
+  if (operation.name === cat.name) return replyOf(() => ({ text: fileText(people, fileIn(input)) }));
+  // The other tools are for operations that need a data directory.
+  const tools = {
+    pairing: async () => (platform: Platform) => people.on(platform),
+    contract: { ids: async () => ids },
+  };
+  return replyOf(() => operation.run(tools as unknown as OperationTools, input));
+}
+
+function fileText(people: People, file: string): string {
+  const { platform, name = "" } = FILE.exec(file)?.groups ?? {};
+  const { data } = platformSchema.safeParse(platform);
+  const content = data && people.file(data, name);
+  if (content === undefined) throw new StewardError("file_unreadable", `${file}: no such file`);
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+function fileIn(input: unknown): string {
+  const { file } = Object(input) as { file?: unknown };
+  return typeof file === "string" ? file : "";
+}

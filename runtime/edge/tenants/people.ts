@@ -1,0 +1,124 @@
+import type { GrantedRole } from "../../contract/config/rights.ts";
+import type { Platform } from "../../contract/delivery.ts";
+import type { TenantId } from "../../contract/tenant.ts";
+import {
+  approvedOperators,
+  approvePairing,
+  grantedRole,
+  grantRole,
+  type PairingChanged,
+  type PairingList,
+  type PairingRequest,
+  pendingRequests,
+  rejectPairing,
+  requestPairing,
+  revokeAccess,
+} from "../../shared/pairing-list.ts";
+import type { Sql } from "../ledger/sql.ts";
+import type { Clock } from "../ports.ts";
+
+const NOBODY: PairingList = { requests: [], allowFrom: [], operators: [] };
+
+/** Dependencies of {@link People}. */
+interface PeopleOptions {
+  sql: Sql;
+  /** Called after an operator has changed a sender's rights. `role` is absent for one whose access was taken away. */
+  onChange(platform: Platform, sender: string, role: GrantedRole | undefined): void;
+  clock: Clock;
+}
+
+/** People who ask to write to the bot and who may, by platform, and the chats in which they write directly. */
+export class People {
+  readonly #options: PeopleOptions;
+
+  constructor(options: PeopleOptions) {
+    this.#options = options;
+    const { sql } = options;
+    sql.all(
+      "CREATE TABLE IF NOT EXISTS people (platform TEXT PRIMARY KEY, lists TEXT NOT NULL) WITHOUT ROWID",
+    );
+    sql.all(
+      `CREATE TABLE IF NOT EXISTS direct_chats (
+         platform TEXT NOT NULL, sender TEXT NOT NULL, tenant TEXT NOT NULL, PRIMARY KEY (platform, sender)
+       ) WITHOUT ROWID`,
+    );
+  }
+
+  /** Remembers the chat in which a sender writes directly. */
+  meet(platform: Platform, sender: string, tenant: TenantId): void {
+    this.#options.sql.all(
+      "INSERT OR REPLACE INTO direct_chats (platform, sender, tenant) VALUES (?, ?, ?)",
+      platform,
+      sender,
+      tenant,
+    );
+  }
+
+  /** Returns the chat in which a sender writes directly; `undefined` for a sender that never did. */
+  directChat(platform: Platform, sender: string): TenantId | undefined {
+    const [row] = this.#options.sql.all(
+      "SELECT tenant FROM direct_chats WHERE platform = ? AND sender = ?",
+      platform,
+      sender,
+    );
+    return row && String(row["tenant"]);
+  }
+
+  /** The lists of a platform; a gateway's store has the same calls. */
+  on(platform: Platform) {
+    const { onChange, clock } = this.#options;
+    const read = (): PairingList => this.#read(platform);
+    const write = <T extends PairingChanged>(changed: T | undefined): T | undefined => {
+      if (changed !== undefined) this.#write(platform, { ...read(), ...changed.change });
+      return changed;
+    };
+    return {
+      pending: () => pendingRequests(read(), clock()),
+      approved: () => [...read().allowFrom],
+      operators: () => approvedOperators(read()),
+      granted: (sender: string) => grantedRole(read(), sender),
+      request: (id: string, meta: Record<string, string> = {}): PairingRequest | undefined =>
+        write(requestPairing(read(), { id, meta }, { now: clock() }))?.request,
+      approve(code: string, role: GrantedRole = "person"): PairingRequest | undefined {
+        const request = write(approvePairing(read(), code, role, clock()))?.request;
+        if (request !== undefined) onChange(platform, request.id, role);
+        return request;
+      },
+      grant(sender: string, role: GrantedRole): void {
+        write(grantRole(read(), sender, role, clock()));
+        onChange(platform, sender, role);
+      },
+      reject: (code: string): PairingRequest | undefined =>
+        write(rejectPairing(read(), code, clock()))?.request,
+      revoke(sender: string): boolean {
+        const isRevoked = write(revokeAccess(read(), sender)) !== undefined;
+        if (isRevoked) onChange(platform, sender, undefined);
+        return isRevoked;
+      },
+    };
+  }
+
+  /** Returns the file of a platform that a gateway would keep in `credentials/`; `undefined` for another name. */
+  file(platform: Platform, name: string): object | undefined {
+    const { requests, allowFrom, operators } = this.#read(platform);
+    const files: Readonly<Record<string, object>> = {
+      pairing: { version: 1, requests },
+      allowFrom: { version: 1, allowFrom },
+      operators: { version: 1, operators },
+    };
+    return files[name];
+  }
+
+  #read(platform: Platform): PairingList {
+    const [row] = this.#options.sql.all("SELECT lists FROM people WHERE platform = ?", platform);
+    return row === undefined ? NOBODY : (JSON.parse(String(row["lists"])) as PairingList);
+  }
+
+  #write(platform: Platform, lists: PairingList): void {
+    this.#options.sql.all(
+      "INSERT OR REPLACE INTO people (platform, lists) VALUES (?, ?)",
+      platform,
+      JSON.stringify(lists),
+    );
+  }
+}

@@ -1,0 +1,119 @@
+import { readdir } from "node:fs/promises";
+import { afterEach, expect, test } from "vitest";
+import type { LedgerCounts } from "../../runtime/edge/ports.ts";
+import { identityGateway } from "../support/identity-gateway.ts";
+import { startWorker } from "../support/worker.ts";
+
+const SOON = { timeout: 60_000 };
+
+let stop: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+});
+
+let count = 0;
+
+/** A Slack event in a channel, or in a direct message for an id that begins with D. */
+function said(chat: string, user: string, text: string) {
+  count += 1;
+  const direct = chat.startsWith("D");
+  return {
+    type: "event_callback",
+    event_id: `Ev${count}`,
+    team_id: "T1",
+    event: {
+      type: direct ? "message" : "app_mention",
+      ...(direct && { channel_type: "im" }),
+      channel: chat,
+      user,
+      ts: `${1_795_000_000 + count}.000100`,
+      text,
+    },
+  };
+}
+
+async function byChat(variables: Record<string, string> = {}) {
+  const identity = await identityGateway();
+  const service = await startWorker({ ...identity.variables, TENANCY: "chat", ...variables });
+  stop = service.stop;
+  const { slack, request } = service;
+  /** Texts that a chat has read. */
+  const read = (chat: string): string[] =>
+    slack
+      .messages()
+      .filter(({ channel }) => channel === chat)
+      .map(({ text }) => text);
+  const cli = async (line: string): Promise<string> => {
+    const headers = { ...identity.headers, "sec-fetch-site": "none" };
+    const answer = await request(`/debug/cli?cmd=${encodeURIComponent(line)}`, { headers });
+    const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
+    return stdout === "" ? JSON.stringify(problem) : stdout;
+  };
+  /** Objects that have ever had a container. */
+  const containers = async (): Promise<number> => (await readdir(service.containers).catch(() => [])).length;
+  return { ...service, headers: identity.headers, read, cli, containers };
+}
+
+test(
+  "each chat has a container of its own, with its backups below its own prefix",
+  { timeout: 120_000 },
+  async () => {
+    const { postSlack, read, containers, withBucket } = await byChat();
+    for (const chat of ["C1", "C2"])
+      expect((await postSlack(said(chat, "U1", `hello ${chat}`))).status).toBe(200);
+
+    await expect
+      .poll(() => [read("C1").join(), read("C2").join()].join("\n"), SOON)
+      .toMatch(/hello C1[^]*hello C2/);
+    expect(await containers()).toBe(2);
+    expect(read("C1").join()).not.toContain("C2");
+    const keys = await withBucket(async (bucket) => (await bucket.list()).objects.map(({ key }) => key));
+    expect(keys.filter((key) => !key.startsWith("steward/tenants/slack-C"))).toEqual([]);
+  },
+);
+
+test(
+  "a stranger costs no container, and is answered once an operator approves",
+  { timeout: 120_000 },
+  async () => {
+    const { postSlack, read, cli, containers } = await byChat();
+    await postSlack(said("D1", "UANN", "may I?"));
+    await expect.poll(() => read("D1").join("\n"), SOON).toContain("Your pairing code:");
+    const code = /pairing code: (\w{8})/.exec(read("D1").join("\n"))?.[1] ?? "";
+
+    expect(await cli("pairing list")).toContain(code);
+    expect(await cli("cat credentials/slack-pairing.json")).toContain(code);
+    expect(await cli(`pairing approve slack ${code}`)).toContain("Approved slack sender UANN.");
+    await expect.poll(() => read("D1").join("\n"), SOON).toContain("You are approved");
+    expect(await containers()).toBe(0);
+
+    await postSlack(said("D1", "UANN", "and now?"));
+    await expect.poll(() => read("D1").join("\n"), SOON).toContain("and now?");
+    expect(await containers()).toBe(1);
+
+    await cli("pairing revoke slack UANN");
+    await postSlack(said("D1", "UANN", "still there?"));
+    await expect.poll(() => read("D1").filter((text) => text.includes("pairing code")).length, SOON).toBe(2);
+    expect(read("D1").join("\n")).not.toContain("still there?");
+  },
+);
+
+test("a stranger's flood starts nothing, and is answered once in a while", { timeout: 120_000 }, async () => {
+  const { postSlack, read, containers, request, headers } = await byChat();
+  for (let round = 0; round < 10; round += 1) {
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => postSlack(said("D9", "UFLOOD", "let me in"))),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  }
+  const open = async (): Promise<number> => {
+    const answer = await request("/debug/ledger?chat=slack-D9", { headers });
+    const { waiting, delivering } = ((await answer.json()) as { counts: LedgerCounts }).counts;
+    return waiting + delivering;
+  };
+  await expect.poll(open, SOON).toBe(0);
+  expect(await containers()).toBe(0);
+  expect(read("D9").length).toBeGreaterThan(0);
+  expect(read("D9").length).toBeLessThan(10);
+});
