@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type { CONFIG_RECOVERIES } from "../../runtime/contract/environment.ts";
-import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { type CONFIG_RECOVERIES, SANDBOXES, type TENANCIES } from "../../runtime/contract/environment.ts";
+import { DIRECTORY_CLASS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import type { InstanceType } from "../serverless/container-api.ts";
 import type { Migration } from "../serverless/migration-list.ts";
 
@@ -162,12 +162,28 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   adoptBucket?: string | undefined;
   /** Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`. */
   sleepAfter?: string | undefined;
-  /** The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class. */
+  /**
+   * `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default:
+   * `shared`.
+   */
+  tenancy?: (typeof TENANCIES)[number] | undefined;
+  /** Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10. */
+  maxSandboxes?: number | undefined;
+  /**
+   * Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`.
+   * Default: none.
+   */
+  canaryTenants?: string[] | undefined;
+  /**
+   * The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy`
+   * `chat` also `v2` with the class of the directory of chats.
+   */
   migrations?: Migration[] | undefined;
   /** Size of the container. Default: `lite`. */
   instanceType?: InstanceType | undefined;
   /**
-   * Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured.
+   * Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the
+   * cost estimate until usage was measured.
    * With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
    */
   expectedAwakeHours?: number | undefined;
@@ -236,7 +252,7 @@ export interface ArgsOf {
 const COMMON = { publicWebhooks: true, logLevel: "info", protectState: false } as const;
 
 /** Values of arguments that are left out, unless they depend on others. */
-export const DEFAULTS = {
+const DEFAULTS = {
   serverless: {
     ...COMMON,
     bucketOnDestroy: "keep",
@@ -257,14 +273,26 @@ export const DEFAULTS = {
   },
 } as const;
 
+/** Other values of {@link DEFAULTS} where each chat has its own sandbox. */
+const CHAT_DEFAULTS = {
+  maxSandboxes: SANDBOXES.default,
+  migrations: [...DEFAULTS.serverless.migrations, { tag: "v2", newSqliteClasses: [DIRECTORY_CLASS] }],
+};
+
+/** Returns the values of a target's arguments that are left out. */
+export function defaultsOf(target: Target, { tenancy }: { tenancy?: unknown }): object {
+  const isChat = target === "serverless" && tenancy === "chat";
+  return { ...DEFAULTS[target], ...(isChat && CHAT_DEFAULTS) };
+}
+
 type Given<Value> = { [Key in keyof Value]-?: Exclude<Value[Key], undefined> };
 
 /** A target's arguments with {@link DEFAULTS}. */
 export type Completed<Of extends Target> = Omit<ArgsOf[Of], keyof (typeof DEFAULTS)[Of]> &
   Given<Pick<ArgsOf[Of], keyof (typeof DEFAULTS)[Of] & keyof ArgsOf[Of]>>;
 
-/** Adds {@link DEFAULTS} to arguments. An argument that is `undefined` counts as left out. */
+/** Adds the defaults to arguments. An argument that is `undefined` counts as left out. */
 export function completed<Of extends Target>(target: Of, args: ArgsOf[Of]): Completed<Of> {
-  const given = Object.entries(args).filter(([, value]) => value !== undefined);
-  return { ...DEFAULTS[target], ...Object.fromEntries(given) } as unknown as Completed<Of>;
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
+  return { ...defaultsOf(target, given), ...given } as unknown as Completed<Of>;
 }

@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { nearest } from "../../runtime/contract/nearest.ts";
-import { type ArgsOf, DEFAULTS, type Target } from "./args.ts";
+import { type ArgsOf, defaultsOf, type Target } from "./args.ts";
 import { runError } from "./gate.ts";
+import { LATER, type Problem, type Values, type Wording } from "./problem.ts";
 import { PROPERTIES, REQUIRED } from "./properties.ts";
-import { LATER, type Problem, RULES, type Values, type Wording } from "./rules.ts";
+import { RULES } from "./rules.ts";
 
 /** Words of a program that uses a component. */
 const ARGUMENTS: Wording = {
@@ -38,8 +39,10 @@ export function findProblems(target: Target, given: Values, words: Wording = ARG
       }),
     ),
   ];
-  const valid = parsed.filter(({ issues }) => issues.length === 0).map(({ path, value }) => [path, value]);
-  const values: Values = { ...DEFAULTS[target], ...Object.fromEntries(valid) };
+  const valid: Values = Object.fromEntries(
+    parsed.filter(({ issues }) => issues.length === 0).map(({ path, value }) => [path, value]),
+  );
+  const values: Values = { ...defaultsOf(target, valid), ...valid };
   const between = RULES[target]
     .flatMap((rule) => rule(values, words))
     // An invalid value is reported as invalid, not also as missing.

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import type { VariableName } from "../../runtime/contract/environment.ts";
-import type { ArgsOf, Target, TelegramArgs } from "./args.ts";
+import { SANDBOXES, type VariableName } from "../../runtime/contract/environment.ts";
+import type { ArgsOf, ServerlessGatewayArgs, Target, TelegramArgs } from "./args.ts";
 import { SECRET_VARIABLES } from "./properties.ts";
 
 /** The environment that a gateway hands to the runtime. Every secret is a Pulumi secret, and nowhere plain. */
@@ -51,6 +51,7 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
     // A serverless gateway creates the Access application, and learns its audience then.
     EDGE_ACCESS_AUD: access !== undefined && "audience" in access ? access.audience : undefined,
     SANDBOX_SLEEP_AFTER: "sleepAfter" in given ? given.sleepAfter : undefined,
+    ...("tenancy" in given && given.tenancy === "chat" && tenancyOf(given)),
   };
   const defined = Object.entries(variables).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
@@ -60,6 +61,15 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
     ...ownVariables,
     ...listed("STEWARD_OWN_SECRETS", ownSecrets),
     ...listed("STEWARD_OWN_VARIABLES", ownVariables),
+  };
+}
+
+/** Variables of a gateway in which each chat has its own sandbox. */
+function tenancyOf({ maxSandboxes = SANDBOXES.default, canaryTenants = [] }: ServerlessGatewayArgs) {
+  return {
+    TENANCY: "chat",
+    MAX_SANDBOXES: String(maxSandboxes),
+    ...(canaryTenants.length > 0 && { CANARY_TENANTS: canaryTenants.join(",") }),
   };
 }
 

@@ -4,13 +4,14 @@ import { DURATION_HELP, parseDuration } from "../../runtime/contract/duration.ts
 import {
   CONFIG_RECOVERIES,
   MOST_REPLAYED,
+  SANDBOXES,
   SHORTEST_ADMIN_TOKEN,
+  TENANCIES,
   type VariableName,
 } from "../../runtime/contract/environment.ts";
-import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { isTenantId } from "../../runtime/contract/tenant.ts";
 import { formProblem, ownNameProblem } from "../../runtime/contract/variables.ts";
 import { INSTANCES } from "../serverless/cost.ts";
-import { checkMigrations, repairedMigrations } from "../serverless/migration-list.ts";
 import { BUCKET_NAME, fittingName, LONGEST, WORKER_NAME } from "../serverless/names.ts";
 import type { Target } from "./args.ts";
 
@@ -111,12 +112,15 @@ function alerts() {
 
 /** Cloudflare's bounds: https://developers.cloudflare.com/workers/platform/limits/#environment-variables */
 const MOST_OWN = 32;
-const LONGEST_OWN = 5_000;
+const LONGEST_VARIABLE = 5_000;
 
 /** Variables by their name. Values are never shown. */
 function ownVariables() {
   const error = 'must be an object of texts such as {"MISTRAL_API_KEY": "…"}';
-  const value = z.string().min(1, "is empty").max(LONGEST_OWN, `has more than ${LONGEST_OWN} characters`);
+  const value = z
+    .string()
+    .min(1, "is empty")
+    .max(LONGEST_VARIABLE, `has more than ${LONGEST_VARIABLE} characters`);
   return z.record(z.string(), value, { error }).superRefine((values, context) => {
     const names = Object.keys(values);
     if (names.length > MOST_OWN)
@@ -128,17 +132,10 @@ function ownVariables() {
   });
 }
 
-const MIGRATIONS = "must be a list of {tag, newSqliteClasses}";
-
-function migrations() {
-  const entry = z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) });
-  return z.array(entry, { error: MIGRATIONS }).superRefine((list, context) => {
-    for (const message of checkMigrations(list, SANDBOX_CLASS)) {
-      const value = JSON.stringify(repairedMigrations(list, SANDBOX_CLASS));
-      context.addIssue({ code: "custom", message, params: { value } });
-    }
-  });
-}
+/** The form alone: the rule for the classes and tags depends on the tenancy. */
+const MIGRATIONS = z.array(z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) }), {
+  error: "must be a list of {tag, newSqliteClasses}",
+});
 
 const COMMON = {
   "models.anthropicApiKey": secret(),
@@ -208,7 +205,14 @@ const SERVERLESS = {
   sleepAfter: z
     .string()
     .refine((text) => parseDuration(text) !== undefined, `must be ${DURATION_HELP.replaceAll("`", "")}`),
-  migrations: migrations(),
+  tenancy: oneOf(TENANCIES),
+  maxSandboxes: integer(1, SANDBOXES.most),
+  canaryTenants: z
+    .array(z.string().refine(isTenantId, "must be a tenant's id such as slack-C0123456789"), {
+      error: "must be a list of tenants' ids",
+    })
+    .refine((list) => list.join().length <= LONGEST_VARIABLE, `has more than ${LONGEST_VARIABLE} characters`),
+  migrations: MIGRATIONS,
   instanceType: oneOf(Object.keys(INSTANCES) as [keyof typeof INSTANCES]),
   expectedAwakeHours: amount(0, 24, "hours a day"),
   monthlyBudget: amount(0, 100_000, "US dollars"),

@@ -1,40 +1,14 @@
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
+import { DIRECTORY_CLASS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { type CostInputs, dollars, INSTANCES, monthlyCost } from "../serverless/cost.ts";
+import {
+  checkMigrations,
+  type Migration,
+  missingClasses,
+  repairedMigrations,
+} from "../serverless/migration-list.ts";
 import { BUILD, type Target } from "./args.ts";
-
-/** One problem with an argument. */
-export interface Problem {
-  /** The argument's path, for example `slack.botToken`. */
-  path: string;
-  /** Path of the wrong member inside the argument, such as `0` in a list. */
-  member?: string;
-  /** Problem, without any secret. */
-  reason: string;
-  /** Remedy, in the words of a {@link Wording}. */
-  fix: string;
-}
-
-/** Words for an argument and its remedies: as an argument, or as the setting that it was read from. */
-export interface Wording {
-  name(path: string): string;
-  /** @param value Default: none is suggested */
-  set(path: string, value?: string): string;
-  /** @param member what to remove of the argument. Default: all of it */
-  remove(path: string, member?: string): string;
-  /** Sets one of several remedies off from the others. */
-  quote(remedy: string): string;
-}
-
-/**
- * Valid values by path, with defaults; an invalid one is left out, so that it is reported once. A value that is known
- * only in the update is {@link LATER}.
- */
-export type Values = Readonly<Record<string, unknown>>;
-
-/** Placeholder of a value that is not known yet. */
-export const LATER = Symbol("known later");
-
-type Rule = (values: Values, words: Wording) => Problem[];
+import { either, LATER, type Problem, type Rule, type Values, type Wording } from "./problem.ts";
 
 /** Duration that the remedy offers instead of `never`. */
 const SHORT_SLEEP = "10m";
@@ -65,6 +39,8 @@ export const RULES: Record<Target, readonly Rule[]> = {
     awakeAnyway,
     budget,
     protectedAndEmptied,
+    migrations,
+    onlyWithChat,
   ],
   host: [
     ...COMMON,
@@ -74,11 +50,6 @@ export const RULES: Record<Target, readonly Rule[]> = {
     emailOnHost,
   ],
 };
-
-/** Returns a fix with alternatives: one of them is enough. */
-function either(words: Wording, ...remedies: string[]): string {
-  return remedies.map((remedy) => words.quote(remedy)).join(", or ");
-}
 
 /** Returns a fix with steps that are all needed, in this order. */
 function inOrder(words: Wording, ...remedies: string[]): string {
@@ -140,6 +111,34 @@ function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): Proble
   const reason = `given without an image's name in ${words.name("image")}`;
   const fix = either(words, words.set("image", "<name at a registry>"), words.remove("imagePublicKey"));
   return [{ path: "imagePublicKey", reason, fix }];
+}
+
+/** Reports a list of migrations that is out of order, or does not create the classes that the tenancy needs. */
+function migrations(values: Values, words: Wording): Problem[] {
+  const path = "migrations";
+  const { tenancy, [path]: given } = values;
+  if (given === undefined || given === LATER) return [];
+  const list = given as readonly Migration[];
+  const isChat = tenancy === "chat";
+  const repaired = repairedMigrations(list, isChat ? [SANDBOX_CLASS, DIRECTORY_CLASS] : [SANDBOX_CLASS]);
+  const reasons = checkMigrations(list, [SANDBOX_CLASS]);
+  if (isChat && missingClasses(list, [DIRECTORY_CLASS]).length > 0) {
+    const entry = JSON.stringify(repaired.at(-1));
+    const who = `which ${words.name("tenancy")} chat needs`;
+    reasons.push(`no entry creates the class ${DIRECTORY_CLASS}, ${who}: add ${entry}`);
+  }
+  return reasons.map((reason) => ({ path, reason, fix: words.set(path, JSON.stringify(repaired)) }));
+}
+
+/** Reports arguments of tenants where all chats share one sandbox. */
+function onlyWithChat(values: Values, words: Wording): Problem[] {
+  if (values["tenancy"] === "chat") return [];
+  const given = ["maxSandboxes", "canaryTenants"].filter((path) => values[path] !== undefined);
+  return given.map((path) => ({
+    path,
+    reason: `has no effect: all chats share one sandbox unless ${words.name("tenancy")} is chat`,
+    fix: either(words, words.set("tenancy", "chat"), words.remove(path)),
+  }));
 }
 
 /** A destroy cannot both keep the bucket and empty it. */

@@ -76,6 +76,11 @@ export async function applyChanges(
   await rollOut(access, id, { image, instanceType });
 }
 
+/** Returns the line that tells how many containers may run, where that changes. */
+export function maxInstancesLine(before: number, after: number): string {
+  return `Containers that may run at a time: ${before} → ${after}`;
+}
+
 /** Part of the responses that is used here. */
 interface ApplicationAnswer {
   id: string;

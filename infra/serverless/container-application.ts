@@ -11,9 +11,11 @@ import {
   findApplication,
   getApplication,
   type LiveApplication,
+  maxInstancesLine,
 } from "./container-api.ts";
 import { applicationName, fittingName, LONGEST } from "./names.ts";
 import { findNamespace, findOwner } from "./namespaces.ts";
+import { say } from "../shell/connection.ts";
 
 /** Dependencies of a container application. */
 export interface ApplicationInputs extends ApplicationSettings {
@@ -32,8 +34,13 @@ export interface ApplicationOutputs extends ApplicationInputs {
 
 /** See {@link ApplicationInputs}. One application per class, so a replacement deletes first. */
 export const containerApplicationProvider: ResourceProvider<ApplicationInputs, ApplicationOutputs> = {
-  /** Finds an application of that name which is not this stack's, already in the preview. Asks nothing if the name is not new. */
+  /**
+   * Finds an application of that name which is not this stack's, already in the preview. Asks nothing if the name is not
+   * new. Says how many containers may run if they become fewer.
+   */
   async check(olds, news) {
+    const { maxInstances: before = 0 } = olds;
+    if (before > news.maxInstances) say(maxInstancesLine(before, news.maxInstances));
     if (olds.name === news.name || news.name === UNKNOWN) return;
     const taken = await whyTaken(news).catch(untold(`${news.name} exists`));
     if (taken !== undefined) throw taken;

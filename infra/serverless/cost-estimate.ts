@@ -1,71 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
-import { DUTY_KEY, dutyOf, dutyRecord, SHORTEST_DUTY_HOURS } from "../../runtime/contract/duty.ts";
-import { parseJson } from "../../runtime/shared/json.ts";
 import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
-import {
-  type AccountAccess,
-  AccountError,
-  type ApiCredentials,
-  textInAccount,
-  unlessGone,
-} from "./account-api.ts";
-import { type CostInputs, costLine, dollars, hardlyMoves, type MeasuredDuty, monthlyCost } from "./cost.ts";
+import type { ApiCredentials } from "./account-api.ts";
+import { type CostInputs, costLine, dollars, hardlyMoves, monthlyCost } from "./cost.ts";
+import { type DutyReading, readDuty } from "./duty-reading.ts";
 import { say } from "../shell/connection.ts";
-
-/** Measurements of a deployed stack. */
-export interface DutyReading {
-  measured?: MeasuredDuty;
-  /** Why there is nothing. */
-  unmeasured?: string;
-}
-
-/** Place of the record. */
-export interface DutyPlace extends AccountAccess {
-  bucketName: string;
-  /** Milliseconds since the epoch. */
-  now: number;
-}
-
-/**
- * Reads how long the deployed container is awake from the stack's bucket, for which the API token has its
- * permission already. An estimate has another figure to go by, so nothing here is a failure.
- */
-export async function readDuty({ bucketName, now, ...access }: DutyPlace): Promise<DutyReading> {
-  try {
-    const path = `r2/buckets/${bucketName}/objects/${DUTY_KEY}`;
-    const text = await textInAccount(access, path, { attempts: 1 }).catch(unlessGone);
-    return text === undefined ? { unmeasured: "nothing has run yet" } : measuredIn(text, now);
-  } catch (error) {
-    if (error instanceof AccountError && error.status > 0) {
-      return { unmeasured: `Cloudflare answered ${error.status}` };
-    }
-    return { unmeasured: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function measuredIn(text: string, now: number): DutyReading {
-  const read = dutyRecord.safeParse(parseJson(text));
-  if (!read.success) return { unmeasured: `${DUTY_KEY} in the bucket is none that this version reads` };
-  const { sleepAfterMs } = read.data;
-  const { measuredHours, awakeHours, startsADay } = dutyOf(read.data, now);
-  if (measuredHours < SHORTEST_DUTY_HOURS) {
-    const hours = Math.floor(measuredHours);
-    return { unmeasured: `it takes ${SHORTEST_DUTY_HOURS} hours, and there are ${hours}` };
-  }
-  return {
-    measured: {
-      measuredHours: Math.floor(measuredHours),
-      awakeHours: twoDecimals(awakeHours),
-      startsADay: twoDecimals(startsADay),
-      sleepAfterMs,
-    },
-  };
-}
-
-function twoDecimals(value: number): number {
-  return Math.round(value * 100) / 100;
-}
 
 /** Subject of the estimate, and what of it the state keeps. */
 export interface EstimateInputs extends CostInputs {
@@ -128,14 +67,27 @@ export class CostEstimate extends OwnResource {
   declare readonly line: pulumi.Output<string>;
 
   constructor(name: string, args: CostEstimateArgs, opts?: pulumi.CustomResourceOptions) {
-    const { accountId, bucketName, api, monthlyBudget, instanceType, sleepAfter, awakeHours } = args;
+    const { accountId, bucketName, api, monthlyBudget, instanceType, sleepAfter, ...given } = args;
+    const { awakeHours, maxSandboxes } = given;
     const place = pulumi.all([accountId, bucketName, api.apiToken, api.baseUrl]);
     const duty = pulumi.unsecret(
       place.apply(([account, bucket, apiToken = "", baseURL]) =>
-        readDuty({ accountId: account, bucketName: bucket, apiToken, baseURL, now: Date.now() }),
+        readDuty({
+          accountId: account,
+          bucketName: bucket,
+          apiToken,
+          baseURL,
+          now: Date.now(),
+          isPerChat: maxSandboxes !== undefined,
+        }),
       ),
     );
-    const inputs = { instanceType, sleepAfter, ...(awakeHours !== undefined && { awakeHours }) };
+    const inputs = {
+      instanceType,
+      sleepAfter,
+      ...(awakeHours !== undefined && { awakeHours }),
+      ...(maxSandboxes !== undefined && { maxSandboxes }),
+    };
     duty.apply((reading) => warnOverBudget(monthlyBudget, inputs, reading));
     super("serverless:CostEstimate", name, { ...inputs, duty, line: undefined }, opts);
   }

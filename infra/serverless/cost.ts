@@ -46,14 +46,18 @@ export interface CostInputs {
   instanceType: InstanceType;
   /** `never` or a duration. */
   sleepAfter: string;
-  /** Hours a day that the container is expected to run, 0 to 24. Default: what `USE` comes to. */
+  /** Containers that may run at a time, if each chat has its own. Default: one container serves all chats. */
+  maxSandboxes?: number | undefined;
+  /** Hours a day that the containers are expected to run in all, 0 to 24. Default: what `USE` comes to for one. */
   awakeHours?: number | undefined;
   /** Measurements count more than what is expected. */
   measured?: MeasuredDuty | undefined;
 }
 
-/** Time for which a deployed container was awake. */
+/** Time for which a deployed container was awake, or all of them. */
 export interface MeasuredDuty extends Duty {
+  /** Containers that were measured, if each chat has its own. */
+  containers?: number;
   /** The wait before its sleep meanwhile; `null` for `never`. */
   sleepAfterMs: number | null;
 }
@@ -74,17 +78,22 @@ const NOTICED = 0.1;
 function awakeHoursOf(inputs: CostInputs): number {
   const sleepHours = (parseDuration(inputs.sleepAfter) ?? 0) / HOUR_MS;
   const measured = usableMeasure(inputs);
-  if (measured?.sleepAfterMs === null) return measured.awakeHours;
+  const most = 24 * (inputs.maxSandboxes ?? 1);
+  if (measured?.sleepAfterMs === null) return Math.min(most, measured.awakeHours);
   if (sleepHours === Number.POSITIVE_INFINITY) return 24;
   if (measured !== undefined) {
     const longer = sleepHours - measured.sleepAfterMs / HOUR_MS;
-    return Math.min(24, Math.max(0, measured.awakeHours + measured.startsADay * longer));
+    return Math.min(most, Math.max(0, measured.awakeHours + measured.startsADay * longer));
   }
   return inputs.awakeHours ?? Math.min(24, USE.conversations * (USE.hoursEach + sleepHours));
 }
 
-/** Returns the measurement, unless only one of the two containers ever sleeps: then it tells nothing of the other. */
-function usableMeasure({ sleepAfter, measured }: CostInputs): MeasuredDuty | undefined {
+/**
+ * Returns the measurement, unless it tells nothing of these settings: if either of them never sleeps, or if one container
+ * serves all chats in either of them.
+ */
+function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): MeasuredDuty | undefined {
+  if ((maxSandboxes === undefined) !== (measured?.containers === undefined)) return undefined;
   const isNever = parseDuration(sleepAfter) === Number.POSITIVE_INFINITY;
   return isNever === (measured?.sleepAfterMs === null) ? measured : undefined;
 }
@@ -105,11 +114,19 @@ export function monthlyCost(inputs: CostInputs): number {
   return Math.round(cost * 100) / 100;
 }
 
+/** True if nothing tells how long the chats' containers are awake, so that a month's cost cannot be estimated. */
+function isUnknown(inputs: CostInputs): boolean {
+  const { maxSandboxes, awakeHours, sleepAfter } = inputs;
+  if (maxSandboxes === undefined || usableMeasure(inputs) !== undefined) return false;
+  return awakeHours === undefined || parseDuration(sleepAfter) === Number.POSITIVE_INFINITY;
+}
+
 /** The estimate for people, and what it changes of the one that is deployed. */
 export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
+  if (isUnknown(inputs)) return hourlyLine(inputs);
   const cost = monthlyCost(inputs);
   const line = `Estimated cost: about ${dollars(cost)} a month (${describe(inputs)})`;
-  if (deployed === undefined) return line;
+  if (deployed === undefined || isUnknown(deployed)) return line;
   const difference = cost - monthlyCost(deployed);
   if (difference === 0) return `${line}, as deployed`;
   const sign = difference > 0 ? "+" : "-";
@@ -117,8 +134,21 @@ export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   return `${line}, ${change} to what is deployed (${describe(deployed)})`;
 }
 
+function hourlyLine({ instanceType, sleepAfter, maxSandboxes }: CostInputs): string {
+  const { vcpu, memoryGiB, diskGB } = INSTANCES[instanceType];
+  const second =
+    memoryGiB * PRICES.memoryGiBSecond +
+    diskGB * PRICES.diskGBSecond +
+    vcpu * CPU_SHARE * PRICES.vcpuSecond +
+    OBJECT_GB * PRICES.objectGBSecond;
+  const hour = `about $${(second * 3_600).toPrecision(2)} an hour for each container that is awake`;
+  const settings = `${instanceType}, sleepAfter ${sleepAfter}, at most ${maxSandboxes} at a time`;
+  return `Estimated cost: ${dollars(PRICES.plan)} a month and, beyond the plan's allowances, ${hour} (${settings})`;
+}
+
 /** Tells whether what was measured since changes the amount so little that the estimate may stay as it is. */
 export function hardlyMoves(inputs: CostInputs, before: MeasuredDuty): boolean {
+  if ((before.containers === undefined) !== (inputs.measured?.containers === undefined)) return false;
   const cost = monthlyCost({ ...inputs, measured: before });
   return Math.abs(monthlyCost(inputs) - cost) <= NOTICED * cost;
 }
@@ -129,8 +159,13 @@ export function dollars(amount: number): string {
 }
 
 function describe(inputs: CostInputs): string {
-  const { instanceType, sleepAfter } = inputs;
-  return `${instanceType}, sleepAfter ${sleepAfter}, awake ${hours(awakeHoursOf(inputs))} h a day${basis(inputs)}`;
+  const { instanceType, sleepAfter, maxSandboxes } = inputs;
+  const { containers } = usableMeasure(inputs) ?? {};
+  const who =
+    containers === undefined ? "" : `${containers} ${containers === 1 ? "container" : "containers"} `;
+  const inAll = maxSandboxes === undefined ? "" : " in all";
+  const awake = `${who}awake ${hours(awakeHoursOf(inputs))} h a day${inAll}`;
+  return `${instanceType}, sleepAfter ${sleepAfter}, ${awake}${basis(inputs)}`;
 }
 
 /** Returns what the hours come of. */

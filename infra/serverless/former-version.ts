@@ -1,4 +1,9 @@
-import { type ApplicationSettings, applyChanges, findApplication } from "./container-api.ts";
+import {
+  type ApplicationSettings,
+  applyChanges,
+  findApplication,
+  maxInstancesLine,
+} from "./container-api.ts";
 import type { AccountAccess } from "./account-api.ts";
 import { deployVersions, newestDeployment, type Share, sharesText } from "./deployment.ts";
 
@@ -44,8 +49,12 @@ export async function putBack(
   }
   const live = await findApplication(access, applicationName);
   if (live !== undefined && former.application !== undefined && !isSame(live, former.application)) {
+    const { image, instanceType, maxInstances } = former.application;
     await applyChanges(access, live, former.application);
-    done.push(`The container is back at ${former.application.image}.`);
+    if (live.image !== image || live.instanceType !== instanceType)
+      done.push(`The container is back at ${image}.`);
+    if (live.maxInstances !== maxInstances)
+      done.push(`${maxInstancesLine(live.maxInstances, maxInstances)}.`);
   }
   return done;
 }

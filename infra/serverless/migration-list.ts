@@ -1,3 +1,5 @@
+import { DIRECTORY_CLASS } from "../../runtime/contract/names.ts";
+
 /** One step of the Worker's Durable Object migrations (specification, section 9). */
 export interface Migration {
   /** `v1`, `v2`, …: one more than the step before. */
@@ -11,9 +13,9 @@ const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
 /**
  * Everything that is wrong with a list of migrations, one sentence each.
  *
- * @param required the class that has to exist after the last step.
+ * @param required the classes that have to exist after the last step.
  */
-export function checkMigrations(migrations: readonly Migration[], required: string): string[] {
+export function checkMigrations(migrations: readonly Migration[], required: readonly string[]): string[] {
   const tags = migrations.flatMap(({ tag }, index) =>
     tag === `v${index + 1}` ? [] : [`entry ${index + 1} has the tag "${tag}", expected "v${index + 1}"`],
   );
@@ -22,29 +24,39 @@ export function checkMigrations(migrations: readonly Migration[], required: stri
       .filter((name) => !CLASS_NAME.test(name))
       .map((name) => `"${name}" of ${tag} is not a class name`),
   );
-  const known = migrations.some(({ newSqliteClasses }) => newSqliteClasses.includes(required));
-  return [...tags, ...classes, ...(known ? [] : [`no entry creates the class ${required}`])];
+  const missing = missingClasses(migrations, required).map((name) => `no entry creates the class ${name}`);
+  return [...tags, ...classes, ...missing];
+}
+
+/** Returns the classes that no entry creates. */
+export function missingClasses(migrations: readonly Migration[], required: readonly string[]): string[] {
+  const created = new Set(migrations.flatMap(({ newSqliteClasses }) => newSqliteClasses));
+  return required.filter((name) => !created.has(name));
 }
 
 /**
  * Returns the list that a wrong list most likely means: the tags in order from v1 to the highest tag in the list, and a
- * last entry that creates `required` if none does. A tag that is too high is kept, and each missing tag before it gets
- * the classes of the next entry.
+ * last entry that creates what no entry creates of `required`. A tag that is too high is kept, and each missing tag
+ * before it gets the classes of the next entry. An entry without a class creates the first of `required`.
  */
-export function repairedMigrations(migrations: readonly Migration[], required: string): Migration[] {
+export function repairedMigrations(
+  migrations: readonly Migration[],
+  required: readonly [string, ...string[]],
+): Migration[] {
   const numbered = migrations.map(({ tag }, index) => Number(/^v([1-9]\d?)$/.exec(tag)?.[1] ?? index + 1));
   const highest = Math.max(migrations.length, ...numbered, 1);
   const classesOf = (classes: readonly string[]): string[] => {
     const valid = classes.filter((name) => CLASS_NAME.test(name));
-    return valid.length > 0 ? valid : [required];
+    return valid.length > 0 ? valid : [required[0]];
   };
   const repaired = Array.from({ length: highest }, (_, index): Migration => {
     const exact = migrations[numbered.indexOf(index + 1)];
     const next = exact ?? migrations[numbered.findIndex((number) => number > index)] ?? migrations.at(-1);
     return { tag: `v${index + 1}`, newSqliteClasses: classesOf(next?.newSqliteClasses ?? []) };
   });
-  if (repaired.some(({ newSqliteClasses }) => newSqliteClasses.includes(required))) return repaired;
-  return [...repaired, { tag: `v${highest + 1}`, newSqliteClasses: [required] }];
+  const missing = missingClasses(repaired, required);
+  if (missing.length === 0) return repaired;
+  return [...repaired, { tag: `v${highest + 1}`, newSqliteClasses: missing }];
 }
 
 /** A Worker's migrations as the account has them. */
@@ -133,7 +145,19 @@ function fieldsOf({ tag, newSqliteClasses }: Migration): [string, string[]] {
 }
 
 /** Returns the effects of a Worker's rename on its classes and their data, a line each. */
-export function renamingLines(formerName: string, workerName: string): string[] {
+export function renamingLines(
+  formerName: string,
+  workerName: string,
+  migrations: readonly Migration[],
+): string[] {
+  // Kept in the list by a stack that goes back to one sandbox: its old objects are lost too.
+  if (missingClasses(migrations, [DIRECTORY_CLASS]).length === 0) {
+    return [
+      `Worker ${formerName} → ${workerName}: created with its classes and containers, and deleted under the old name`,
+      "Moves along: the bucket with the containers' backups, which the new containers begin with",
+      "Lost: the old Worker's Durable Objects (each chat's ledger with accepted but unanswered events and its history, and the directory of chats and people), and container changes since the last backups",
+    ];
+  }
   return [
     `Worker ${formerName} → ${workerName}: created with its classes and container, and deleted under the old name`,
     "Moves along: the bucket with the container's backups, which the new container begins with",

@@ -35,7 +35,7 @@ export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, Migratio
     }
     const applied = entriesUpTo(live.tag) ?? 0;
     if (news.migrations.length <= applied) throw tagMissing(former, news.workerName, `v${applied + 1}`);
-    say(renamingLines(former, news.workerName).join("\n"));
+    say(renamingLines(former, news.workerName, news.migrations).join("\n"));
   },
 
   async diff(_id, olds, news) {

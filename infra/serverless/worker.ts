@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
-import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { BINDINGS, DIRECTORY_CLASS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import * as cloudflare from "./cloudflare.ts";
 import { Deployment } from "./deployment.ts";
 import type { ConnectionArgs } from "../shell/resource.ts";
@@ -27,6 +27,8 @@ interface WorkerArgs {
   alerts?: pulumi.Input<string> | undefined;
   /** The state bucket's name. */
   bucketName: pulumi.Input<string>;
+  /** Binds the class that knows the chats, which a migration has to create. Default: false. */
+  hasDirectory?: boolean | undefined;
   connection?: ConnectionArgs | undefined;
 }
 
@@ -124,11 +126,13 @@ export class Worker extends pulumi.ComponentResource {
 type Binding = cloudflare.types.input.WorkerVersionBinding & { name: string };
 
 /** Returns the bindings sorted by name, as Cloudflare returns them, so that a refresh finds the same order. */
-function bindings({ variables, secrets, bucketName, alerts }: WorkerArgs): pulumi.Input<Binding[]> {
+function bindings(args: WorkerArgs): pulumi.Input<Binding[]> {
+  const { variables, secrets, bucketName, hasDirectory, alerts } = args;
   const all: Binding[] = [
     ...Object.entries(variables).map(([name, text]) => ({ name, type: "plain_text", text })),
     ...Object.entries(secrets).map(([name, text]) => ({ name, type: "secret_text", text })),
-    { name: BINDINGS.sandbox, type: "durable_object_namespace", className: SANDBOX_CLASS },
+    objectBinding(BINDINGS.sandbox, SANDBOX_CLASS),
+    ...(hasDirectory ? [objectBinding(BINDINGS.directory, DIRECTORY_CLASS)] : []),
     { name: BINDINGS.state, type: "r2_bucket", bucketName },
     { name: BINDINGS.version, type: "version_metadata" },
   ];
@@ -138,6 +142,10 @@ function bindings({ variables, secrets, bucketName, alerts }: WorkerArgs): pulum
   return alerts === undefined || typeof alerts === "string"
     ? complete(alerts)
     : (pulumi.output(alerts).apply(complete) as pulumi.Input<Binding[]>);
+}
+
+function objectBinding(name: string, className: string): Binding {
+  return { name, type: "durable_object_namespace", className };
 }
 
 function emailBinding(alerts: string): Binding[] {

@@ -48,7 +48,10 @@ class MiniflareRunner implements WorkerRunner {
     this.#host = new ProcessHost({
       ...(containers.kind === "process" && { supervise: containers.supervise }),
       mark: mark(this.#storage),
-      hasApplication: (namespaceId) => this.#deployed.boundNamespaces.includes(namespaceId),
+      mostContainers: (namespaceId) => {
+        const { boundNamespaces, maxInstances = {} } = this.#deployed;
+        return boundNamespaces.includes(namespaceId) ? (maxInstances[namespaceId] ?? Infinity) : undefined;
+      },
       log,
     });
   }

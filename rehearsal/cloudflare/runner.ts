@@ -43,6 +43,8 @@ export interface Deployed {
   namespaces: string[];
   /** The namespaces that a container application is tied to. */
   boundNamespaces: string[];
+  /** The most containers that a namespace's application runs at a time. Default of each: no limit. */
+  maxInstances?: Readonly<Record<string, number>>;
 }
 
 /**

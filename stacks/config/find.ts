@@ -1,7 +1,7 @@
 import type { Target } from "../../infra/gateway/args.ts";
 import { findProblems as findWrongArguments } from "../../infra/gateway/check.ts";
 import { PROPERTIES } from "../../infra/gateway/properties.ts";
-import type { Problem } from "../../infra/gateway/rules.ts";
+import type { Problem } from "../../infra/gateway/problem.ts";
 import { nearest } from "../../runtime/contract/nearest.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { isSecretKey, keyWording, NAMESPACE, pathOf, TARGET_KEYS } from "./keys.ts";

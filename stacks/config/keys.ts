@@ -1,5 +1,5 @@
 import { PROPERTIES, SECRET_VARIABLES } from "../../infra/gateway/properties.ts";
-import type { Wording } from "../../infra/gateway/rules.ts";
+import type { Wording } from "../../infra/gateway/problem.ts";
 import type { Target } from "../../infra/gateway/args.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 

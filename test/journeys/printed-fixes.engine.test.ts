@@ -22,12 +22,14 @@ const OWN: Readonly<Record<string, string>> = {
   "steward:adminToken": "0123456789abcdef0123456789abcdef",
   "steward:alerts": `'{"slack":"https://hooks.slack.com/services/T/B/x"}'`,
   "steward:anthropicApiKey": "sk-test",
+  "steward:canaryTenants": `'["slack-C0123456789"]'`,
   "steward:configRecovery": "auto",
   "steward:discordBotToken": "token",
   "steward:discordPublicKey": "0".repeat(64),
   "steward:expectedAwakeHours": "3",
   "steward:hostname": "steward.acme.dev",
   "steward:image": "registry.acme.dev/steward:1",
+  "steward:maxSandboxes": "20",
   "steward:monthlyBudget": "50",
   "steward:operators": `'["op@acme.dev"]'`,
   "steward:origin": "http://127.0.0.1:8787",
@@ -42,11 +44,13 @@ const OWN: Readonly<Record<string, string>> = {
   "steward:teamDomain": "acme.cloudflareaccess.com",
   "steward:telegramBotToken": "1:a",
   "steward:telegramWebhookSecret": "my-own",
+  "steward:tenancy": "shared",
   "steward:variables": `'{"REGION":"eu"}'`,
 };
 /** Cases of a host stack and of the examples, beside those of a serverless one. */
 const MORE: readonly (readonly [what: string, values: Record<string, string | undefined>])[] = [
   ["a host with a key of the other target", { ...HOST, "steward:sleepAfter": "1h" }],
+  ["a host with a sandbox for each chat", { ...HOST, "steward:tenancy": "chat" }],
   ["no target", { ...SERVERLESS, "steward:target": undefined }],
   ["a target that is none", { ...HOST, "steward:target": "hosts" }],
   [

@@ -202,7 +202,8 @@ export function moduleOf(source: string): { name: string; content_type: string; 
   };
 }
 
-const COMMON = {
+/** What every version of these Workers has. */
+export const COMMON = {
   account_id: ACCOUNT,
   compatibility_date: "2026-07-01",
   compatibility_flags: ["nodejs_compat"],
@@ -240,6 +241,7 @@ export async function release(
   client: Cloudflare,
   workerId: string,
   source: string = BUNDLE,
+  classes: Readonly<Record<string, string>> = { SANDBOX: "Sandbox" },
 ): Promise<string> {
   const version = await client.workers.beta.workers.versions.create(workerId, {
     ...COMMON,
@@ -248,7 +250,9 @@ export async function release(
     bindings: [
       { type: "r2_bucket", name: "STATE", bucket_name: "test-steward" },
       { type: "secret_text", name: "API_KEY", text: "sk-very-secret-0001" },
-      { type: "durable_object_namespace", name: "SANDBOX", class_name: "Sandbox" },
+      ...Object.entries(classes).map(([name, class_name]) => {
+        return { type: "durable_object_namespace" as const, name, class_name };
+      }),
       { type: "plain_text", name: "LOG_LEVEL", text: "debug" },
     ],
   });
@@ -265,13 +269,18 @@ export async function namespaceIdOf(client: Cloudflare): Promise<string> {
   return result[0]?.id ?? "";
 }
 
-export async function tieApplication(client: Cloudflare, namespaceId: string, name = "steward-sandbox") {
+export async function tieApplication(
+  client: Cloudflare,
+  namespaceId: string,
+  name = "steward-sandbox",
+  maxInstances = 1,
+) {
   return client.containers.applications.create({
     account_id: ACCOUNT,
     name,
     scheduling_policy: "default",
     instances: 0,
-    max_instances: 1,
+    max_instances: maxInstances,
     configuration: { image: "registry.cloudflare.com/example/steward:one", instance_type: "basic" },
     durable_objects: { namespace_id: namespaceId },
   });

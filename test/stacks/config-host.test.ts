@@ -55,6 +55,19 @@ describe("a host stack's configuration", () => {
     ]);
   });
 
+  test("has one sandbox for all chats", () => {
+    const chat = {
+      "steward:tenancy": "chat",
+      "steward:maxSandboxes": "3",
+      "steward:canaryTenants": '["slack-C0123456789"]',
+    };
+    expect(problems({ ...HOST, ...chat })).toEqual(
+      ["canaryTenants", "maxSandboxes", "tenancy"].map(
+        (key) => `steward:${key}: belongs to a serverless stack, and steward:target is host`,
+      ),
+    );
+  });
+
   test("sends no e-mail", () => {
     const alerts = { "steward:alerts": '{"email":{"from":"steward@acme.dev","to":"ops@acme.dev"}}' };
     expect(problems({ ...HOST, ...alerts }, [...SECRETS, "steward:alerts"])).toEqual([

@@ -41,6 +41,60 @@ describe("a serverless stack's configuration", () => {
     expect(environment(SERVERLESS).variables).not.toHaveProperty("REPLAY_EVENTS");
   });
 
+  test("gives each chat a sandbox of its own where that is wished, and needs nothing beside", () => {
+    const chat = { ...SERVERLESS, "steward:tenancy": "chat" };
+    expect(loadConfig(source(chat))).toMatchObject({
+      tenancy: "chat",
+      maxSandboxes: 10,
+      migrations: [
+        { tag: "v1", newSqliteClasses: ["Sandbox"] },
+        { tag: "v2", newSqliteClasses: ["Directory"] },
+      ],
+    });
+    const named = (values: Record<string, string>) =>
+      Object.entries(environment(values).variables).filter(([name]) => /TENAN|SANDBOXES/.test(name));
+    expect(named(chat)).toEqual([
+      ["TENANCY", "chat"],
+      ["MAX_SANDBOXES", "10"],
+    ]);
+    const more = {
+      ...chat,
+      "steward:maxSandboxes": "3",
+      "steward:canaryTenants": '["slack-C0123456789","telegram--100123"]',
+    };
+    expect(named(more)).toEqual([
+      ["TENANCY", "chat"],
+      ["MAX_SANDBOXES", "3"],
+      ["CANARY_TENANTS", "slack-C0123456789,telegram--100123"],
+    ]);
+    expect(named(SERVERLESS)).toEqual([]);
+    expect(named({ ...SERVERLESS, "steward:tenancy": "shared" })).toEqual([]);
+  });
+
+  test("is told everything that is wrong with its tenancy at once", () => {
+    const values = {
+      ...SERVERLESS,
+      "steward:tenancy": "chat",
+      "steward:telegramUpdates": "polling",
+      "steward:maxSandboxes": "501",
+      "steward:canaryTenants": '["slack-C0123456789","everybody"]',
+      "steward:migrations": '[{"tag":"v1","newSqliteClasses":["Sandbox"]}]',
+    };
+    expect(failure(() => loadConfig(source(values)))?.message).toBe(
+      [
+        "Invalid stack configuration (stack_config_invalid), 4 problems:",
+        "  steward:canaryTenants: 1: must be a tenant's id such as slack-C0123456789",
+        "    fix: pulumi config set -s dev steward:canaryTenants <value>",
+        "  steward:maxSandboxes: must be a whole number from 1 to 500",
+        "    fix: pulumi config set -s dev steward:maxSandboxes <value>",
+        `  steward:migrations: no entry creates the class Directory, which steward:tenancy chat needs: add {"tag":"v2","newSqliteClasses":["Directory"]}`,
+        `    fix: pulumi config set -s dev steward:migrations '[{"tag":"v1","newSqliteClasses":["Sandbox"]},{"tag":"v2","newSqliteClasses":["Directory"]}]'`,
+        "  steward:telegramUpdates: polling needs a process that never sleeps, which a serverless stack does not have",
+        "    fix: `pulumi config rm -s dev steward:telegramUpdates` (the stack sets the webhook), or deploy a host stack, which polls",
+      ].join("\n"),
+    );
+  });
+
   test("keeps secrets apart, as Pulumi secrets", async () => {
     const { variables, secrets } = environment(SERVERLESS);
 

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { costEstimateProvider, type EstimateInputs } from "../../infra/serverless/cost-estimate.ts";
-import { readDuty } from "../../infra/serverless/cost-estimate.ts";
+import { readDuty } from "../../infra/serverless/duty-reading.ts";
 import { DUTY_KEY, type DutyRecord } from "../../runtime/contract/duty.ts";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
 import { program } from "../../stacks/program.ts";
@@ -40,9 +40,9 @@ describe("how long the deployed container is awake", () => {
 
   afterAll(() => stage?.close());
 
-  async function store(content: unknown): Promise<void> {
+  async function store(content: unknown, key: string = DUTY_KEY): Promise<void> {
     const { url } = stage.cloudflare;
-    const object = `${url}/accounts/${ACCOUNT}/r2/buckets/test-steward/objects/${DUTY_KEY}`;
+    const object = `${url}/accounts/${ACCOUNT}/r2/buckets/test-steward/objects/${key}`;
     const body = typeof content === "string" ? content : JSON.stringify(content);
     const response = await fetch(object, {
       method: "PUT",
@@ -149,6 +149,46 @@ describe("how long the deployed container is awake", () => {
     const warned = warn.mock.calls.map(([text]) => text).join("\n");
     warn.mockRestore();
     expect(warned).toContain("costs about $6.40 a month, above steward:monthlyBudget ($6.00)");
+  });
+
+  test("is the sum of all containers, where each chat has its own", async () => {
+    const chat = { maxSandboxes: 4 };
+    const ofChats = async () => ({ ...chat, duty: await read({ isPerChat: true }) });
+    // What one container for all chats was awake tells nothing of them.
+    await store(recordOf(20));
+    const before = await estimated(NOTHING);
+    const first = await estimated(before.inputs, await ofChats());
+    expect(first.line).toContain("about $0.0087 an hour for each container that is awake");
+    expect(first.line).toMatch(/\. Not measured: nothing has run yet\s*$/);
+    expect(first.changed).toBe(true);
+
+    const short = recordOf(3, { changes: { since: new Date(Date.now() - 5 * HOUR).toISOString() } });
+    await store(short, "steward/tenants/slack-C3/duty.json");
+    expect(await read({ isPerChat: true })).toEqual({ unmeasured: "it takes 24 hours, and there are 5" });
+    await store(recordOf(3), "steward/tenants/slack-C1/duty.json");
+    await store(recordOf(4, { days: 6 }), "steward/tenants/telegram--100/duty.json");
+    await store("not JSON", "steward/tenants/slack-C2/duty.json");
+    await store(recordOf(9), "steward/tenants/slack-C1/workspace/duty.json");
+    await store(
+      recordOf(5, { changes: { sleepAfterMs: 1_000, asleep: true, at: short.since } }),
+      "steward/tenants/web-d/duty.json",
+    );
+    const second = await estimated(first.inputs, await ofChats());
+    expect(second.line).toContain(
+      "(lite, sleepAfter 10m, 2 containers awake 7 h a day in all as measured over 12 days)",
+    );
+    expect(second.changed).toBe(true);
+    expect((await estimated(second.inputs, await ofChats())).changed).toBe(false);
+    // And back.
+    expect((await estimated(second.inputs)).line).toContain("awake 20 h a day as measured");
+  });
+
+  test("is left out where there are more chats than a preview reads", async () => {
+    const names = Array.from({ length: 101 }, (_, number) => `steward/tenants/discord-${number}/duty.json`);
+    for (const name of names) await store(recordOf(1), name);
+    expect(await read({ isPerChat: true })).toEqual({
+      unmeasured: "there are more chats than a preview reads",
+    });
   });
 
   describe("cannot be told", () => {

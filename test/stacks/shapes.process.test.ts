@@ -101,6 +101,34 @@ describe("the shape of the serverless stack", () => {
     ]);
   });
 
+  test("a sandbox for each chat adds its variables, the directory and its class, and containers", async () => {
+    const [shared, chat] = [
+      await shape("dev"),
+      await shape("dev", {
+        "steward:migrations": undefined,
+        "steward:tenancy": { value: "chat" },
+        "steward:maxSandboxes": { value: "4" },
+        "steward:canaryTenants": { value: '["slack-C0123456789","web-d1"]' },
+      }),
+    ];
+    expect(await unknownProperties(chat)).toEqual([]);
+    expect(await shape("dev", { "steward:tenancy": { value: "shared" } })).toEqual(shared);
+
+    const before = new Set(shared.map((one) => JSON.stringify(one)));
+    const differing = chat.filter((one) => !before.has(JSON.stringify(one)));
+    expect(chat).toHaveLength(shared.length);
+    expect(differing.map(({ name }) => name).sort()).toEqual([
+      "steward-cost",
+      "steward-migrations",
+      "steward-sandbox",
+      "steward-worker-current",
+      "steward-worker-deployed",
+      "steward-worker-migrate",
+    ]);
+    const replaced = [[stage.cloudflare.url, "<api>"]] as const;
+    await expect(await golden(differing, replaced)).toMatchFileSnapshot("golden/dev-chat.json");
+  });
+
   test("the operator's own secrets are secret bindings, and their names are told to the runtime", async () => {
     const resources = await shape("dev", {
       "steward:secrets": { value: '{"MISTRAL_API_KEY":"mistral-key-0123456789"}', secret: true },

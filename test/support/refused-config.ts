@@ -108,6 +108,46 @@ export const REFUSED: readonly (readonly [
     { "steward:replayEvents": "501" },
     "steward:replayEvents: must be a whole number from 0 to 500",
   ],
+  ["a tenancy that is none", { "steward:tenancy": "person" }, "steward:tenancy: must be shared or chat"],
+  [
+    "more sandboxes where all chats share one",
+    { "steward:maxSandboxes": "3" },
+    "steward:maxSandboxes: has no effect: all chats share one sandbox unless steward:tenancy is chat",
+  ],
+  [
+    "a canary where all chats share a sandbox",
+    { "steward:tenancy": "shared", "steward:canaryTenants": '["slack-C0123456789"]' },
+    "steward:canaryTenants: has no effect: all chats share one sandbox unless steward:tenancy is chat",
+  ],
+  [
+    "no sandbox at all",
+    { "steward:tenancy": "chat", "steward:maxSandboxes": "0" },
+    "steward:maxSandboxes: must be a whole number from 1 to 500",
+  ],
+  [
+    "a canary that is no tenant",
+    { "steward:tenancy": "chat", "steward:canaryTenants": '["C0123456789"]' },
+    "steward:canaryTenants: 0: must be a tenant's id such as slack-C0123456789",
+  ],
+  [
+    "canaries that are no list",
+    { "steward:tenancy": "chat", "steward:canaryTenants": "slack-C0123456789" },
+    "steward:canaryTenants: must be a list of tenants' ids",
+  ],
+  [
+    "a sandbox for each chat without the class that knows them",
+    { "steward:tenancy": "chat", "steward:migrations": '[{"tag":"v1","newSqliteClasses":["Sandbox"]}]' },
+    'steward:migrations: no entry creates the class Directory, which steward:tenancy chat needs: add {"tag":"v2","newSqliteClasses":["Directory"]}',
+  ],
+  [
+    "polling for a sandbox of each chat",
+    {
+      "steward:tenancy": "chat",
+      "steward:telegramBotToken": "1:a",
+      "steward:telegramUpdates": "polling",
+    },
+    "steward:telegramUpdates: polling needs a process that never sleeps, which a serverless stack does not have",
+  ],
   [
     "a key for the image that is built",
     { "steward:image": "build", "steward:imagePublicKey": PUBLIC_KEY },

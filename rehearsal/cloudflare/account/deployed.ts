@@ -6,13 +6,17 @@ import type { AccountState, BindingRecord, NamespaceRecord, VersionRecord, Worke
 
 /** What the runner has to run for an account to be as it says. */
 export function deployedOf(state: AccountState, modules: ModuleStore): Deployed {
+  const applications = state.applications.filter(({ goneAt }) => goneAt === undefined);
   return {
     scripts: state.workers.flatMap((worker) => scriptsOf(state, worker, modules)),
     buckets: state.buckets.map(({ name }) => name),
     namespaces: state.namespaces.map(({ id }) => id),
-    boundNamespaces: state.applications
-      .filter(({ goneAt }) => goneAt === undefined)
-      .map(({ namespaceId }) => namespaceId),
+    boundNamespaces: applications.map(({ namespaceId }) => namespaceId),
+    maxInstances: Object.fromEntries(
+      applications.flatMap(({ namespaceId, settings: { max_instances: most } }) =>
+        typeof most === "number" ? [[namespaceId, most]] : [],
+      ),
+    ),
   };
 }
 

@@ -64,10 +64,11 @@ export function containerRoutes(account: AccountContext): Hono {
 
   routes.patch("/:application", async (context) => {
     const body = await readBody(context, editBody);
-    const application = await store.change((draft) => {
+    const application = await store.change(async (draft) => {
       const found = applicationOf(account, draft, context.req.param("application"));
       found.settings = { ...found.settings, ...body };
       found.updated_at = timestamp(account);
+      await runDeployed(account, draft);
       return found;
     });
     return ok(context, shown(application));

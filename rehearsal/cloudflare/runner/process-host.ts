@@ -12,6 +12,12 @@ import { ContainerProcess } from "./process.ts";
 /** What cloudflare/containers looks for in its src/lib/container.ts when no application serves a namespace. */
 const NO_INSTANCE =
   "There is no container instance that can be provided to this Durable Object, try again later";
+/**
+ * The platform's own words where an application's `max_instances` run: Cloudflare's documentation has none, and its
+ * sandbox-sdk retries this error as `max_container_instances_exceeded` (packages/sandbox).
+ */
+const ALL_RUN =
+  "Maximum number of running container instances exceeded. Try again later, or try configuring a higher value for max_instances";
 const LOG_LINES = 500;
 
 export interface ProcessHostOptions {
@@ -19,8 +25,8 @@ export interface ProcessHostOptions {
   supervise?: { command: readonly string[]; dir: string; env?: Record<string, string> };
   /** Variables by which a process is known as this rehearsal's. */
   mark: Record<string, string>;
-  /** Whether a container application is tied to a namespace. */
-  hasApplication: (namespaceId: string) => boolean;
+  /** The most containers that a namespace's application runs at a time; `undefined` without an application. */
+  mostContainers: (namespaceId: string) => number | undefined;
   log: Log;
 }
 
@@ -70,10 +76,12 @@ export class ProcessHost {
 
   /** Stops the containers of one namespace, or of all. */
   async stop(namespaceId?: string): Promise<void> {
-    const chosen = [...this.#instances].filter(([name]) => {
-      return namespaceId === undefined || name.startsWith(`${namespaceId}/`);
-    });
-    await Promise.all(chosen.map(([, { process }]) => process.stop()));
+    const chosen = namespaceId === undefined ? this.running : this.#namesIn(namespaceId);
+    await Promise.all(chosen.map((name) => this.#instances.get(name)?.process.stop()));
+  }
+
+  #namesIn(namespaceId: string): string[] {
+    return this.running.filter((name) => name.startsWith(`${namespaceId}/`));
   }
 
   async close(): Promise<void> {
@@ -100,13 +108,15 @@ export class ProcessHost {
   }
 
   async #start(name: string, body: Record<string, unknown>): Promise<string | undefined> {
-    const { supervise, mark, hasApplication, log } = this.#options;
+    const { supervise, mark, mostContainers, log } = this.#options;
     const [namespaceId = "", objectId = ""] = name.split("/");
-    if (supervise === undefined || !hasApplication(namespaceId)) return NO_INSTANCE;
+    const most = mostContainers(namespaceId);
+    if (supervise === undefined || most === undefined) return NO_INSTANCE;
     const [gateway = 0, supervisor = 0] = await freePorts(2);
     // Behind the last wait: another call may have started it meanwhile, and none starts behind the end.
     if (this.#closed) return NO_INSTANCE;
     if (this.#instances.has(name)) return undefined;
+    if (this.#namesIn(namespaceId).length >= most) return ALL_RUN;
     const dir = join(supervise.dir, objectId);
     const process = new ContainerProcess({
       command: supervise.command,

@@ -37,5 +37,12 @@ const (
 	LogLevelError   = LogLevel("error")
 )
 
+type Tenancy string
+
+const (
+	TenancyShared = Tenancy("shared")
+	TenancyChat   = Tenancy("chat")
+)
+
 func init() {
 }

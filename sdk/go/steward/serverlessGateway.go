@@ -79,6 +79,8 @@ type serverlessGatewayArgs struct {
 	BucketName *string `pulumi:"bucketName"`
 	// Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
 	BucketOnDestroy *BucketOnDestroy `pulumi:"bucketOnDestroy"`
+	// Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
+	CanaryTenants []string `pulumi:"canaryTenants"`
 	// Default: the credentials of the `cloudflare` provider in the component's options.
 	Cloudflare *Cloudflare `pulumi:"cloudflare"`
 	// Policy for a config file that stops the gateway. Default: `manual`.
@@ -88,7 +90,7 @@ type serverlessGatewayArgs struct {
 	Endpoints *Endpoints `pulumi:"endpoints"`
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string `pulumi:"environmentName"`
-	// Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+	// Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
 	ExpectedAwakeHours *float64 `pulumi:"expectedAwakeHours"`
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname *string `pulumi:"hostname"`
@@ -100,7 +102,9 @@ type serverlessGatewayArgs struct {
 	InstanceType *InstanceType `pulumi:"instanceType"`
 	// Default: `info`.
 	LogLevel *LogLevel `pulumi:"logLevel"`
-	// The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class.
+	// Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+	MaxSandboxes *int `pulumi:"maxSandboxes"`
+	// The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
 	Migrations []Migration `pulumi:"migrations"`
 	Models     Models      `pulumi:"models"`
 	// US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
@@ -125,6 +129,8 @@ type serverlessGatewayArgs struct {
 	Subdomain *string `pulumi:"subdomain"`
 	// Default: no Telegram.
 	Telegram *Telegram `pulumi:"telegram"`
+	// `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
+	Tenancy *Tenancy `pulumi:"tenancy"`
 	// Additional variables that are not secret, as in `secrets`.
 	Variables map[string]string `pulumi:"variables"`
 	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.
@@ -144,6 +150,8 @@ type ServerlessGatewayArgs struct {
 	BucketName pulumi.StringPtrInput
 	// Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
 	BucketOnDestroy *BucketOnDestroy
+	// Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
+	CanaryTenants []pulumi.StringInput
 	// Default: the credentials of the `cloudflare` provider in the component's options.
 	Cloudflare CloudflarePtrInput
 	// Policy for a config file that stops the gateway. Default: `manual`.
@@ -153,7 +161,7 @@ type ServerlessGatewayArgs struct {
 	Endpoints EndpointsPtrInput
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string
-	// Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+	// Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
 	ExpectedAwakeHours *float64
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname pulumi.StringPtrInput
@@ -165,7 +173,9 @@ type ServerlessGatewayArgs struct {
 	InstanceType *InstanceType
 	// Default: `info`.
 	LogLevel *LogLevel
-	// The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class.
+	// Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+	MaxSandboxes *int
+	// The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
 	Migrations []MigrationInput
 	Models     ModelsInput
 	// US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
@@ -190,6 +200,8 @@ type ServerlessGatewayArgs struct {
 	Subdomain pulumi.StringPtrInput
 	// Default: no Telegram.
 	Telegram TelegramPtrInput
+	// `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
+	Tenancy *Tenancy
 	// Additional variables that are not secret, as in `secrets`.
 	Variables pulumi.StringMapInput
 	// The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.

@@ -11,6 +11,7 @@ __all__ = [
     'ConfigRecovery',
     'InstanceType',
     'LogLevel',
+    'Tenancy',
 ]
 
 
@@ -42,3 +43,9 @@ class LogLevel(_builtins.str, Enum):
     INFO = "info"
     WARNING = "warning"
     ERROR = "error"
+
+
+@pulumi.type_token("steward:index:Tenancy")
+class Tenancy(_builtins.str, Enum):
+    SHARED = "shared"
+    CHAT = "chat"

@@ -28,6 +28,7 @@ class ServerlessGatewayArgs:
                  alerts: pulumi.Input[Optional[_builtins.str]] = None,
                  bucket_name: pulumi.Input[Optional[_builtins.str]] = None,
                  bucket_on_destroy: Optional['BucketOnDestroy'] = None,
+                 canary_tenants: Optional[Sequence[pulumi.Input[_builtins.str]]] = None,
                  cloudflare: pulumi.Input[Optional['CloudflareArgs']] = None,
                  config_recovery: Optional['ConfigRecovery'] = None,
                  discord: pulumi.Input[Optional['DiscordArgs']] = None,
@@ -39,6 +40,7 @@ class ServerlessGatewayArgs:
                  image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_type: Optional['InstanceType'] = None,
                  log_level: Optional['LogLevel'] = None,
+                 max_sandboxes: Optional[_builtins.int] = None,
                  migrations: Optional[Sequence[pulumi.Input['MigrationArgs']]] = None,
                  monthly_budget: Optional[_builtins.float] = None,
                  origin: Optional[_builtins.str] = None,
@@ -51,6 +53,7 @@ class ServerlessGatewayArgs:
                  sleep_after: Optional[_builtins.str] = None,
                  subdomain: pulumi.Input[Optional[_builtins.str]] = None,
                  telegram: pulumi.Input[Optional['TelegramArgs']] = None,
+                 tenancy: Optional['Tenancy'] = None,
                  variables: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  worker_name: Optional[_builtins.str] = None):
         """
@@ -61,17 +64,19 @@ class ServerlessGatewayArgs:
         :param pulumi.Input[_builtins.str] alerts: Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
         :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the bucket that the stack has, otherwise derived from project, stack and the component's name.
         :param 'BucketOnDestroy' bucket_on_destroy: Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
+        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
         :param pulumi.Input['CloudflareArgs'] cloudflare: Default: the credentials of the `cloudflare` provider in the component's options.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that stops the gateway. Default: `manual`.
         :param pulumi.Input['DiscordArgs'] discord: Default: no Discord.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
         :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
         :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
         :param 'InstanceType' instance_type: Size of the container. Default: `lite`.
         :param 'LogLevel' log_level: Default: `info`.
-        :param Sequence[pulumi.Input['MigrationArgs']] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class.
+        :param _builtins.int max_sandboxes: Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+        :param Sequence[pulumi.Input['MigrationArgs']] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
         :param _builtins.float monthly_budget: US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
         :param _builtins.str origin: Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
@@ -83,6 +88,7 @@ class ServerlessGatewayArgs:
         :param _builtins.str sleep_after: Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
         :param pulumi.Input[_builtins.str] subdomain: The account's name on workers.dev. Give this or `hostname`.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
+        :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret, as in `secrets`.
         :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.
         """
@@ -98,6 +104,8 @@ class ServerlessGatewayArgs:
             pulumi.set(__self__, "bucket_name", bucket_name)
         if bucket_on_destroy is not None:
             pulumi.set(__self__, "bucket_on_destroy", bucket_on_destroy)
+        if canary_tenants is not None:
+            pulumi.set(__self__, "canary_tenants", canary_tenants)
         if cloudflare is not None:
             pulumi.set(__self__, "cloudflare", cloudflare)
         if config_recovery is not None:
@@ -120,6 +128,8 @@ class ServerlessGatewayArgs:
             pulumi.set(__self__, "instance_type", instance_type)
         if log_level is not None:
             pulumi.set(__self__, "log_level", log_level)
+        if max_sandboxes is not None:
+            pulumi.set(__self__, "max_sandboxes", max_sandboxes)
         if migrations is not None:
             pulumi.set(__self__, "migrations", migrations)
         if monthly_budget is not None:
@@ -144,6 +154,8 @@ class ServerlessGatewayArgs:
             pulumi.set(__self__, "subdomain", subdomain)
         if telegram is not None:
             pulumi.set(__self__, "telegram", telegram)
+        if tenancy is not None:
+            pulumi.set(__self__, "tenancy", tenancy)
         if variables is not None:
             pulumi.set(__self__, "variables", variables)
         if worker_name is not None:
@@ -228,6 +240,18 @@ class ServerlessGatewayArgs:
         pulumi.set(self, "bucket_on_destroy", value)
 
     @_builtins.property
+    @pulumi.getter(name="canaryTenants")
+    def canary_tenants(self) -> Optional[Sequence[pulumi.Input[_builtins.str]]]:
+        """
+        Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
+        """
+        return pulumi.get(self, "canary_tenants")
+
+    @canary_tenants.setter
+    def canary_tenants(self, value: Optional[Sequence[pulumi.Input[_builtins.str]]]):
+        pulumi.set(self, "canary_tenants", value)
+
+    @_builtins.property
     @pulumi.getter
     def cloudflare(self) -> pulumi.Input[Optional['CloudflareArgs']]:
         """
@@ -288,7 +312,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="expectedAwakeHours")
     def expected_awake_hours(self) -> Optional[_builtins.float]:
         """
-        Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
         """
         return pulumi.get(self, "expected_awake_hours")
 
@@ -357,10 +381,22 @@ class ServerlessGatewayArgs:
         pulumi.set(self, "log_level", value)
 
     @_builtins.property
+    @pulumi.getter(name="maxSandboxes")
+    def max_sandboxes(self) -> Optional[_builtins.int]:
+        """
+        Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+        """
+        return pulumi.get(self, "max_sandboxes")
+
+    @max_sandboxes.setter
+    def max_sandboxes(self, value: Optional[_builtins.int]):
+        pulumi.set(self, "max_sandboxes", value)
+
+    @_builtins.property
     @pulumi.getter
     def migrations(self) -> Optional[Sequence[pulumi.Input['MigrationArgs']]]:
         """
-        The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class.
+        The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
         """
         return pulumi.get(self, "migrations")
 
@@ -502,6 +538,18 @@ class ServerlessGatewayArgs:
 
     @_builtins.property
     @pulumi.getter
+    def tenancy(self) -> Optional['Tenancy']:
+        """
+        `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
+        """
+        return pulumi.get(self, "tenancy")
+
+    @tenancy.setter
+    def tenancy(self, value: Optional['Tenancy']):
+        pulumi.set(self, "tenancy", value)
+
+    @_builtins.property
+    @pulumi.getter
     def variables(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
         Additional variables that are not secret, as in `secrets`.
@@ -537,6 +585,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  alerts: pulumi.Input[Optional[_builtins.str]] = None,
                  bucket_name: pulumi.Input[Optional[_builtins.str]] = None,
                  bucket_on_destroy: Optional['BucketOnDestroy'] = None,
+                 canary_tenants: Optional[Sequence[pulumi.Input[_builtins.str]]] = None,
                  cloudflare: pulumi.Input[Optional[Union['CloudflareArgs', 'CloudflareArgsDict']]] = None,
                  config_recovery: Optional['ConfigRecovery'] = None,
                  discord: pulumi.Input[Optional[Union['DiscordArgs', 'DiscordArgsDict']]] = None,
@@ -548,6 +597,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_type: Optional['InstanceType'] = None,
                  log_level: Optional['LogLevel'] = None,
+                 max_sandboxes: Optional[_builtins.int] = None,
                  migrations: Optional[Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]]] = None,
                  models: pulumi.Input[Optional[Union['ModelsArgs', 'ModelsArgsDict']]] = None,
                  monthly_budget: Optional[_builtins.float] = None,
@@ -561,6 +611,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  sleep_after: Optional[_builtins.str] = None,
                  subdomain: pulumi.Input[Optional[_builtins.str]] = None,
                  telegram: pulumi.Input[Optional[Union['TelegramArgs', 'TelegramArgsDict']]] = None,
+                 tenancy: Optional['Tenancy'] = None,
                  variables: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  worker_name: Optional[_builtins.str] = None,
                  __props__=None):
@@ -574,17 +625,19 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param pulumi.Input[_builtins.str] alerts: Destinations of alerts about an outage, as JSON such as `{"slack": "https://hooks.slack.com/…", "after": "5m"}`; a secret. Default: alerts go to the bot's operators only.
         :param pulumi.Input[_builtins.str] bucket_name: The state bucket's name: 3 to 63 lower-case letters, digits and inner dashes. Default: the bucket that the stack has, otherwise derived from project, stack and the component's name.
         :param 'BucketOnDestroy' bucket_on_destroy: Treatment of a bucket with content when it is deleted. `empty` excludes `protectState`. Default: `keep`.
+        :param Sequence[pulumi.Input[_builtins.str]] canary_tenants: Chats that an update reaches first, as ids of tenants such as `slack-C0123456789`; only with `tenancy` `chat`. Default: none.
         :param pulumi.Input[Union['CloudflareArgs', 'CloudflareArgsDict']] cloudflare: Default: the credentials of the `cloudflare` provider in the component's options.
         :param 'ConfigRecovery' config_recovery: Policy for a config file that stops the gateway. Default: `manual`.
         :param pulumi.Input[Union['DiscordArgs', 'DiscordArgsDict']] discord: Default: no Discord.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
         :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
         :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
         :param 'InstanceType' instance_type: Size of the container. Default: `lite`.
         :param 'LogLevel' log_level: Default: `info`.
-        :param Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class.
+        :param _builtins.int max_sandboxes: Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+        :param Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
         :param _builtins.float monthly_budget: US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
         :param _builtins.str origin: Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
@@ -596,6 +649,7 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param _builtins.str sleep_after: Time without traffic after which the container sleeps: `never` or a duration such as `10m`. Default: `10m`.
         :param pulumi.Input[_builtins.str] subdomain: The account's name on workers.dev. Give this or `hostname`.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
+        :param 'Tenancy' tenancy: `shared`: one sandbox serves all chats. `chat`: each chat has its own, with a container and data of its own. Default: `shared`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret, as in `secrets`.
         :param _builtins.str worker_name: The Worker's name: 1 to 54 lower-case letters, digits and inner dashes. Default: derived from project, stack and the component's name.
         """
@@ -629,6 +683,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  alerts: pulumi.Input[Optional[_builtins.str]] = None,
                  bucket_name: pulumi.Input[Optional[_builtins.str]] = None,
                  bucket_on_destroy: Optional['BucketOnDestroy'] = None,
+                 canary_tenants: Optional[Sequence[pulumi.Input[_builtins.str]]] = None,
                  cloudflare: pulumi.Input[Optional[Union['CloudflareArgs', 'CloudflareArgsDict']]] = None,
                  config_recovery: Optional['ConfigRecovery'] = None,
                  discord: pulumi.Input[Optional[Union['DiscordArgs', 'DiscordArgsDict']]] = None,
@@ -640,6 +695,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  image_public_key: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_type: Optional['InstanceType'] = None,
                  log_level: Optional['LogLevel'] = None,
+                 max_sandboxes: Optional[_builtins.int] = None,
                  migrations: Optional[Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]]] = None,
                  models: pulumi.Input[Optional[Union['ModelsArgs', 'ModelsArgsDict']]] = None,
                  monthly_budget: Optional[_builtins.float] = None,
@@ -653,6 +709,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  sleep_after: Optional[_builtins.str] = None,
                  subdomain: pulumi.Input[Optional[_builtins.str]] = None,
                  telegram: pulumi.Input[Optional[Union['TelegramArgs', 'TelegramArgsDict']]] = None,
+                 tenancy: Optional['Tenancy'] = None,
                  variables: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  worker_name: Optional[_builtins.str] = None,
                  __props__=None):
@@ -674,6 +731,7 @@ class ServerlessGateway(pulumi.ComponentResource):
             __props__.__dict__["alerts"] = None if alerts is None else pulumi.Output.secret(alerts)
             __props__.__dict__["bucket_name"] = bucket_name
             __props__.__dict__["bucket_on_destroy"] = bucket_on_destroy
+            __props__.__dict__["canary_tenants"] = canary_tenants
             __props__.__dict__["cloudflare"] = cloudflare
             __props__.__dict__["config_recovery"] = config_recovery
             __props__.__dict__["discord"] = discord
@@ -685,6 +743,7 @@ class ServerlessGateway(pulumi.ComponentResource):
             __props__.__dict__["image_public_key"] = image_public_key
             __props__.__dict__["instance_type"] = instance_type
             __props__.__dict__["log_level"] = log_level
+            __props__.__dict__["max_sandboxes"] = max_sandboxes
             __props__.__dict__["migrations"] = migrations
             if models is None and not opts.urn:
                 raise TypeError("Missing required property 'models'")
@@ -700,6 +759,7 @@ class ServerlessGateway(pulumi.ComponentResource):
             __props__.__dict__["sleep_after"] = sleep_after
             __props__.__dict__["subdomain"] = subdomain
             __props__.__dict__["telegram"] = telegram
+            __props__.__dict__["tenancy"] = tenancy
             __props__.__dict__["variables"] = variables
             __props__.__dict__["worker_name"] = worker_name
             __props__.__dict__["audience"] = None

@@ -86,7 +86,7 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   const added = migrations.slice(applied);
   const plan = [
     applyingLine(added),
-    ...renamingLines(formerName, workerName),
+    ...renamingLines(formerName, workerName, migrations),
     ...addressLines(commands, former, planned),
   ];
   const { file } = settings;

@@ -119,6 +119,35 @@ describe("gateways in a program of one's own", () => {
     expect(found).toEqual([]);
   });
 
+  test("a sandbox for each chat needs its class, and its arguments nothing else", async () => {
+    const told = async (changes: Partial<ServerlessGatewayArgs>) => {
+      const failure = await registered(() =>
+        addresses(new ServerlessGateway("bot", serverless(changes))),
+      ).then(() => "", String);
+      return failure.split("\n").slice(1);
+    };
+    const migrations = [{ tag: "v1", newSqliteClasses: ["Sandbox"] }];
+    const entry = '{"tag":"v2","newSqliteClasses":["Directory"]}';
+    expect(await told({ tenancy: "chat", maxSandboxes: 0, canaryTenants: ["C1"], migrations })).toEqual([
+      "  canaryTenants.0: must be a tenant's id such as slack-C0123456789",
+      "    fix: set canaryTenants",
+      "  maxSandboxes: must be a whole number from 1 to 500",
+      "    fix: set maxSandboxes",
+      `  migrations: no entry creates the class Directory, which tenancy chat needs: add ${entry}`,
+      `    fix: set migrations to [{"tag":"v1","newSqliteClasses":["Sandbox"]},${entry}]`,
+    ]);
+    expect(await told({ maxSandboxes: 3 })).toEqual([
+      "  maxSandboxes: has no effect: all chats share one sandbox unless tenancy is chat",
+      "    fix: set tenancy to chat, or leave out maxSandboxes",
+    ]);
+    expect(await told({ tenancy: "chat" })).toEqual([]);
+
+    const onHost = { ...(await host()), tenancy: "chat" } as HostGatewayArgs;
+    await expect(registered(() => addresses(new HostGateway("bot", onHost)))).rejects.toThrow(
+      "tenancy: unknown argument",
+    );
+  });
+
   test("values from elsewhere are checked with the same rules before anything is created", async () => {
     const found: RegisteredResource[] = [];
     const args = serverless({

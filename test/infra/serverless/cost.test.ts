@@ -89,3 +89,44 @@ describe("the line of a preview", () => {
     expect(costLine(lite, { ...lite, sleepAfter: "5m" })).toMatch(/, as deployed$/);
   });
 });
+
+describe("a sandbox for each chat", () => {
+  const chat: CostInputs = { instanceType: "lite", sleepAfter: "10m", maxSandboxes: 4 };
+  const measured = { ...MEASURED, awakeHours: 60, startsADay: 90, containers: 12 };
+
+  test("costs what an hour of a container costs, until some were measured", () => {
+    // 0.25 GiB, 2 GB, 1/16 vCPU at 5 %, and the object's 0.128 GB, for 3,600 s.
+    expect(costLine(chat)).toBe(
+      "Estimated cost: $5.00 a month and, beyond the plan's allowances, about $0.0087 an hour for each container that is awake (lite, sleepAfter 10m, at most 4 at a time)",
+    );
+    expect(costLine({ ...chat, instanceType: "standard-4" })).toContain("about $0.13 an hour");
+    expect(costLine({ ...chat, maxSandboxes: 3 }, chat)).toBe(costLine({ ...chat, maxSandboxes: 3 }));
+    expect(costLine(chat, { instanceType: "lite", sleepAfter: "10m" })).toBe(costLine(chat));
+    expect(costLine(chat, { ...chat, measured })).toBe(costLine(chat));
+  });
+
+  test("costs what was measured of all containers, in all", () => {
+    const one = { ...measured, containers: 1 };
+    expect(costLine({ ...chat, measured })).toContain(
+      "(lite, sleepAfter 10m, 12 containers awake 60 h a day in all as measured over 12 days)",
+    );
+    expect(costLine({ ...chat, measured: one })).toContain("1 container awake 60 h a day in all");
+    expect(costLine({ ...chat, sleepAfter: "20m", measured }, { ...chat, measured })).toMatch(
+      /12 containers awake 75 h a day in all, reckoned from 60 h measured over 12 days\), \+\$[\d.]+ a month to what is deployed/,
+    );
+    // 60 h a day are 1,825 h a month: 431.25 GiB-h, 3,450 GB-h, no vCPU beyond the 375 min, 440,960 GB-s.
+    expect(monthlyCost({ ...chat, measured })).toBe(
+      Math.round((5 + 431.25 * 0.009 + 3_450 * 0.000_252 + 440_960 * 0.000_012_5) * 100) / 100,
+    );
+  });
+
+  test("has no more containers awake than may run", () => {
+    expect(awakeHours({ ...chat, sleepAfter: "2h", measured })).toBe(4 * 24);
+  });
+
+  test("costs what is expected of all containers, if that is given", () => {
+    expect(costLine({ ...chat, awakeHours: 20 })).toContain(
+      "(lite, sleepAfter 10m, awake 20 h a day in all as expected)",
+    );
+  });
+});

@@ -17,7 +17,10 @@ export function props(name: string, changed: Record<string, unknown>): Case["cha
 }
 
 /** Replaces one of the Worker's bindings, or adds it. */
-export function bound(name: string, value: { type?: string; text?: string }): Case["change"] {
+export function bound(
+  name: string,
+  value: { type?: string; text?: string; className?: string; scriptName?: string },
+): Case["change"] {
   return (samples) => {
     const { props: current } = named(samples, "current");
     const others = (current["bindings"] as { name: string }[]).filter((binding) => binding.name !== name);

@@ -1,6 +1,7 @@
 import { migrations } from "../resources.ts";
-import { props, type Case } from "./case.ts";
+import { bound, props, type Case } from "./case.ts";
 
+const DIRECTORY = bound("DIRECTORY", { type: "durable_object_namespace", className: "Directory" });
 const entry = (tag: string, ...newSqliteClasses: string[]) => ({ tag, newSqliteClasses });
 
 export const MIGRATION_CASES: readonly Case[] = [
@@ -29,6 +30,29 @@ export const MIGRATION_CASES: readonly Case[] = [
     messages: [
       "No migration creates the class Sandbox. Add it to newSqliteClasses of an entry in steward:migrations.",
     ],
+  },
+  {
+    rule: "sandbox-class-listed",
+    what: "refuses a list without another class that the Worker binds",
+    change: DIRECTORY,
+    messages: [
+      "No migration creates the class Directory. Add it to newSqliteClasses of an entry in steward:migrations.",
+    ],
+  },
+  {
+    rule: "sandbox-class-listed",
+    what: "passes a Worker with the classes that its migrations create",
+    change: (samples) => {
+      DIRECTORY(samples);
+      props("migrations", migrations(entry("v1", "Sandbox"), entry("v2", "Directory")))(samples);
+    },
+    messages: [],
+  },
+  {
+    rule: "sandbox-class-listed",
+    what: "passes another Worker's class",
+    change: bound("OTHER", { type: "durable_object_namespace", className: "Other", scriptName: "other" }),
+    messages: [],
   },
   {
     rule: "sandbox-runs-containers",

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type FormerVersion, putBack, readFormer } from "../../../infra/serverless/former-version.ts";
+import {
+  ACCOUNT,
+  deployAll,
+  inAccount,
+  SCRIPT,
+  type Stage,
+  startStage,
+  tieApplication,
+  TOKEN,
+} from "../../rehearsal/support.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await startStage();
+});
+
+afterAll(() => stage?.close());
+
+test("a number of containers that an update has raised is put back, and told apart from the image", async () => {
+  const { namespaceId } = await deployAll(stage.client);
+  const { id } = await tieApplication(stage.client, namespaceId);
+  const deployed = {
+    access: { accountId: ACCOUNT, apiToken: TOKEN, baseURL: stage.cloudflare.url },
+    scriptName: SCRIPT,
+    applicationName: "steward-sandbox",
+  };
+  const former = (await readFormer(deployed)) as FormerVersion;
+  await stage.client.containers.applications.edit(id, { ...inAccount, max_instances: 10 });
+
+  expect(await putBack(deployed, former)).toEqual(["Containers that may run at a time: 10 → 1."]);
+  expect(await stage.client.containers.applications.get(id, inAccount)).toMatchObject({ max_instances: 1 });
+  expect(await putBack(deployed, former)).toEqual([]);
+});
