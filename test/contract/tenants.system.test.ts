@@ -139,3 +139,23 @@ test("a stranger's flood starts nothing, and is answered once in a while", { tim
   expect(read("D9").length).toBeGreaterThan(0);
   expect(read("D9").length).toBeLessThan(10);
 });
+
+test(
+  "a chat that finds no room waits until the one that was used longest ago sleeps",
+  { timeout: 180_000 },
+  async () => {
+    const { postSlack, read, containers } = await byChat({ MAX_SANDBOXES: "2" });
+    for (const chat of ["C1", "C2"]) {
+      await postSlack(said(chat, "U1", `hello ${chat}`));
+      await expect.poll(() => read(chat).join(), SOON).toContain(`hello ${chat}`);
+    }
+    await postSlack(said("C3", "U1", "hello C3"));
+    await expect.poll(() => read("C3").join(), SOON).toContain("hello C3");
+    expect(await containers()).toBe(2);
+
+    // What the first chat has said is still there when it is awake again.
+    await postSlack(said("C1", "U1", "hello again"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("hello again");
+    expect(read("C1")).toHaveLength(2);
+  },
+);

@@ -129,6 +129,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
       buckets: [BUCKET],
       namespaces: byChat ? [NAMESPACE, DIRECTORY] : [NAMESPACE],
       boundNamespaces: byChat ? [NAMESPACE, DIRECTORY] : [NAMESPACE],
+      ...(texts["MAX_SANDBOXES"] && { maxInstances: { [NAMESPACE]: Number(texts["MAX_SANDBOXES"]) } }),
     });
   };
   await deploy({});
