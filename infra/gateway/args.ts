@@ -182,7 +182,7 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   /** Size of the container. Default: `lite`. */
   instanceType?: InstanceType | undefined;
   /**
-   * Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the
+   * Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the
    * cost estimate until usage was measured.
    * With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
    */

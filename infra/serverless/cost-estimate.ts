@@ -26,7 +26,9 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
     const before = deployed?.measured;
     const measured = duty?.measured ?? before;
     const now = { ...settings, ...(measured && { measured }) };
-    const line = costLine(now, deployed && { ...deployed, measured });
+    // What all chats' one container was awake tells nothing of a container for each, nor the other way round.
+    const isSameKind = (deployed?.maxSandboxes === undefined) === (measured?.containers === undefined);
+    const line = costLine(now, deployed && { ...deployed, measured: isSameKind ? measured : before });
     const sleeps = news.sleepAfter !== "never";
     const why =
       sleeps && measured?.sleepAfterMs === null ? "the deployed container never sleeps" : duty?.unmeasured;

@@ -48,7 +48,7 @@ export interface CostInputs {
   sleepAfter: string;
   /** Containers that may run at a time, if each chat has its own. Default: one container serves all chats. */
   maxSandboxes?: number | undefined;
-  /** Hours a day that the containers are expected to run in all, 0 to 24. Default: what `USE` comes to for one. */
+  /** Hours a day that all containers together are expected to run, 0 to 24. Default: what `USE` comes to for one. */
   awakeHours?: number | undefined;
   /** Measurements count more than what is expected. */
   measured?: MeasuredDuty | undefined;
@@ -89,8 +89,8 @@ function awakeHoursOf(inputs: CostInputs): number {
 }
 
 /**
- * Returns the measurement, unless it tells nothing of these settings: if either of them never sleeps, or if one container
- * serves all chats in either of them.
+ * Returns the measurement, unless it tells nothing of these settings: if only one of the two never sleeps, or if only one
+ * of the two has a container for each chat.
  */
 function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): MeasuredDuty | undefined {
   if ((maxSandboxes === undefined) !== (measured?.containers === undefined)) return undefined;

@@ -180,7 +180,9 @@ describe("how long the deployed container is awake", () => {
     expect(second.changed).toBe(true);
     expect((await estimated(second.inputs, await ofChats())).changed).toBe(false);
     // And back.
-    expect((await estimated(second.inputs)).line).toContain("awake 20 h a day as measured");
+    expect((await estimated(second.inputs)).line).toMatch(
+      /awake 20 h a day as measured over 12 days\), \+\$[\d.]+ a month to what is deployed \(lite, sleepAfter 10m, 2 containers awake 7 h/,
+    );
   });
 
   test("is left out where there are more chats than a preview reads", async () => {

@@ -90,7 +90,7 @@ type serverlessGatewayArgs struct {
 	Endpoints *Endpoints `pulumi:"endpoints"`
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string `pulumi:"environmentName"`
-	// Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+	// Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
 	ExpectedAwakeHours *float64 `pulumi:"expectedAwakeHours"`
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname *string `pulumi:"hostname"`
@@ -161,7 +161,7 @@ type ServerlessGatewayArgs struct {
 	Endpoints EndpointsPtrInput
 	// Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
 	EnvironmentName *string
-	// Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+	// Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
 	ExpectedAwakeHours *float64
 	// A host name in one of the account's zones, in lower case. Give this or `subdomain`.
 	Hostname pulumi.StringPtrInput

@@ -69,7 +69,7 @@ class ServerlessGatewayArgs:
         :param 'ConfigRecovery' config_recovery: Policy for a config file that stops the gateway. Default: `manual`.
         :param pulumi.Input['DiscordArgs'] discord: Default: no Discord.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
         :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
         :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
@@ -312,7 +312,7 @@ class ServerlessGatewayArgs:
     @pulumi.getter(name="expectedAwakeHours")
     def expected_awake_hours(self) -> Optional[_builtins.float]:
         """
-        Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
         """
         return pulumi.get(self, "expected_awake_hours")
 
@@ -630,7 +630,7 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param 'ConfigRecovery' config_recovery: Policy for a config file that stops the gateway. Default: `manual`.
         :param pulumi.Input[Union['DiscordArgs', 'DiscordArgsDict']] discord: Default: no Discord.
         :param _builtins.str environment_name: Shown on every admin page: 1 to 40 letters, digits, spaces, dots, `_` and `-`. Default: the stack's name.
-        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run, or all of them in all with `tenancy` `chat`; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
+        :param _builtins.float expected_awake_hours: Hours a day, 0 to 24, that the container is expected to run, with `tenancy` `chat` all containers together; for the cost estimate until usage was measured. With `sleepAfter` `never` only 24 is valid. Default: 8 conversations a day.
         :param pulumi.Input[_builtins.str] hostname: A host name in one of the account's zones, in lower case. Give this or `subdomain`.
         :param pulumi.Input[_builtins.str] image: Name of an image, or `build` to build this package's own. Default: the image that was published with this package, by digest and only if it is signed as the release signs; built if none was published.
         :param pulumi.Input[_builtins.str] image_public_key: Public key of cosign, as PEM, that must have signed the image that `image` names. Default: such an image is used as it is.
