@@ -108,6 +108,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
         );
     },
     mayRun: () => gate?.isOpen !== false,
+    mayRenew: async () => tenant === undefined || remoteDirectory(env).mayRenew(tenant),
     clock,
     log,
   });
@@ -216,6 +217,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     duty,
     agenda,
     gate,
+    container,
     sleep,
   };
 }

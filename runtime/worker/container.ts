@@ -32,6 +32,8 @@ const SIGTERM = 15;
 const OUTLIVE_MS = 15 * 60_000;
 /** Wait before the next last backup of an outdated container, after one that failed. */
 const DRAIN_RETRY_MS = 5_000;
+/** Wait before an outdated container asks again if it may be replaced. */
+const RENEW_AGAIN_MS = 10_000;
 
 /** Dependencies of {@link SandboxContainer}. */
 export interface SandboxContainerOptions {
@@ -53,6 +55,8 @@ export interface SandboxContainerOptions {
   onRefusal(): void;
   /** False for a chat that is not let in: nothing starts its container. */
   mayRun(): boolean;
+  /** Resolves to false while other containers have to show first that this version answers. */
+  mayRenew(): Promise<boolean>;
   clock: Clock;
   log: Log;
 }
@@ -88,6 +92,12 @@ export class SandboxContainer {
   /** False for a chat that is not let in. */
   get mayRun(): boolean {
     return this.#options.mayRun();
+  }
+
+  /** True if the container that runs was started with this version's variables, and is not being replaced. */
+  get isCurrent(): boolean {
+    const { draining } = this.#state;
+    return this.running && !draining && this.#options.memory.read("environment") === this.#fingerprint;
   }
 
   /** True while somebody waits for a start. */
@@ -249,7 +259,7 @@ export class SandboxContainer {
     if (isSame && !(await this.#isOutdated())) return;
     log.info(isSame ? "the cached config was replaced" : "the container's environment is outdated");
     // Not awaited: meanwhile the gateway reports that it is stopping, and its users wait for the next start.
-    void this.#drain().catch((error: unknown) =>
+    void this.#drainInTurn().catch((error: unknown) =>
       log.error("the container does not stop", { error: String(error) }),
     );
   }
@@ -260,6 +270,17 @@ export class SandboxContainer {
       this.#options.log.warn("the cached config could not be looked up", { error: String(error) });
       return false;
     });
+  }
+
+  /** Lets the container serve until it may be replaced. */
+  async #drainInTurn(): Promise<void> {
+    const { mayRenew } = this.#options;
+    const outdated = this.#end;
+    while (!(await mayRenew().catch(() => false))) {
+      await pause(RENEW_AGAIN_MS);
+      if (this.#end !== outdated) return;
+    }
+    await this.#drain();
   }
 
   // After a last backup that fails, the container serves until the next attempt.

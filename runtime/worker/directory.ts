@@ -38,13 +38,15 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #outbox: TenantOutbox;
   readonly #alarm: Alarm;
   readonly #notes: ContainerMemory;
+  readonly #canaries: readonly TenantId[];
   #adopting: Promise<void> | undefined;
   /** The rules of each platform that were read last. */
   readonly #rules = new Map<Platform, AccessRules>();
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
-    const { variables } = readWorker(env);
+    const { variables, settings } = readWorker(env);
+    this.#canaries = settings.canaryTenants;
     const sql = durableSql(ctx.storage);
     const clock = Date.now;
     const log = consoleLog(variables);
@@ -99,6 +101,21 @@ export class Directory extends DurableObject<WorkerEnvironment> {
         if (await received(object.sleepEarly())) return true;
       }
       return false;
+    });
+  }
+
+  mayRenew(tenant: TenantId) {
+    return answer(async () => {
+      if (this.#canaries.includes(tenant)) return true;
+      const version = this.env.VERSION?.id ?? "";
+      if (this.#notes.read("renews") === version) return true;
+      // A canary that was never let in has no container that could show anything.
+      for (const canary of this.#canaries.filter((one) => this.#roster.has(one))) {
+        const object = this.env.SANDBOX.getByName(canary);
+        if (!(await received(object.answersAsDeployed()))) return false;
+      }
+      this.#notes.write("renews", version);
+      return true;
     });
   }
 

@@ -23,6 +23,8 @@ export interface TenantObject {
   changeRights(grant: Grant): Promise<void>;
   /** @returns true if the container does not run any more. */
   sleepEarly(): Promise<boolean>;
+  /** Starts a container that sleeps. @returns true if it answers with this version's variables. */
+  answersAsDeployed(): Promise<boolean>;
 }
 
 /** The Durable Object's calls: the edge's ports, backups, and requests as they are. */

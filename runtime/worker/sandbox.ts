@@ -108,6 +108,16 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
     return answer(() => this.#parts.sleep.early());
   }
 
+  /** An update waits for this tenant: starts its container if it sleeps. */
+  answersAsDeployed() {
+    const { container, gateway } = this.#parts;
+    return answer(async () => {
+      const { state } = await gateway.status();
+      if (state === "stopped") await gateway.wake("operator");
+      return state === "ready" && container.isCurrent;
+    });
+  }
+
   callBackups(method: keyof Backups, parameters: unknown[]) {
     const { agenda, backups } = this.#parts;
     const called = callBackups(backups, method, parameters).finally(() => agenda.schedule());

@@ -106,5 +106,6 @@ export function remoteDirectory({ DIRECTORY }: WorkerEnvironment): TenantDirecto
     introduce: (tenant, event) => received(directory().introduce(tenant, event)),
     report: (tenant, report) => received(directory().report(tenant, report)),
     makeRoom: (tenant) => received(directory().makeRoom(tenant)),
+    mayRenew: (tenant) => received(directory().mayRenew(tenant)),
   };
 }

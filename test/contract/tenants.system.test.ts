@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { afterEach, expect, test } from "vitest";
 import type { LedgerCounts } from "../../runtime/edge/ports.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
-import { startWorker } from "../support/worker.ts";
+import { environsOf, startWorker } from "../support/worker.ts";
 
 const SOON = { timeout: 60_000 };
 
@@ -56,7 +56,9 @@ async function byChat(variables: Record<string, string> = {}) {
     return ((await answer.json()) as { counts: LedgerCounts }).counts;
   };
   const containers = async (): Promise<number> => (await readdir(service.containers).catch(() => [])).length;
-  return { ...service, read, cli, counts, containers };
+  /** Environments of the containers' processes, as the kernel has them. */
+  const environs = () => environsOf(service.containers);
+  return { ...service, environs, read, cli, counts, containers };
 }
 
 test(
@@ -159,3 +161,33 @@ test(
     expect(read("C1")).toHaveLength(2);
   },
 );
+
+test("an update reaches the other chats once the canary answers", { timeout: 180_000 }, async () => {
+  const { postSlack, read, deploy, environs } = await byChat({ CANARY_TENANTS: "slack-C1" });
+  for (const chat of ["C1", "C2"]) {
+    await postSlack(said(chat, "U1", `hello ${chat}`));
+    await expect.poll(() => read(chat).join(), SOON).toContain(`hello ${chat}`);
+  }
+  /** Chats whose container was started with a value of a variable. */
+  const chatsWith = async (value: string): Promise<string[]> =>
+    (await environs()).flatMap((text) =>
+      text.includes(`\0PROOF=${value}\0`) ? [/\0STEWARD_TENANT=([^\0]*)/.exec(text)?.[1] ?? ""] : [],
+    );
+
+  // A canary that does not start keeps the others as they are: its gateway refuses the variable.
+  await deploy({ STEWARD_OWN_VARIABLES: "PROOF", PROOF: "one", TELEGRAM_DM_POLICY: "open" });
+  for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `still there, ${chat}?`));
+  await expect.poll(() => read("C2").join(), SOON).toContain("still there, C2?");
+  await expect.poll(() => chatsWith("one"), SOON).toContain("slack-C1");
+  expect(await chatsWith("one")).not.toContain("slack-C2");
+
+  await deploy({ STEWARD_OWN_VARIABLES: "PROOF", PROOF: "two" });
+  for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `and now, ${chat}?`));
+  await expect.poll(() => read("C1").join(), SOON).toContain("and now, C1?");
+  await expect
+    .poll(async () => {
+      await postSlack(said("C2", "U1", "hello again"));
+      return [...new Set(await chatsWith("two"))].sort();
+    }, SOON)
+    .toEqual(["slack-C1", "slack-C2"]);
+});

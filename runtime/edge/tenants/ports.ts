@@ -42,6 +42,8 @@ export interface TenantDirectory {
    * @returns false if all of them are in use.
    */
   makeRoom(tenant: TenantId): Promise<boolean>;
+  /** Returns true if a tenant's outdated container may be replaced: the canaries answer with the present version. */
+  mayRenew(tenant: TenantId): Promise<boolean>;
 }
 
 /** A tenant of the deployment. Times are ISO 8601. */
