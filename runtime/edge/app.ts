@@ -150,17 +150,29 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   const shown = tenants && (options.tenant ?? "everyChat");
   app.use(
     "/_admin/*",
-    describeVisitor({ clock, ledger, answers, sandbox, backups, signsOut, environmentName, chat: shown }),
+    describeVisitor({
+      clock,
+      ledger,
+      answers,
+      sandbox,
+      backups,
+      signsOut,
+      environmentName,
+      chat: shown,
+      tenants,
+    }),
   );
   addAdminPages(app, { bundle, ledger, activity, answers, tenants, sandbox, backups, clock, log, record });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry({ ledger, log, record }));
 
   app.get(ROUTES.changes.path, streamChanges({ ledger, sandbox, activity, clock }));
-  app.get(ROUTES.metricsJson.path, metricsJson(ledger, sandbox));
+  // The pages of one chat show its own figures.
+  const measured = { ledger, sandbox, tenants: options.tenant === undefined ? tenants : undefined };
+  app.get(ROUTES.metricsJson.path, metricsJson(measured));
 
   app.use(ROUTES.metrics.path, noStore(), refuseCrossSite(), ...identified);
-  app.get(ROUTES.metrics.path, metricsText(ledger, sandbox));
+  app.get(ROUTES.metrics.path, metricsText(measured));
 
   app.use("/debug/*", noStore(), refuseForeignChanges(), refuseCrossSite(), ...identified);
   const runLine = createLineRunner({ sandbox, backups, log, record });

@@ -2,6 +2,7 @@ import type { GatewayStatus, SandboxStatus } from "../contract/control.ts";
 import { reason, type Reason } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
 import type { BackupsStatus, LedgerCounts } from "./ports.ts";
+import type { TenantTotals } from "./tenants/ports.ts";
 
 /** Overall state of a deployment, as one word for people. */
 export type Overall = "Healthy" | "Degraded" | "Down" | "Asleep" | "Starting";
@@ -27,6 +28,8 @@ export interface HealthFacts {
   counts?: LedgerCounts | undefined;
   /** Why the ledger's counts could not be read. */
   ledger?: Reason | undefined;
+  /** All chats, on pages about the deployment where each has a sandbox of its own. */
+  chats?: TenantTotals | undefined;
 }
 
 const SEE_LOGS = { path: ROUTES.logsPage.path, label: "See the logs" };
@@ -36,13 +39,21 @@ const RESTART = { path: ROUTES.restartPage.path, label: "Restart the gateway" };
  * Judges a deployment. The gateway's process alone does not make it healthy: without a model or a channel that works
  * nobody gets an answer.
  */
-export function judgeHealth({ status, details, backups, counts, ledger }: HealthFacts): Health {
+export function judgeHealth({ status, details, backups, counts, ledger, chats }: HealthFacts): Health {
   const { models = [], channels = [], config } = details ?? {};
   const failingModels = models.filter(({ state }) => state === "failing" || state === "cooling");
   const isMute = models.length > 0 && failingModels.length === models.length;
   const problems: Problem[] = [
     ...volumeProblems(status),
     ...gatewayProblems(status, details),
+    ...(chats !== undefined && chats.failing > 0
+      ? [
+          {
+            title: `${chats.failing} of ${chats.chats} chats ${chats.failing === 1 ? "gets" : "get"} no answer`,
+            action: { path: ROUTES.tenantsPage.path, label: "See the chats" },
+          },
+        ]
+      : []),
     ...(ledger ? [{ title: "The ledger cannot be read", reason: ledger, action: SEE_LOGS }] : []),
     ...failingModels.map(({ id, reason: why }) => ({
       title: isMute ? `No model answers: ${id}` : `The model ${id} fails`,
@@ -83,7 +94,9 @@ export function judgeHealth({ status, details, backups, counts, ledger }: Health
         ]
       : []),
   ];
-  return { overall: overallOf(status, isMute || ledger !== undefined, problems), problems };
+  const overall = overallOf(status, isMute || ledger !== undefined, problems);
+  const isCalm = overall === "Asleep" || overall === "Starting";
+  return { overall: isCalm && chats !== undefined && chats.failing > 0 ? "Degraded" : overall, problems };
 }
 
 /** Returns a fault because of which nobody gets an answer, although the gateway's process may run. */

@@ -3,6 +3,7 @@ import type { FirstWordReport, GatewayStatus, SandboxState, SandboxStatus } from
 import { VERSION } from "../contract/names.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Ledger, LedgerCounts, Sandbox } from "./ports.ts";
+import type { Tenants, TenantTotals } from "./tenants/ports.ts";
 
 /** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
 const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -11,17 +12,25 @@ const STATES: readonly SandboxState[] = ["stopped", "starting", "ready", "crash-
 
 const OUTCOMES = ["answered", "failed", "refused"] as const;
 
+/** Sources of the figures. */
+interface MetricsOptions {
+  ledger: Ledger;
+  sandbox: Sandbox;
+  /** Set if each chat has a sandbox of its own. */
+  tenants: Tenants | undefined;
+}
+
 /** `GET /_admin/api/metrics`: every figure as JSON. */
-export function metricsJson(ledger: Ledger, sandbox: Sandbox): Handler {
+export function metricsJson(options: MetricsOptions): Handler {
   return async function handleMetricsJson(context) {
-    return context.json(await readMetrics(ledger, sandbox));
+    return context.json(await readMetrics(options));
   };
 }
 
 /** `GET /metrics`: the same figures for Prometheus. */
-export function metricsText(ledger: Ledger, sandbox: Sandbox): Handler {
+export function metricsText(options: MetricsOptions): Handler {
   return async function handleMetricsText(context) {
-    const text = exposition(await readMetrics(ledger, sandbox));
+    const text = exposition(await readMetrics(options));
     return context.body(text, 200, { "content-type": EXPOSITION_TYPE });
   };
 }
@@ -30,6 +39,8 @@ export function metricsText(ledger: Ledger, sandbox: Sandbox): Handler {
 interface Metrics {
   version: string;
   ledger: LedgerCounts;
+  /** All chats, where each has a sandbox of its own. */
+  chats?: TenantTotals;
   sandbox: Pick<
     SandboxStatus,
     "state" | "since" | "restarts" | "coldStartMs" | "broker" | "volume" | "silent"
@@ -42,12 +53,13 @@ interface Metrics {
 }
 
 /** Reads all figures. Wakes nothing and keeps nothing awake, so it may be asked at any rate. */
-async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
-  const [counts, { state, since, restarts, coldStartMs, broker, volume, silent }, details] =
-    await Promise.all([ledger.counts(), sandbox.status(), gatewayDetails(sandbox)]);
+async function readMetrics({ ledger, sandbox, tenants }: MetricsOptions): Promise<Metrics> {
+  const [counts, { state, since, restarts, coldStartMs, broker, volume, silent }, details, chats] =
+    await Promise.all([ledger.counts(), sandbox.status(), gatewayDetails(sandbox), tenants?.totals()]);
   return {
     version: VERSION,
     ledger: counts,
+    ...(chats && { chats }),
     sandbox: {
       state,
       since,
@@ -94,7 +106,7 @@ function exposition(metrics: Metrics): string {
     .join("");
 }
 
-function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
+function edgeFamilies({ version, ledger, sandbox, chats }: Metrics): Family[] {
   const { state, restarts, coldStartMs, broker, volume, silent } = sandbox;
   return [
     gauge("build_info", "The version of the edge.", [[{ version }, 1]]),
@@ -102,6 +114,21 @@ function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
       "ledger_entries",
       "Events in the ledger by state; settled ones are kept seven days.",
       Object.entries(ledger).map(([name, count]) => [{ state: name }, count]),
+    ),
+    gauge(
+      "chats",
+      "Chats with a sandbox of their own, and those of them whose container runs or that get no answer.",
+      chats === undefined
+        ? []
+        : (["chats", "running", "failing"] as const).map((name) => [
+            { state: name === "chats" ? "all" : name },
+            chats[name],
+          ]),
+    ),
+    gauge(
+      "chat_ledger_entries",
+      "Events in the ledgers of all chats, by state, as the chats last reported.",
+      Object.entries(chats?.counts ?? {}).map(([name, count]) => [{ state: name }, count]),
     ),
     gauge(
       "sandbox_state",

@@ -93,6 +93,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     return answer(() => this.#roster.list(query));
   }
 
+  totals() {
+    return answer(() => this.#roster.totals());
+  }
+
   makeRoom(wanting: TenantId) {
     return answer(async () => {
       for (const tenant of this.#roster.running()) {

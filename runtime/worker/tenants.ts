@@ -47,7 +47,12 @@ export function objectOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "tenan
 
 /** Returns the directory as pages use it; `undefined` if one sandbox serves all chats. */
 export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undefined {
-  return DIRECTORY && { tenants: (query) => received(DIRECTORY.getByName(AGENT).tenants(query)) };
+  if (DIRECTORY === undefined) return undefined;
+  const directory = () => DIRECTORY.getByName(AGENT);
+  return {
+    totals: () => received(directory().totals()),
+    tenants: (query) => received(directory().tenants(query)),
+  };
 }
 
 /** Returns an object's sandbox as the edge uses it. */

@@ -1,3 +1,4 @@
+import type { Tenants } from "../../runtime/edge/tenants/ports.ts";
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 import type { GatewayStatus, SandboxStatus, UsageReport } from "../../runtime/contract/control.ts";
 import type { Delivery } from "../../runtime/contract/delivery.ts";
@@ -95,6 +96,10 @@ export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
 }
 
 interface EdgeFixture {
+  /** Of a deployment in which each chat has a sandbox of its own. */
+  tenants?: Tenants;
+  /** The tenant whose pages these are. */
+  tenant?: string;
   environmentName?: string;
   /** What answers where the broker sends requests on to. Default: nothing does. */
   services?: BrokerOptions["fetch"];
@@ -269,6 +274,8 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     attestation: attestationOf(fixture.environment ?? {}),
     stackKey: orUndefined(fixture.stackKey, STACK_KEY),
     broker: (request) => broker.handle(request),
+    tenants: fixture.tenants,
+    tenant: fixture.tenant,
     settings: {
       publicWebhooks,
       configRecovery: "manual",

@@ -7,6 +7,7 @@ import { type HealthFacts, judgeHealth } from "../health.ts";
 import type { Identity } from "../identity.ts";
 import { attempt } from "../operate.ts";
 import { askOrRecall } from "./answers.ts";
+import type { Tenants } from "../tenants/ports.ts";
 import type { AnswerMemory, Backups, Clock, Ledger, Sandbox } from "../ports.ts";
 
 /** Dependencies of what every admin page shows. */
@@ -21,6 +22,7 @@ interface VisitorOptions {
   environmentName: string | undefined;
   /** See {@link Visitor}. */
   chat: Visitor["chat"];
+  tenants: Tenants | undefined;
 }
 
 /** Most that a page waits for the state in its head. */
@@ -45,19 +47,31 @@ async function describe(
   options: VisitorOptions,
   reuseAfter: number | undefined,
 ): Promise<Visitor> {
-  const { ledger, answers, sandbox, backups, signsOut, environmentName: environment, chat } = options;
+  const {
+    ledger,
+    answers,
+    sandbox,
+    backups,
+    signsOut,
+    environmentName: environment,
+    chat,
+    tenants,
+  } = options;
   const status = await sandbox.status();
   const ask = () => gatewayDetails(sandbox);
-  const [details, counts, copies] = await Promise.all([
+  const totals = tenants !== undefined && chat === "everyChat" ? tenants.totals() : undefined;
+  const [details, counts, copies, chats] = await Promise.all([
     askOrRecall(answers, { facts: { status } }, "gateway", ask, { limitMs: LIMIT_MS }),
     attempt(LIMIT_MS, ledger.counts()),
     attempt(LIMIT_MS, backups.status()),
+    totals && attempt(LIMIT_MS, totals),
   ]);
   const facts: HealthFacts = {
     status,
     details: details.value,
     counts: counts.value,
     ledger: counts.problem && reason("ledger_unavailable"),
+    chats: chats?.value,
     backups: copies.problem ? { problem: copies.problem } : copies.value,
   };
   return {

@@ -55,8 +55,21 @@ export interface Tenant {
   report?: TenantReport;
 }
 
+/** All tenants in numbers, by their last reports. */
+export interface TenantTotals {
+  chats: number;
+  /** Those whose container runs. */
+  running: number;
+  /** Those that do not answer. */
+  failing: number;
+  /** Events of all of them. */
+  counts: LedgerCounts;
+}
+
 /** The tenants as an operator sees them. */
 export interface Tenants {
+  /** Wakes nothing. */
+  totals(): Promise<TenantTotals>;
   /** Returns tenants by id, those with a problem first. Wakes nothing. */
   tenants(query: TenantQuery): Promise<Tenant[]>;
 }

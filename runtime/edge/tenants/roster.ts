@@ -1,7 +1,7 @@
 import type { TenantId } from "../../contract/tenant.ts";
 import type { Row, Sql } from "../ledger/sql.ts";
-import type { Clock } from "../ports.ts";
-import type { Tenant, TenantQuery, TenantReport } from "./ports.ts";
+import { type Clock, ENTRY_STATES, type LedgerCounts } from "../ports.ts";
+import type { Tenant, TenantQuery, TenantReport, TenantTotals } from "./ports.ts";
 
 /** The table of tenants. Its size depends on their number alone: a report replaces the one before. */
 export class TenantRoster {
@@ -55,6 +55,18 @@ export class TenantRoster {
     return this.#sql
       .all(`SELECT id FROM tenants WHERE report ->> '$.running' = 1 ORDER BY report ->> '$.usedAt'`)
       .map(({ id }) => String(id));
+  }
+
+  /** Returns all tenants in numbers. */
+  totals(): TenantTotals {
+    const sums = ENTRY_STATES.map((state) => `coalesce(sum(report ->> '$.counts.${state}'), 0) AS ${state}`);
+    const [row = {}] = this.#sql.all(
+      `SELECT count(*) AS chats, coalesce(sum(report ->> '$.running'), 0) AS running,
+         coalesce(sum(has_problem), 0) AS failing, ${sums.join(", ")} FROM tenants`,
+    );
+    const number = (name: string): number => Number(row[name] ?? 0);
+    const counts = Object.fromEntries(ENTRY_STATES.map((state) => [state, number(state)])) as LedgerCounts;
+    return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
   }
 
   /** Removes a tenant. Its own object keeps its data. */

@@ -77,3 +77,17 @@ test("of the containers that run the one that was used longest ago comes first",
   tenants.meet("slack-E");
   expect(tenants.running()).toEqual(["slack-B", "slack-D", "slack-A"]);
 });
+
+test("all tenants are summed up by their last reports", () => {
+  const { tenants } = roster();
+  expect(tenants.totals()).toMatchObject({ chats: 0, running: 0, failing: 0, counts: { answered: 0 } });
+  for (const id of ["slack-A", "slack-B", "slack-C"]) tenants.meet(id);
+  tenants.report("slack-A", WELL);
+  tenants.report("slack-B", CRASHED);
+  expect(tenants.totals()).toEqual({
+    chats: 3,
+    running: 1,
+    failing: 1,
+    counts: { waiting: 0, delivering: 0, answered: 8, ignored: 2, failed: 0 },
+  });
+});

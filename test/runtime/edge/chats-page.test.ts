@@ -1,0 +1,114 @@
+import { expect, it } from "vitest";
+import { reason } from "../../../runtime/contract/errors.ts";
+import { chosenTenant } from "../../../runtime/edge/admin/tenants.ts";
+import type { Tenant, TenantQuery, Tenants } from "../../../runtime/edge/tenants/ports.ts";
+import { edgeFixture, signedIn } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const COUNTS = { waiting: 1, delivering: 1, answered: 40, ignored: 0, failed: 0 };
+const SEEN = { firstSeenAt: "2026-11-18T11:00:00.000Z", lastSeenAt: "2026-11-18T11:59:00.000Z" };
+const REPORT = { counts: COUNTS, usedAt: "2026-11-18T11:59:00.000Z" };
+const CHATS: Tenant[] = [
+  { id: "slack-C1", ...SEEN, report: { running: false, ...REPORT, problem: reason("sandboxes_full") } },
+  { id: "telegram--1001", ...SEEN, report: { running: true, ...REPORT } },
+  { id: "discord-7", ...SEEN },
+];
+const operator = signedIn();
+
+async function page(
+  path: string,
+  given: { chats?: Tenant[] | undefined; tenant?: string } = { chats: CHATS },
+) {
+  const { jwk, headers } = await operator;
+  const queries: TenantQuery[] = [];
+  const { chats, tenant } = given;
+  const tenants: Tenants | undefined = chats && {
+    totals: async () => ({ chats: chats.length, running: 1, failing: 1, counts: COUNTS }),
+    tenants: async (query) => {
+      queries.push(query);
+      return chats.slice(0, query.limit);
+    },
+  };
+  const fixture = edgeFixture({
+    jwk,
+    state: "stopped",
+    ...(tenants && { tenants }),
+    ...(tenant && { tenant }),
+  });
+  const ask = (to: string, init: RequestInit = {}) =>
+    fixture.app.request(`${HOST}${to}`, { ...init, headers: { ...headers, origin: HOST, ...init.headers } });
+  const response = await ask(path);
+  return { ...fixture, ask, queries, response, text: await response.text() };
+}
+
+it("shows the chats with their states, each with a way to its pages", async () => {
+  const { text, queries } = await page("/_admin/chats?after=slack-B");
+  expect(queries).toEqual([{ limit: 101, after: "slack-B" }]);
+  expect(text).toMatch(/Slack <code>C1<\/code>[^]*As many containers run as steward:maxSandboxes allows/);
+  expect(text).toMatch(/Telegram <code>-1001<\/code>[^]*Awake/);
+  expect(text).toMatch(/Discord <code>7<\/code>[^]*Asleep/);
+  expect(text).toContain('name="chat" value="telegram--1001"');
+  expect(text).not.toContain("More</a>");
+});
+
+it("reads a long list in parts", async () => {
+  const chats = Array.from({ length: 101 }, (_, at): Tenant => ({ id: `slack-C${at}`, ...SEEN }));
+  const { text } = await page("/_admin/chats", { chats });
+  expect(text).toContain('href="/_admin/chats?after=slack-C99"');
+  expect(text).not.toContain("C100");
+});
+
+it("says so where one sandbox serves every chat, and has no entry in the navigation", async () => {
+  const { text } = await page("/_admin/chats", {});
+  expect(text).toContain("One sandbox serves every chat");
+  expect(text).not.toContain('href="/_admin/chats"');
+});
+
+it("is degraded while a chat gets no answer, although the deployment's own sandbox sleeps", async () => {
+  const { text } = await page("/_admin/");
+  expect(text).toMatch(/class="badge warn"[^>]*>Degraded/);
+  expect(text).toContain("1 of 3 chats gets no answer");
+  expect(text).toContain("Browsers and the deployment");
+});
+
+it("names the chat that its pages show", async () => {
+  const { text } = await page("/_admin/", { chats: CHATS, tenant: "slack-C1" });
+  expect(text).toMatch(/<a href="\/_admin\/chats">slack-C1<\/a>/);
+  expect(text).not.toContain("gets no answer");
+});
+
+it("keeps the chosen chat in a cookie for operators alone", async () => {
+  const { ask, app } = await page("/_admin/chats");
+  const choose = (chat: string) =>
+    ask("/_admin/chats", {
+      method: "POST",
+      body: `chat=${chat}`,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+  const chosen = await choose("slack-C1");
+  expect([chosen.status, chosen.headers.get("location")]).toEqual([303, "/_admin/"]);
+  const cookie = chosen.headers.get("set-cookie") ?? "";
+  expect(cookie).toBe("steward-chat=slack-C1; Path=/; HttpOnly; Secure; SameSite=Strict");
+  expect((await choose("")).headers.get("set-cookie")).toContain("steward-chat=;");
+  expect((await choose("../x")).status).toBe(400);
+  expect((await app.request(`${HOST}/_admin/chats`, { method: "POST" })).status).toBe(403);
+});
+
+it.each([
+  ["/_admin/", "steward-chat=slack-C1", "slack-C1"],
+  ["/debug/ledger?chat=telegram-7", "steward-chat=slack-C1", "telegram-7"],
+  ["/debug/ledger?chat=", "steward-chat=slack-C1", undefined],
+  ["/_admin/", "steward-chat=steward", undefined],
+  ["/slack/events", "steward-chat=slack-C1", undefined],
+  ["/chat?chat=slack-C1", "", undefined],
+])("%s with the cookie %s is about %s", (path, cookie, tenant) => {
+  expect(chosenTenant(new Request(`${HOST}${path}`, { headers: { cookie } }))).toBe(tenant);
+});
+
+it("sums up all chats in the metrics, and leaves them out of a chat's own", async () => {
+  const { text } = await page("/metrics");
+  expect(text).toContain('steward_chats{state="failing"} 1');
+  expect(text).toContain('steward_chat_ledger_entries{state="answered"} 40');
+  const own = await page("/metrics", { chats: CHATS, tenant: "slack-C1" });
+  expect(own.text).not.toContain("steward_chats");
+});
