@@ -13,14 +13,18 @@ const LONGEST_ANSWER_BYTES = 64 * 1024;
  * not give to this broker: other chats' files have names that can be guessed.
  */
 export class ChatPass {
-  readonly chat: string;
-  readonly #platform: TenantChat["platform"];
+  readonly #own: TenantChat;
   /** Files by the text that names them in a later request. The oldest is first. In memory: a restart asks again. */
   readonly #files = new Set<unknown>();
 
-  constructor({ platform, chat }: TenantChat) {
-    this.#platform = platform;
-    this.chat = chat;
+  /** @param own Read at each request. */
+  constructor(own: TenantChat) {
+    this.#own = own;
+  }
+
+  /** Id of the chat on its platform. */
+  get chat(): string {
+    return this.#own.chat;
   }
 
   /**
@@ -35,7 +39,7 @@ export class ChatPass {
   #allows(name: OperationName, given: Readonly<Record<string, unknown>>): boolean {
     const { chat } = SERVICE_OPERATIONS[name];
     if (chat === "none") return true;
-    if (chat === "unnamed" || !name.startsWith(`${this.#platform}/`)) return false;
+    if (chat === "unnamed" || !name.startsWith(`${this.#own.platform}/`)) return false;
     // The chats of a Slack file are in Slack's answer: openSlackFile checks them.
     if (name === "slack/file") return true;
     if (chat === "file") return this.#files.has(given["path"]);

@@ -27,6 +27,7 @@ import { DutyCycle } from "./duty-cycle.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { ContainerGateway } from "./gateway.ts";
 import { ContainerLedger } from "./ledger.ts";
+import { received } from "./rpc.ts";
 import { Sleep } from "./sleep.ts";
 import { brokerPath, remoteDirectory } from "./tenants.ts";
 
@@ -154,6 +155,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const ledger = new ContainerLedger({
     store,
     gate,
+    passOn: (to, event) => received(env.SANDBOX.getByName(to).admit(event)),
     container,
     gateway,
     environment: variables,
@@ -167,7 +169,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   });
   const broker = createBroker({
     environment: variables,
-    chat: ownChat(settings, tenant),
+    chat: ownChat(settings, tenant, memory),
     token: () => (container.running ? (memory.read("brokerToken") ?? "") : ""),
     fetch: (url, init) => fetch(url, init),
     log,
@@ -235,9 +237,21 @@ function containerOf({ container }: DurableObjectState): Container {
 }
 
 /** Returns the only chat that a container may write to; a container that serves browsers may write to none. */
-function ownChat({ tenancy }: EdgeSettings, tenant: TenantId | undefined): TenantChat | undefined {
+function ownChat(
+  { tenancy }: EdgeSettings,
+  tenant: TenantId | undefined,
+  memory: ContainerMemory,
+): TenantChat | undefined {
   if (tenancy === "shared") return undefined;
-  return tenant === undefined ? { platform: "web", chat: "" } : chatOfTenant(tenant);
+  if (tenant === undefined) return { platform: "web", chat: "" };
+  const { platform, chat } = chatOfTenant(tenant);
+  return {
+    platform,
+    // A group that becomes a supergroup gets another id while the object lives.
+    get chat() {
+      return memory.read("chat") ?? chat;
+    },
+  };
 }
 
 /**

@@ -80,6 +80,9 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   introduce(tenant: TenantId, event: Delivery) {
     return answer(async () => {
+      const movedTo = this.#roster.movedTo(tenant);
+      if (movedTo !== undefined)
+        return { admitted: false, note: `passed on to ${movedTo}`, movedTo } as const;
       await this.#adopt();
       return this.#desk.introduce(tenant, event);
     });
@@ -87,6 +90,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   report(tenant: TenantId, report: TenantReport) {
     return answer(() => this.#roster.report(tenant, report));
+  }
+
+  moved(tenant: TenantId, to: TenantId) {
+    return answer(() => this.#roster.move(tenant, to));
   }
 
   tenants(query: TenantQuery) {

@@ -1,5 +1,6 @@
 import type { Delivery } from "../contract/delivery.ts";
 import type { Environment } from "../contract/environment.ts";
+import type { TenantId } from "../contract/tenant.ts";
 import { deliverTo, type DeliverOptions } from "../edge/ledger/deliver.ts";
 import { type AttemptResult, type Deliver, Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
@@ -24,6 +25,8 @@ interface ContainerLedgerOptions {
   store: LedgerStore;
   /** Set if each chat has a sandbox of its own; else every event goes to the container. */
   gate: TenantGate | undefined;
+  /** Has another tenant's object record an event. */
+  passOn(tenant: TenantId, event: Delivery): Promise<Admission>;
   container: Pick<SandboxContainer, "whenReady">;
   gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
   /** Contains the platforms' keys. */
@@ -75,7 +78,10 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
 
   /** See {@link Ledger}. Sets the alarm together with the entry, so that an evicted object wakes for it. */
   async admit(event: Delivery): Promise<Admission> {
-    const { gate, gateway, waitUntil } = this.#options;
+    const { gate, gateway, passOn, waitUntil } = this.#options;
+    if (gate?.movedTo !== undefined) return passOn(gate.movedTo, event);
+    // A failure is told to the platform, which sends the event again.
+    await gate?.followMove(event);
     const recorded = this.#store.record(event);
     if (recorded === "left") return { duplicate: true, ready: true };
     const duplicate = recorded === "known";
@@ -151,13 +157,21 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
    *
    * @returns how the events end if they do not reach the gateway.
    */
-  async #atGate({ deliveries: [first] }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
-    const { gate, container, gateway } = this.#options;
+  async #atGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
+    const { gate, container, gateway, passOn } = this.#options;
+    const [first] = deliveries;
     if (gate === undefined) return undefined;
     if (!gate.isOpen) {
       const standing = await gate.ask(first);
+      if (!standing.admitted && standing.movedTo !== undefined)
+        for (const event of deliveries) await passOn(standing.movedTo, event);
       if (!standing.admitted)
-        return { kind: "settled", state: "ignored", note: standing.note, group: standing.group };
+        return {
+          kind: "settled",
+          state: "ignored",
+          note: standing.note,
+          group: "group" in standing ? standing.group : undefined,
+        };
       const { state } = await container.whenReady();
       if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };
     }

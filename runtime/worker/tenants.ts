@@ -110,6 +110,7 @@ export function remoteDirectory({ DIRECTORY }: WorkerEnvironment): TenantDirecto
   return {
     introduce: (tenant, event) => received(directory().introduce(tenant, event)),
     report: (tenant, report) => received(directory().report(tenant, report)),
+    moved: (tenant, to) => received(directory().moved(tenant, to)),
     makeRoom: (tenant) => received(directory().makeRoom(tenant)),
     mayRenew: (tenant) => received(directory().mayRenew(tenant)),
   };

@@ -1,8 +1,9 @@
 import type { Delivery } from "../../contract/delivery.ts";
-import type { TenantId } from "../../contract/tenant.ts";
+import { type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { askOperation } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
+import { placeOf } from "./place.ts";
 import type { Grant, Standing, TenantDirectory } from "./ports.ts";
 
 /** Time for which a refusal counts without another question, so that a flood of one chat is not the directory's. */
@@ -17,7 +18,7 @@ interface Notes {
 /** Dependencies of {@link TenantGate}. */
 interface TenantGateOptions {
   tenant: TenantId;
-  directory: Pick<TenantDirectory, "introduce">;
+  directory: Pick<TenantDirectory, "introduce" | "moved">;
   notes: Notes;
   clock: Clock;
 }
@@ -39,11 +40,29 @@ export class TenantGate {
     return this.#options.notes.read("admitted") === "yes";
   }
 
+  /** The tenant that this chat's events belong to, which had another id before; `undefined` for any other chat. */
+  get movedTo(): TenantId | undefined {
+    return this.#options.notes.read("movedTo");
+  }
+
+  /** Notes that the chat has another id now. */
+  async followMove(event: Delivery): Promise<void> {
+    const { tenant, directory, notes } = this.#options;
+    const { chat, move } = placeOf(event) ?? {};
+    if (chat === undefined || move === undefined || !this.isOpen) return;
+    await directory.moved(tenant, tenantOf({ ...chat, chat: move.to }));
+    notes.write("chat", move.to);
+  }
+
   /** Returns the decision about an event of a chat that is not known to be admitted. Rejects if nobody can decide. */
   async ask(event: Delivery): Promise<Standing> {
     const { tenant, directory, notes, clock } = this.#options;
     if (this.#refused !== undefined && clock() < this.#refused.until) return this.#refused.standing;
     const standing = await directory.introduce(tenant, event);
+    if (!standing.admitted && standing.movedTo !== undefined) {
+      notes.write("movedTo", standing.movedTo);
+      return standing;
+    }
     if (!standing.admitted) {
       this.#refused = { standing, until: clock() + REFUSED_MS };
       return standing;

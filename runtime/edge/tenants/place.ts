@@ -11,6 +11,8 @@ export interface EventPlace {
   sender?: string;
   /** Id under which the config lists a group: on Discord the server's. */
   group: string;
+  /** Ids of a group that became a supergroup: https://core.telegram.org/bots/api#message, `migrate_to_chat_id` */
+  move?: { from: string; to: string };
   /** Texts of the platform about the person, for the operator who admits it. */
   meta: Record<string, string>;
 }
@@ -52,11 +54,15 @@ function placeOnTelegram(update: Fields): EventPlace | undefined {
   const press = fieldsOf(update["callback_query"]);
   const message = fieldsOf(update["message"] ?? update["edited_message"] ?? press["message"]);
   const { id, type } = fieldsOf(message["chat"]);
+  const { migrate_to_chat_id: next, migrate_from_chat_id: former } = message;
   if (id === undefined || typeof type !== "string" || !TELEGRAM_CHATS.has(type)) return undefined;
   const from = fieldsOf(press["from"] ?? message["from"]);
-  const chat = String(id);
+  // The chat stays the tenant that it was: Telegram announces the new id in both chats.
+  const chat = String(former ?? id);
+  const move = { from: chat, to: String(next ?? id) };
   return {
     chat: { platform: "telegram", chat },
+    ...((former ?? next) !== undefined && { move }),
     direct: type === "private",
     group: chat,
     ...(from["id"] !== undefined && from["is_bot"] !== true && { sender: String(from["id"]) }),

@@ -15,8 +15,10 @@ export interface Grant {
 /** Decision about a chat: it gets a sandbox, or its messages are left with a reason. */
 export type Standing =
   | { admitted: true; grant?: Grant | undefined }
+  /** The chat had another id before: its sandbox goes by that one. */
+  | { admitted: false; note: string; movedTo: TenantId }
   /** `group`: the id of a group that would have to be listed; see `LedgerEntry`. */
-  | { admitted: false; note: string; group?: string | undefined };
+  | { admitted: false; note: string; group?: string | undefined; movedTo?: undefined };
 
 /** Report of a tenant about itself, once a minute while it has something to do. */
 export interface TenantReport {
@@ -36,6 +38,8 @@ export interface TenantDirectory {
   /** Decides about the chat of an event, and answers a stranger in it. */
   introduce(tenant: TenantId, event: Delivery): Promise<Standing>;
   report(tenant: TenantId, report: TenantReport): Promise<void>;
+  /** A tenant's chat has another id now. */
+  moved(tenant: TenantId, to: TenantId): Promise<void>;
   /**
    * A tenant cannot start its container, since as many run as may: puts another one to sleep.
    *

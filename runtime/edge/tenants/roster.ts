@@ -20,6 +20,9 @@ export class TenantRoster {
          report TEXT
        ) WITHOUT ROWID`,
     );
+    sql.all(
+      "CREATE TABLE IF NOT EXISTS tenant_moves (id TEXT PRIMARY KEY, tenant TEXT NOT NULL) WITHOUT ROWID",
+    );
     sql.all("CREATE INDEX IF NOT EXISTS tenants_listing ON tenants (has_problem DESC, id)");
   }
 
@@ -32,6 +35,18 @@ export class TenantRoster {
       now,
       now,
     );
+  }
+
+  /** Records that a tenant's chat has another id now. One that is not in the table does not move. */
+  move(tenant: TenantId, to: TenantId): void {
+    if (!this.has(tenant) || tenant === to) return;
+    this.#sql.all("INSERT OR REPLACE INTO tenant_moves (id, tenant) VALUES (?, ?)", to, tenant);
+  }
+
+  /** Returns the tenant of a chat that had another id before; `undefined` for any other chat. */
+  movedTo(id: TenantId): TenantId | undefined {
+    const [row] = this.#sql.all("SELECT tenant FROM tenant_moves WHERE id = ?", id);
+    return row && String(row["tenant"]);
   }
 
   /** Returns true for a tenant of the table. */

@@ -10,6 +10,7 @@ const REFUSED: Standing = { admitted: false, note: "the sender is not approved" 
 function stage(...answers: (Standing | Error)[]) {
   const notes = new Map<string, string>();
   const asked: string[] = [];
+  const moves: unknown[] = [];
   const time = { now: 0 };
   const again = () =>
     new TenantGate({
@@ -21,11 +22,12 @@ function stage(...answers: (Standing | Error)[]) {
           if (answer === undefined || answer instanceof Error) throw answer ?? new Error("not asked before");
           return answer;
         },
+        moved: async (...move) => void moves.push(move),
       },
       notes: { read: (name) => notes.get(name), write: (name, value) => void notes.set(name, value) },
       clock: () => time.now,
     });
-  return { gate: again(), again, asked, time };
+  return { gate: again(), again, asked, moves, notes, time };
 }
 
 test("a chat is asked about once, and an admitted one never again", async () => {
@@ -90,4 +92,30 @@ test("a gateway that does not know the sender whose access is taken away has bee
   gate.change({ channel: "telegram", sender: "42" });
   expect(await gate.passOnGrant(sandbox)).toBe(true);
   expect(asked).toEqual([{ operation: "pairing revoke", input: { channel: "telegram", sender: "42" } }]);
+});
+
+const moveTo = (chat: number) =>
+  ({
+    ...EVENT,
+    payload: { message: { chat: { id: 42, type: "group" }, migrate_to_chat_id: chat } },
+  }) as const;
+
+test("a group that becomes a supergroup stays the tenant that it was", async () => {
+  const { gate, moves, notes } = stage({ admitted: true });
+  await gate.followMove(moveTo(-100));
+  expect(moves).toEqual([]);
+  await gate.ask(EVENT);
+  await gate.followMove(EVENT);
+  await gate.followMove(moveTo(-100));
+  expect(moves).toEqual([["telegram-42", "telegram--100"]]);
+  expect(notes.get("chat")).toBe("-100");
+});
+
+test("the new id of a group leads to the tenant that it was, without another question", async () => {
+  const moved = { admitted: false, note: "passed on to telegram--7", movedTo: "telegram--7" } as const;
+  const { gate, again, asked } = stage(moved);
+  expect(gate.movedTo).toBeUndefined();
+  expect(await gate.ask(EVENT)).toEqual(moved);
+  expect(again().movedTo).toBe("telegram--7");
+  expect(asked).toHaveLength(1);
 });

@@ -56,6 +56,32 @@ test.each<[string, Platform, Record<string, unknown>, object]>([
     { chat: "42", direct: true, sender: "42", group: "42", meta: ADA_META },
   ],
   [
+    "a group that becomes a supergroup",
+    "telegram",
+    { message: { chat: { id: -7, type: "group" }, from: ADA, migrate_to_chat_id: -1001 } },
+    {
+      chat: "-7",
+      direct: false,
+      sender: "42",
+      group: "-7",
+      meta: ADA_META,
+      move: { from: "-7", to: "-1001" },
+    },
+  ],
+  [
+    "a supergroup that was a group",
+    "telegram",
+    { message: { chat: GROUP, from: ADA, migrate_from_chat_id: -7 } },
+    {
+      chat: "-7",
+      direct: false,
+      sender: "42",
+      group: "-7",
+      meta: ADA_META,
+      move: { from: "-7", to: "-1001" },
+    },
+  ],
+  [
     "a command on a Discord server",
     "discord",
     command("hello"),

@@ -91,3 +91,13 @@ test("all tenants are summed up by their last reports", () => {
     counts: { waiting: 0, delivering: 0, answered: 8, ignored: 2, failed: 0 },
   });
 });
+
+test("the new id of a chat leads to its tenant", () => {
+  const { tenants } = roster();
+  tenants.move("telegram--7", "telegram--1001");
+  expect(tenants.movedTo("telegram--1001")).toBeUndefined();
+  tenants.meet("telegram--7");
+  tenants.move("telegram--7", "telegram--1001");
+  expect(tenants.movedTo("telegram--1001")).toBe("telegram--7");
+  expect(tenants.movedTo("telegram--7")).toBeUndefined();
+});
