@@ -178,7 +178,11 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const alerts =
     settings.alerts &&
     new Alerts({
-      settings: settings.alerts,
+      // Each object alerts by itself, and says about which chat.
+      settings:
+        tenant === undefined
+          ? settings.alerts
+          : { ...settings.alerts, name: `${settings.alerts.name} ${tenant}` },
       fetch: (input, init) => fetch(input, init),
       sendEmail: emailOf(env),
       neverSleeps: !gateway.sleeps,
