@@ -178,7 +178,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const alerts =
     settings.alerts &&
     new Alerts({
-      // Each object alerts by itself, and says about which chat.
+      // Each object sends its own alerts, and says which chat they are about.
       settings:
         tenant === undefined
           ? settings.alerts

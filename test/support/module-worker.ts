@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { COMPATIBILITY } from "../../infra/bundle/bundle.ts";
 import { createRunner } from "../../rehearsal/cloudflare/index.ts";
-import { BINDINGS } from "../../runtime/contract/names.ts";
+import { BINDINGS, DIRECTORY_CLASS } from "../../runtime/contract/names.ts";
 
 const NAMESPACE = "0123456789abcdef0123456789abcdef";
+const DIRECTORY = "123456789abcdef0123456789abcdef0";
 const MAIN = "index.js";
 const BUCKET = "state";
 
@@ -17,9 +18,14 @@ export interface ModuleWorker {
 
 /**
  * Runs a module with one Durable Object class in workerd, which its binding `OBJECT` leads to, and an empty bucket. Imports are
- * resolved from the project's root. `dir` keeps what the object stores.
+ * resolved from the project's root. `dir` keeps what the object stores. With `directory` the module has a class `Directory` too.
  */
-export async function startModule(source: string, className: string, dir: string): Promise<ModuleWorker> {
+export async function startModule(
+  source: string,
+  className: string,
+  dir: string,
+  { directory = false } = {},
+): Promise<ModuleWorker> {
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: process.cwd(), loader: "ts" },
     bundle: true,
@@ -35,7 +41,11 @@ export async function startModule(source: string, className: string, dir: string
     containers: { kind: "process", supervise: { command: [process.execPath], dir: join(dir, "containers") } },
     log: () => {},
   });
-  const object = { type: "durable_object_namespace", name: "OBJECT", class_name: className } as const;
+  const objects = [
+    { name: "OBJECT", className, namespaceId: NAMESPACE },
+    ...(directory ? [{ name: BINDINGS.directory, className: DIRECTORY_CLASS, namespaceId: DIRECTORY }] : []),
+  ];
+  const namespaces = objects.map(({ namespaceId }) => namespaceId);
   await runner.apply({
     scripts: [
       {
@@ -45,17 +55,27 @@ export async function startModule(source: string, className: string, dir: string
         mainModule: MAIN,
         modules: [{ name: MAIN, contentType: "application/javascript+module", sha256, content }],
         bindings: [
-          { ...object, namespace_id: NAMESPACE },
+          ...objects.map((one) => ({
+            type: "durable_object_namespace" as const,
+            name: one.name,
+            class_name: one.className,
+            namespace_id: one.namespaceId,
+          })),
           { type: "r2_bucket", name: BINDINGS.state, bucket_name: BUCKET },
         ],
         compatibilityDate: COMPATIBILITY.date,
         compatibilityFlags: [...COMPATIBILITY.flags],
-        classes: [{ className, namespaceId: NAMESPACE, sqlite: true, containerEnabled: false }],
+        classes: objects.map((one) => ({
+          className: one.className,
+          namespaceId: one.namespaceId,
+          sqlite: true,
+          containerEnabled: false,
+        })),
       },
     ],
     buckets: [BUCKET],
-    namespaces: [NAMESPACE],
-    boundNamespaces: [NAMESPACE],
+    namespaces,
+    boundNamespaces: namespaces,
   });
   return { url: new URL("/", await runner.address("object")), close: () => runner.close() };
 }

@@ -8,6 +8,8 @@ import type { Grant, Standing, TenantDirectory } from "./ports.ts";
 
 /** Time for which a refusal counts without another question, so that a flood of one chat is not the directory's. */
 const REFUSED_MS = 10_000;
+/** Senders of one chat whose refusals are remembered. */
+const MOST_SENDERS = 500;
 
 /** Texts by name that outlive the object's memory. */
 interface Notes {
@@ -29,7 +31,10 @@ interface TenantGateOptions {
  */
 export class TenantGate {
   readonly #options: TenantGateOptions;
-  #refused: { standing: Standing; until: number } | undefined;
+  /** The question about each sender that is in progress, or was answered with a refusal. */
+  readonly #questions = new Map<string, { standing: Promise<Standing>; until: number }>();
+  /** Number of changes of rights. */
+  #changes = 0;
 
   constructor(options: TenantGateOptions) {
     this.#options = options;
@@ -54,17 +59,36 @@ export class TenantGate {
     notes.write("chat", move.to);
   }
 
-  /** Returns the decision about an event of a chat that is not known to be admitted. Rejects if nobody can decide. */
-  async ask(event: Delivery): Promise<Standing> {
-    const { tenant, directory, notes, clock } = this.#options;
-    if (this.#refused !== undefined && clock() < this.#refused.until) return this.#refused.standing;
+  /**
+   * Returns the decision about an event of a chat that is not known to be admitted. Events of one sender share a
+   * question; another sender in the same group may be let in. Rejects if nobody can decide.
+   */
+  ask(event: Delivery): Promise<Standing> {
+    const { clock } = this.#options;
+    const sender = placeOf(event)?.sender ?? "";
+    const known = this.#questions.get(sender);
+    if (known !== undefined && clock() < known.until) return known.standing;
+    const question = { standing: this.#introduce(event), until: Number.POSITIVE_INFINITY };
+    // A group may have more people than the object should remember.
+    const [oldest] = this.#questions.keys();
+    if (oldest !== undefined && this.#questions.size >= MOST_SENDERS) this.#questions.delete(oldest);
+    this.#questions.delete(sender);
+    this.#questions.set(sender, question);
+    void question.standing.then(
+      ({ admitted }) => void (question.until = admitted ? 0 : clock() + REFUSED_MS),
+      () => void (question.until = 0),
+    );
+    return question.standing;
+  }
+
+  async #introduce(event: Delivery): Promise<Standing> {
+    const { tenant, directory, notes } = this.#options;
+    const changes = this.#changes;
     const standing = await directory.introduce(tenant, event);
-    if (!standing.admitted && standing.movedTo !== undefined) {
-      notes.write("movedTo", standing.movedTo);
-      return standing;
-    }
+    // Rights changed meanwhile, and the answer may be from before.
+    if (changes !== this.#changes) return this.#introduce(event);
     if (!standing.admitted) {
-      this.#refused = { standing, until: clock() + REFUSED_MS };
+      if (standing.movedTo !== undefined) notes.write("movedTo", standing.movedTo);
       return standing;
     }
     if (standing.grant !== undefined) notes.write("grant", JSON.stringify(standing.grant));
@@ -75,7 +99,8 @@ export class TenantGate {
   /** An operator has changed somebody's rights: the next event is a question again. */
   change(grant: Grant): void {
     const { notes } = this.#options;
-    this.#refused = undefined;
+    this.#changes += 1;
+    this.#questions.clear();
     notes.write("admitted", "");
     notes.write("grant", JSON.stringify(grant));
   }

@@ -16,14 +16,19 @@ export class TenantRoster {
          id TEXT PRIMARY KEY,
          first_seen INTEGER NOT NULL,
          last_seen INTEGER NOT NULL,
-         has_problem INTEGER NOT NULL DEFAULT 0,
+         is_well INTEGER NOT NULL DEFAULT 1,
          report TEXT
        ) WITHOUT ROWID`,
     );
     sql.all(
       "CREATE TABLE IF NOT EXISTS tenant_moves (id TEXT PRIMARY KEY, tenant TEXT NOT NULL) WITHOUT ROWID",
     );
-    sql.all("CREATE INDEX IF NOT EXISTS tenants_listing ON tenants (has_problem DESC, id)");
+    // Both columns ascend: only then does SQLite enter the index at a page's first row.
+    sql.all("CREATE INDEX IF NOT EXISTS tenants_listing ON tenants (is_well, id)");
+    sql.all(
+      `CREATE INDEX IF NOT EXISTS tenants_running ON tenants (report ->> '$.usedAt')
+       WHERE report ->> '$.running' = 1`,
+    );
   }
 
   /** Adds a tenant, unless it is there. */
@@ -57,10 +62,10 @@ export class TenantRoster {
   /** Replaces a tenant's report. One that is not in the table stays out of it. */
   report(id: TenantId, report: TenantReport): void {
     this.#sql.all(
-      "UPDATE tenants SET last_seen = ?2, has_problem = ?3, report = ?4 WHERE id = ?1",
+      "UPDATE tenants SET last_seen = ?2, is_well = ?3, report = ?4 WHERE id = ?1",
       id,
       this.#clock(),
-      report.problem === undefined ? 0 : 1,
+      report.problem === undefined ? 1 : 0,
       JSON.stringify(report),
     );
   }
@@ -77,7 +82,7 @@ export class TenantRoster {
     const sums = ENTRY_STATES.map((state) => `coalesce(sum(report ->> '$.counts.${state}'), 0) AS ${state}`);
     const [row = {}] = this.#sql.all(
       `SELECT count(*) AS chats, coalesce(sum(report ->> '$.running'), 0) AS running,
-         coalesce(sum(has_problem), 0) AS failing, ${sums.join(", ")} FROM tenants`,
+         coalesce(sum(1 - is_well), 0) AS failing, ${sums.join(", ")} FROM tenants`,
     );
     const number = (name: string): number => Number(row[name] ?? 0);
     const counts = Object.fromEntries(ENTRY_STATES.map((state) => [state, number(state)])) as LedgerCounts;
@@ -91,12 +96,13 @@ export class TenantRoster {
 
   /** Returns tenants by id, those with a problem first. */
   list({ limit, after }: TenantQuery): Tenant[] {
+    // `?2` and not `id` in the subquery: SQLite uses an index for one column of a pair that is compared with columns.
+    const from =
+      after === undefined ? "" : "WHERE (is_well, id) > (SELECT is_well, ?2 FROM tenants WHERE id = ?2)";
     const rows = this.#sql.all(
-      `SELECT id, first_seen, last_seen, report FROM tenants
-       WHERE ?1 IS NULL OR (-has_problem, id) > (SELECT -has_problem, id FROM tenants WHERE id = ?1)
-       ORDER BY has_problem DESC, id LIMIT ?2`,
-      after ?? null,
+      `SELECT id, first_seen, last_seen, report FROM tenants ${from} ORDER BY is_well, id LIMIT ?1`,
       limit,
+      ...(after === undefined ? [] : [after]),
     );
     return rows.map(tenantOfRow);
   }

@@ -46,6 +46,45 @@ test("a flood of a stranger asks once in ten seconds", async () => {
   expect(await gate.ask(EVENT)).toEqual({ admitted: true });
 });
 
+/** A message of somebody in a group. */
+const from = (id: number): Delivery => ({
+  ...EVENT,
+  payload: { message: { chat: { id: -7, type: "group" }, from: { id } } },
+});
+
+test("events that arrive while the directory is asked wait for the same answer", async () => {
+  const { gate, asked } = stage({ admitted: true });
+  const standings = await Promise.all(Array.from({ length: 32 }, () => gate.ask(EVENT)));
+  expect(new Set(standings.map(({ admitted }) => admitted))).toEqual(new Set([true]));
+  expect(asked).toHaveLength(1);
+});
+
+test("a refusal of one person in a group says nothing about another", async () => {
+  const { gate, asked } = stage(REFUSED, { admitted: true });
+  expect(await gate.ask(from(1))).toEqual(REFUSED);
+  expect(await gate.ask(from(1))).toEqual(REFUSED);
+  expect(await gate.ask(from(2))).toEqual({ admitted: true });
+  expect(asked).toHaveLength(2);
+});
+
+test("a group of thousands does not fill the object's memory", async () => {
+  const { gate, asked } = stage(...Array.from({ length: 1_002 }, () => REFUSED));
+  for (let id = 1; id <= 1_001; id += 1) await gate.ask(from(id));
+  await gate.ask(from(1_001));
+  expect(asked).toHaveLength(1_001);
+  await gate.ask(from(1));
+  expect(asked).toHaveLength(1_002);
+});
+
+test("an answer from before a change of rights is not used", async () => {
+  const { gate, asked } = stage({ admitted: true }, REFUSED);
+  const standing = gate.ask(EVENT);
+  gate.change({ channel: "telegram", sender: "42" });
+  expect(await standing).toEqual(REFUSED);
+  expect(gate.isOpen).toBe(false);
+  expect(asked).toHaveLength(2);
+});
+
 test("nobody is admitted while the directory does not answer", async () => {
   const { gate } = stage(new Error("down"), { admitted: true });
   await expect(gate.ask(EVENT)).rejects.toThrow("down");

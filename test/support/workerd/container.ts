@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { GenerationManifest } from "../../../runtime/contract/backup.ts";
-import { MANIFEST_HEADER } from "../../../runtime/contract/control.ts";
+import { GATEWAY_ROUTES, MANIFEST_HEADER } from "../../../runtime/contract/control.ts";
+import type { ChatDeliveries } from "../../../runtime/contract/delivery.ts";
 import { reason, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { PORTS } from "../../../runtime/contract/names.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
@@ -31,6 +32,10 @@ export class StandInContainer {
   /** Requests that begin with one of these fail with 503; `mute` answers none at all. */
   failing: string[] = [];
   mute = false;
+  /** Whether its gateway answers events; else it says nothing about them. */
+  answers = false;
+  /** Events that it has answered. */
+  answered = 0;
   /** Called at the start of each request, for what happens meanwhile. */
   before: (call: string) => Promise<void> = async () => {};
   #listensAt = 0;
@@ -77,13 +82,19 @@ export class StandInContainer {
         if (!this.running || this.mute || performance.now() < this.#listensAt)
           throw new Error("The container is not listening on the requested port");
         const request = new Request(url, init);
-        return port === PORTS.supervisor ? this.#supervisor(request) : this.#gateway();
+        return port === PORTS.supervisor ? this.#supervisor(request) : this.#gateway(request);
       },
     };
   }
 
-  #gateway(): Response {
+  async #gateway(request: Request): Promise<Response> {
     if (this.gateway === "held") throw new Error("The gateway is not listening");
+    if (this.answers && new URL(request.url).pathname === GATEWAY_ROUTES.chat) {
+      const { deliveries } = (await request.json()) as ChatDeliveries;
+      this.answered += deliveries.length;
+      const end = { status: 200, body: { outcome: "answered" } };
+      return new Response(deliveries.map((_, index) => `${JSON.stringify({ index, ...end })}\n`).join(""));
+    }
     return Response.json({ schedules: { count: 0, missed: 0 } });
   }
 
