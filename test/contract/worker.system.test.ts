@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { readdir, readFile } from "node:fs/promises";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
-import { startWorker } from "../support/worker.ts";
+import { environsOf, startWorker } from "../support/worker.ts";
 
 const CHALLENGE = {
   method: "POST",
@@ -181,10 +180,3 @@ describe("the Worker in workerd", () => {
     expect(problem.detail).toContain("SANDBOX_SLEEP_AFTER");
   });
 });
-
-/** The environments of the processes that have their data below a folder. */
-async function environsOf(folder: string): Promise<string[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const all = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));
-  return all.filter((environ) => environ.includes(`STEWARD_HOME=${folder}`));
-}

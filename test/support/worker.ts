@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { Socket } from "node:net";
 import path from "node:path";
@@ -220,4 +220,11 @@ async function configWriter(dir: string, config: object): Promise<string> {
     writeFileSync(process.env.STEWARD_HOME + "/steward.json", ${text}, { mode: 0o600 });`,
   );
   return file;
+}
+
+/** The environments of the processes that have their data below a folder. */
+export async function environsOf(folder: string): Promise<string[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const all = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));
+  return all.filter((environ) => environ.includes(`STEWARD_HOME=${folder}`));
 }
