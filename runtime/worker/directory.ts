@@ -87,6 +87,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     return answer(() => this.#roster.report(tenant, report));
   }
 
+  knows(tenant: TenantId) {
+    return answer(() => this.#roster.knows(tenant));
+  }
+
   tenants(query: TenantQuery) {
     return answer(() => this.#roster.list(query));
   }

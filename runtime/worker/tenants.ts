@@ -45,9 +45,20 @@ export function objectOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "tenan
   return tenant !== undefined && isTenantId(tenant) ? tenant : AGENT;
 }
 
-/** Returns the directory as pages use it; `undefined` if one sandbox serves all chats. */
+/** Returns the directory as the edge uses it; `undefined` if one sandbox serves all chats. */
 export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undefined {
-  return DIRECTORY && { tenants: (query) => received(DIRECTORY.getByName(AGENT).tenants(query)) };
+  // A chat that was let in stays a tenant: an isolate asks once.
+  const known = new Set<TenantId>();
+  return (
+    DIRECTORY && {
+      tenants: (query) => received(DIRECTORY.getByName(AGENT).tenants(query)),
+      async knows(tenant) {
+        if (!known.has(tenant) && (await received(DIRECTORY.getByName(AGENT).knows(tenant))))
+          known.add(tenant);
+        return known.has(tenant);
+      },
+    }
+  );
 }
 
 /** Returns an object's sandbox as the edge uses it. */

@@ -73,7 +73,7 @@ test(
     await postSlack(said("D1", "UANN", "and now?"));
     await expect.poll(() => read("D1").join("\n"), SOON).toContain("and now?");
     expect(await cli("pairing list")).toContain("Approved slack senders: UANN, UBOB (operator)");
-    expect(await counts("slack-D1")).toMatchObject({ answered: 1, ignored: 0 });
+    await expect.poll(() => counts("slack-D1"), SOON).toMatchObject({ answered: 1, ignored: 0 });
   },
 );
 

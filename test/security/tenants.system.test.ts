@@ -386,6 +386,27 @@ describe("a chat that was never let in", SLOW, () => {
     }
   });
 
+  test("gets no object by a stranger's requests", async () => {
+    const databases = async (): Promise<string[]> =>
+      (await filesBelow(world.storage)).map(([name]) => name).filter((name) => name.endsWith(".sqlite"));
+    const before = await databases();
+    for (const tenant of ["slack-C404", "slack-D404", "web-nobody", "steward", ""]) {
+      const headers = { authorization: "Bearer none", cookie: `steward-chat=${tenant}` };
+      for (const route of [
+        `/broker/tenant/${tenant}/slack/auth.test`,
+        `/readyz?chat=${tenant}`,
+        `/_admin/?chat=${tenant}`,
+        `/debug/ledger?chat=${tenant}`,
+        `/stack/backups?chat=${tenant}`,
+      ]) {
+        const method = route.startsWith("/broker") ? "POST" : "GET";
+        await (await world.request(route, { method, headers, redirect: "manual" })).body?.cancel();
+      }
+    }
+    // That of the deployment answers readiness.
+    expect((await databases()).length - before.length).toBeLessThanOrEqual(1);
+  });
+
   test("cannot be used to lift the limits of strangers", async () => {
     const visit = async (): Promise<number> => (await world.request("/chat/files/a")).status;
     let status = 0;

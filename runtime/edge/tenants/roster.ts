@@ -34,6 +34,11 @@ export class TenantRoster {
     );
   }
 
+  /** Returns true for a tenant that is in the table. */
+  knows(id: TenantId): boolean {
+    return this.#sql.all("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
+  }
+
   /** Replaces a tenant's report. One that is not in the table stays out of it. */
   report(id: TenantId, report: TenantReport): void {
     this.#sql.all(
