@@ -16,6 +16,7 @@ import {
 } from "./access.ts";
 import { describeVisitor } from "./admin/visitor.ts";
 import { addAdminPages } from "./admin/routes.ts";
+import { refuseUnknownChat } from "./admin/tenants.ts";
 import { discordInteractions } from "./admission/discord.ts";
 import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
@@ -100,6 +101,9 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     limitRequests(limit(PER_MINUTE.identity), (context) => context.get("identity").name),
   ] as const;
 
+  const { tenants } = options;
+  const aboutOne = tenants === undefined ? [] : [refuseUnknownChat()];
+
   app.get(ROUTES.live.path, live);
   app.use(securityHeaders());
   app.use(showProblems());
@@ -141,12 +145,11 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     app.post(ROUTES.signOut.path, signOut());
   }
   app.use("/_admin/api/*", refuseCrossSite());
-  app.use("/_admin/*", ...identified);
+  app.use("/_admin/*", ...identified, ...aboutOne);
   app.get(ROUTES.adminBare.path, (context) => context.redirect(ROUTES.admin.path, 308));
   app.use("/_admin/*", wakeForOperator(sandbox));
   const { environmentName } = settings;
   const signsOut = signIn !== undefined;
-  const { tenants } = options;
   const shown = tenants && (options.tenant ?? "everyChat");
   app.use(
     "/_admin/*",
@@ -174,7 +177,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use(ROUTES.metrics.path, noStore(), refuseCrossSite(), ...identified);
   app.get(ROUTES.metrics.path, metricsText(measured));
 
-  app.use("/debug/*", noStore(), refuseForeignChanges(), refuseCrossSite(), ...identified);
+  app.use("/debug/*", noStore(), refuseForeignChanges(), refuseCrossSite(), ...identified, ...aboutOne);
   const runLine = createLineRunner({ sandbox, backups, log, record });
   app.get(ROUTES.cli.path, debugCli(runLine));
   app.post(ROUTES.cliChange.path, changeByCli(runLine));

@@ -16,7 +16,7 @@ const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.c
 /**
  * Asks the supervisor; starts a stopped container.
  *
- * @throws StewardError `gateway_unavailable` where it does not answer.
+ * @throws StewardError `gateway_unavailable` where it does not answer, `tenant_unknown` for a chat that was not let in.
  */
 export async function askSupervisor(
   sandbox: Pick<Sandbox, "request">,
@@ -25,6 +25,8 @@ export async function askSupervisor(
   try {
     return await sandbox.request("supervisor", request);
   } catch (error) {
+    // No wait helps, as it does for the others.
+    if (error instanceof StewardError && error.code === "tenant_unknown") throw error;
     throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
   }
 }

@@ -96,6 +96,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     return answer(() => this.#roster.move(tenant, to));
   }
 
+  knows(tenant: TenantId) {
+    return answer(() => this.#roster.has(tenant));
+  }
+
   tenants(query: TenantQuery) {
     return answer(() => this.#roster.list(query));
   }

@@ -83,11 +83,13 @@ export class ContainerGateway implements Sandbox {
    * Restarts the gateway; starts a stopped container. If the cached config was replaced, the container is ended after a
    * backup of its state: its next start takes that config.
    *
-   * @throws StewardError `backup_failed` if that backup fails, `gateway_unavailable` if the supervisor does not answer.
+   * @throws StewardError `backup_failed` if that backup fails, `gateway_unavailable` if the supervisor does not answer,
+   * `tenant_unknown` for a chat that was not let in.
    */
   async restart(): Promise<void> {
     const { container } = this.#options;
     await container.adopted;
+    if (!container.running && !container.mayRun) throw new StewardError("tenant_unknown");
     if (container.running) await this.#restartRunning();
     this.start();
   }

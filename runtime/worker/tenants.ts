@@ -45,13 +45,19 @@ export function objectOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "tenan
   return tenant !== undefined && isTenantId(tenant) ? tenant : AGENT;
 }
 
-/** Returns the directory as pages use it; `undefined` if one sandbox serves all chats. */
+/** Returns the directory as the edge uses it; `undefined` if one sandbox serves all chats. */
 export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undefined {
   if (DIRECTORY === undefined) return undefined;
   const directory = () => DIRECTORY.getByName(AGENT);
+  // A chat that was let in stays a tenant: an isolate asks once.
+  const known = new Set<TenantId>();
   return {
     totals: () => received(directory().totals()),
     tenants: (query) => received(directory().tenants(query)),
+    async knows(tenant) {
+      if (!known.has(tenant) && (await received(directory().knows(tenant)))) known.add(tenant);
+      return known.has(tenant);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../contract/attestation.ts";
 import { AGENT, FROM_SOURCE } from "../contract/names.ts";
 import { StewardError } from "../contract/errors.ts";
+import { problem, problemResponse } from "../contract/problem.ts";
 import { ROUTES } from "../contract/routes.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE } from "../contract/variables.ts";
@@ -30,7 +31,11 @@ function edgeFor(request: Request, env: WorkerEnvironment): Edge {
   const name = tenant ?? AGENT;
   const known = edges.get(name);
   if (known !== undefined) return known;
-  if (edges.size >= MOST_EDGES) edges.clear();
+  if (edges.size >= MOST_EDGES) {
+    // Never the deployment's: it counts strangers' requests, and a stranger's request makes an edge too.
+    const oldest = [...edges.keys()].find((one) => one !== AGENT);
+    if (oldest !== undefined) edges.delete(oldest);
+  }
   const edge = buildEdge(env, tenant);
   edges.set(name, edge);
   return edge;
@@ -40,10 +45,11 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
   const { variables, settings } = readWorker(env);
   // A stub belongs to the request that made it, so each call gets its own.
   const object = () => env.SANDBOX.getByName(tenant ?? AGENT);
+  const tenants = remoteTenants(env);
   return createEdge({
     settings,
     tenant,
-    tenants: remoteTenants(env),
+    tenants,
     bundle: variables[BUNDLE_VARIABLE] ?? FROM_SOURCE,
     workerVersion: env.VERSION?.id,
     attestation: attestationOf(variables),
@@ -67,8 +73,11 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
     sandbox: withDirectory(remoteSandbox(env, tenant ?? AGENT), env),
     backups: remoteBackups(object),
     broker: async (request) => {
-      const { tenant = AGENT, url } = readBrokerUrl(request.url);
-      const answer = await env.SANDBOX.getByName(tenant).fetch(new Request(url, request));
+      const { tenant: whose, url } = readBrokerUrl(request.url);
+      // Anyone may send such a request, and an object that is asked has storage from then on.
+      if (whose !== undefined && !(await tenants?.knows(whose)))
+        return problemResponse(problem("broker_refused"));
+      const answer = await env.SANDBOX.getByName(whose ?? AGENT).fetch(new Request(url, request));
       // The headers of an object's response cannot be changed, and the edge adds its own.
       return new Response(answer.body, answer);
     },

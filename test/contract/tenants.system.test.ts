@@ -1,8 +1,5 @@
-import { readdir } from "node:fs/promises";
 import { afterEach, expect, test } from "vitest";
-import type { LedgerCounts } from "../../runtime/edge/ports.ts";
-import { identityGateway } from "../support/identity-gateway.ts";
-import { environsOf, startWorker } from "../support/worker.ts";
+import { byChat as startByChat, said } from "../support/tenants.ts";
 
 const SOON = { timeout: 60_000 };
 
@@ -11,54 +8,10 @@ afterEach(async () => {
   await stop?.();
   stop = undefined;
 });
-
-let count = 0;
-
-/** A Slack event in a channel, or in a direct message for an id that begins with D. */
-function said(chat: string, user: string, text: string) {
-  count += 1;
-  const direct = chat.startsWith("D");
-  return {
-    type: "event_callback",
-    event_id: `Ev${count}`,
-    team_id: "T1",
-    event: {
-      type: direct ? "message" : "app_mention",
-      ...(direct && { channel_type: "im" }),
-      channel: chat,
-      user,
-      ts: `${1_795_000_000 + count}.000100`,
-      text,
-    },
-  };
-}
-
-async function byChat(variables: Record<string, string> = {}) {
-  const identity = await identityGateway();
-  const service = await startWorker({ ...identity.variables, TENANCY: "chat", ...variables });
+async function byChat(variables?: Record<string, string>) {
+  const service = await startByChat(variables);
   stop = service.stop;
-  const { slack, request } = service;
-  /** Texts that a chat has read. */
-  const read = (chat: string): string[] =>
-    slack
-      .messages()
-      .filter(({ channel }) => channel === chat)
-      .map(({ text }) => text);
-  const cli = async (line: string): Promise<string> => {
-    const headers = { ...identity.headers, "sec-fetch-site": "none" };
-    const answer = await request(`/debug/cli?cmd=${encodeURIComponent(line)}`, { headers });
-    const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
-    return stdout === "" ? JSON.stringify(problem) : stdout;
-  };
-  /** Containers that run. */
-  const counts = async (chat: string): Promise<LedgerCounts> => {
-    const answer = await request(`/debug/ledger?chat=${chat}`, { headers: identity.headers });
-    return ((await answer.json()) as { counts: LedgerCounts }).counts;
-  };
-  const containers = async (): Promise<number> => (await readdir(service.containers).catch(() => [])).length;
-  /** Environments of the containers' processes, as the kernel has them. */
-  const environs = () => environsOf(service.containers);
-  return { ...service, environs, read, cli, counts, containers };
+  return service;
 }
 
 test(
@@ -120,7 +73,7 @@ test(
     await postSlack(said("D1", "UANN", "and now?"));
     await expect.poll(() => read("D1").join("\n"), SOON).toContain("and now?");
     expect(await cli("pairing list")).toContain("Approved slack senders: UANN, UBOB (operator)");
-    expect(await counts("slack-D1")).toMatchObject({ answered: 1, ignored: 0 });
+    await expect.poll(() => counts("slack-D1"), SOON).toMatchObject({ answered: 1, ignored: 0 });
   },
 );
 

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { zstdDecompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
 import { run } from "../../infra/shell/process.ts";
@@ -11,7 +10,7 @@ import { DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
 import { engine } from "../support/docker.ts";
 import { openIdentityGateway } from "../support/identity-keys.ts";
-import { filesBelow, leaks } from "../support/leaks.ts";
+import { filesBelow, leaks, textOf } from "../support/leaks.ts";
 import { answersState } from "../support/ready.ts";
 import { startScriptedModel, type ScriptedCall } from "../support/scripted-model.ts";
 import { startContainer } from "../support/targets/container.ts";
@@ -180,15 +179,6 @@ async function ask(
 
 function postEvent(url: string, event: { body: string; headers: Record<string, string> }): Promise<Response> {
   return fetch(`${url}${ROUTES.slackEvents.path}`, { method: "POST", ...event });
-}
-
-/** The text of a file; that of a backup's archive, or of a part of one, as it was before it was compressed. */
-function textOf(content: Buffer): string {
-  try {
-    return content.toString("latin1") + zstdDecompressSync(content).toString("latin1");
-  } catch {
-    return content.toString("latin1");
-  }
 }
 
 /** A key that the operator wrote into the config file in plain text may be in files: that one and its copies. */

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { zstdDecompressSync } from "node:zlib";
 
 /** Reads every file below a folder, without installed packages. Names are whole paths. */
 export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
@@ -20,4 +21,13 @@ export function leaks(content: string, secret: string): boolean {
   return [secret, hex, hex.toUpperCase(), encodeURIComponent(secret), ...middles].some((form) =>
     content.includes(form),
   );
+}
+
+/** The text of a file; that of a backup's archive, or of a part of one, as it was before it was compressed. */
+export function textOf(content: Buffer): string {
+  try {
+    return content.toString("latin1") + zstdDecompressSync(content).toString("latin1");
+  } catch {
+    return content.toString("latin1");
+  }
 }

@@ -43,8 +43,8 @@ export function wakeFromPage({ sandbox, log }: AdminOptions): Handler<AccessVari
     const { page } = await readFields(context.req.raw, { page: PATH });
     if (!isPage(page)) throw new StewardError("form_invalid");
     log.info("operator wakes the container", { by: context.get("identity").name });
-    await sandbox.wake("operator");
-    return goTo(context, { path: page }, "waking");
+    const isWaking = await sandbox.wake("operator");
+    return goTo(context, { path: page }, "waking", isWaking ? undefined : { code: "tenant_unknown" });
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Handler } from "hono";
+import type { Handler, MiddlewareHandler } from "hono";
 import { setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { parse } from "hono/utils/cookie";
@@ -11,6 +11,7 @@ import { adminPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import type { Markup } from "../pages/layout.ts";
 import { dataTable } from "../pages/table.ts";
+import { sendProblem } from "../problems.ts";
 import type { Tenant } from "../tenants/ports.ts";
 import type { AdminOptions } from "./options.ts";
 
@@ -27,12 +28,22 @@ const ABOUT_ONE = /^\/(?:_admin|debug)(?:\/|$)/;
  * that serves the deployment.
  */
 export function chosenTenant(request: Request): TenantId | undefined {
-  const { pathname, searchParams } = new URL(request.url);
-  if (!ABOUT_ONE.test(pathname)) return undefined;
+  if (!ABOUT_ONE.test(new URL(request.url).pathname)) return undefined;
   const chosen =
-    searchParams.get(CHAT_PARAMETER) ??
-    parse(request.headers.get("cookie") ?? "", TENANT_COOKIE)[TENANT_COOKIE];
+    namedChat(request) ?? parse(request.headers.get("cookie") ?? "", TENANT_COOKIE)[TENANT_COOKIE];
   return chosen !== undefined && isTenantId(chosen) ? chosen : undefined;
+}
+
+function namedChat({ url }: Request): string | undefined {
+  return new URL(url).searchParams.get(CHAT_PARAMETER) ?? undefined;
+}
+
+/** Refuses an address whose chat is no tenant's id: an operator's mistake must not change the deployment's sandbox. */
+export function refuseUnknownChat(): MiddlewareHandler {
+  return async function unknownChatMiddleware(context, next) {
+    const chat = namedChat(context.req.raw) ?? "";
+    return chat === "" || isTenantId(chat) ? next() : sendProblem("tenant_unknown");
+  };
 }
 
 /** `GET /_admin/chats`: the chats that have a sandbox of their own, problems first. Wakes nothing. */

@@ -76,6 +76,8 @@ export interface Tenants {
   totals(): Promise<TenantTotals>;
   /** Returns tenants by id, those with a problem first. Wakes nothing. */
   tenants(query: TenantQuery): Promise<Tenant[]>;
+  /** Returns true for a chat that was let in. */
+  knows(tenant: TenantId): Promise<boolean>;
 }
 
 /** A part of the tenants. */

@@ -24,6 +24,7 @@ async function page(
   const { chats, tenant } = given;
   const tenants: Tenants | undefined = chats && {
     totals: async () => ({ chats: chats.length, running: 1, failing: 1, counts: COUNTS }),
+    knows: async () => true,
     tenants: async (query) => {
       queries.push(query);
       return chats.slice(0, query.limit);

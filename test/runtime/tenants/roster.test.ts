@@ -60,7 +60,9 @@ test("a report of a tenant that is not in the table adds none, and a forgotten o
   const { tenants, ids } = roster();
   tenants.report("slack-C1", WELL);
   tenants.meet("slack-C2");
+  expect([tenants.has("slack-C2"), tenants.has("slack-C404")]).toEqual([true, false]);
   tenants.forget("slack-C2");
+  expect(tenants.has("slack-C2")).toBe(false);
   expect(ids({ limit: 10 })).toEqual([]);
 });
 

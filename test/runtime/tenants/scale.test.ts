@@ -7,7 +7,7 @@ import { TenantDesk } from "../../../runtime/edge/tenants/desk.ts";
 import { People } from "../../../runtime/edge/tenants/people.ts";
 import { TenantRoster } from "../../../runtime/edge/tenants/roster.ts";
 import { channelAccess } from "../../../runtime/shared/channel-access.ts";
-import { fillRoster } from "../../support/tenants.ts";
+import { fillRoster } from "../../support/roster.ts";
 import { LedgerStage } from "../support/ledger.ts";
 
 const TENANTS = 10_000;
