@@ -7,6 +7,7 @@ import { benchByHand, benchTests } from "./by-hand.ts";
 import { benchCommands } from "./commands.ts";
 import { benchAuth } from "./edge/auth.ts";
 import { benchNodeEdge } from "./edge/node.ts";
+import { benchNeighbour, benchTenants } from "./edge/tenants.ts";
 import { benchWeight } from "./edge/weight.ts";
 import { benchWorkerEdge } from "./edge/worker.ts";
 import { benchFlood } from "./flood.ts";
@@ -19,6 +20,7 @@ import { benchPeer } from "./peer.ts";
 import { benchPages } from "./pages.ts";
 import { missed, promises, table } from "./promises.ts";
 import { benchReaders } from "./readers.ts";
+import { benchRoster } from "./roster.ts";
 import { benchMemory, benchMessages } from "./run.ts";
 import { startSurroundings } from "../support/service.ts";
 import { benchSize } from "./size.ts";
@@ -50,6 +52,9 @@ const parts: Record<Part, () => Promise<Figure[]>> = {
   node: () => benchNodeEdge(options),
   worker: () => benchWorkerEdge(options),
   auth: () => benchAuth(options),
+  tenants: () => benchTenants(options),
+  neighbour: () => benchNeighbour(options),
+  roster: () => benchRoster(options),
   readers: () => benchReaders(log),
   stack: () => benchStack(runs, log),
   hand: () => benchByHand(runs, folder, log),

@@ -15,14 +15,15 @@ const SOURCE = `
   }
   export default {
     async fetch(request, env) {
-      if (new URL(request.url).pathname === "/healthz") return new Response("ok");
-      await env.OBJECT.getByName("one").insert(await request.text());
+      const { pathname, searchParams } = new URL(request.url);
+      if (pathname === "/healthz") return new Response("ok");
+      await env.OBJECT.getByName(searchParams.get("object") ?? "one").insert(await request.text());
       return new Response("ok");
     },
   };
 `;
 
-/** Starts it in workerd. */
+/** Starts it in workerd. A request goes to one object, or to the one that `?object=` names. */
 export function startBareWorker(dir: string): Promise<ModuleWorker> {
   return startModule(SOURCE, "Rows", dir);
 }

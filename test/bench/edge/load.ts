@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
 import { mention, type SlackStandIn } from "../../../rehearsal/standins/slack.ts";
 
@@ -57,4 +58,27 @@ export function signedEvents(slack: SlackStandIn, count: number): () => Shot {
     if (shot === undefined) throw new Error(`more than ${count} events were taken`);
     return shot;
   };
+}
+
+/**
+ * Sends requests at even intervals, however long the answers take. Milliseconds of each, from the time at which it was due.
+ *
+ * @throws Error where one was not answered with a 2xx.
+ */
+export async function firePaced(
+  origin: URL | string,
+  next: () => Shot,
+  { perSecond, seconds }: { perSecond: number; seconds: number },
+): Promise<number[]> {
+  const started = performance.now();
+  const sent = Array.from({ length: perSecond * seconds }, async (_, index) => {
+    const dueAt = started + (index * 1_000) / perSecond;
+    await sleep(Math.max(dueAt - performance.now(), 0));
+    const { path, ...init } = next();
+    const answer = await fetch(new URL(path, origin), init);
+    await answer.body?.cancel();
+    if (!answer.ok) throw new Error(`a request was answered ${answer.status}`);
+    return performance.now() - dueAt;
+  });
+  return Promise.all(sent);
 }

@@ -34,6 +34,8 @@ export class StandInContainer {
   mute = false;
   /** Whether its gateway answers events; else it says nothing about them. */
   answers = false;
+  /** Milliseconds that it takes for an answer. */
+  answerMs = 0;
   /** Events that it has answered. */
   answered = 0;
   /** Called at the start of each request, for what happens meanwhile. */
@@ -91,6 +93,7 @@ export class StandInContainer {
     if (this.gateway === "held") throw new Error("The gateway is not listening");
     if (this.answers && new URL(request.url).pathname === GATEWAY_ROUTES.chat) {
       const { deliveries } = (await request.json()) as ChatDeliveries;
+      if (this.answerMs > 0) await new Promise((resolve) => setTimeout(resolve, this.answerMs));
       this.answered += deliveries.length;
       const end = { status: 200, body: { outcome: "answered" } };
       return new Response(deliveries.map((_, index) => `${JSON.stringify({ index, ...end })}\n`).join(""));
