@@ -173,7 +173,7 @@ function expectFew(calls: Call[], events: number): void {
 
 test(
   "10,000 events of a stranger ask the directory once in ten seconds, and start no container",
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const { flood, calls, containers, slack } = await deployment();
     const direct = { type: "message", channel_type: "im", channel: "D9" };
