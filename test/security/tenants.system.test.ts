@@ -350,6 +350,15 @@ describe("two chats whose containers run", SLOW, () => {
     expect(await next.call("auth.test")).toMatchObject({ status: 200 });
     expect(await one.call("auth.test")).toMatchObject(REFUSED);
   });
+
+  test("a pass does not become one for every chat when the deployment goes back to one sandbox", async () => {
+    const last = await insider(world, "C1");
+    await world.deploy({ TENANCY: "shared" });
+    // The container outlives the version that has started it.
+    expect(await world.environments("slack-C1")).not.toEqual([]);
+    expect(await last.call(...postTo("C2"))).toMatchObject(REFUSED);
+    expect(world.read("C2")).toHaveLength(1);
+  });
 });
 
 function postTo(channel: string): [string, Record<string, string>] {
