@@ -3,9 +3,9 @@ import { ContainerBackups } from "../backups/container-backups.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
 import { type EdgeSettings, gatewayEnvironment, type Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import { AGENT, FROM_SOURCE, VERSION } from "../contract/names.ts";
+import { FROM_SOURCE, VERSION } from "../contract/names.ts";
 import { BROKER_VARIABLE } from "../contract/services.ts";
-import { chatOfTenant, stateKeys, type TenantChat, type TenantId } from "../contract/tenant.ts";
+import { chatOfTenant, isTenantId, stateKeys, type TenantChat, type TenantId } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/variables.ts";
 import { Alerts } from "../edge/alerts.ts";
 import { createBroker } from "../edge/broker.ts";
@@ -43,7 +43,8 @@ export type SandboxParts = ReturnType<typeof assemble>;
  */
 export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const { variables, settings } = readWorker(env);
-  const tenant = tenantOfObject(ctx, settings);
+  const ownTenant = namedTenant(ctx);
+  const tenant = settings.tenancy === "chat" ? ownTenant : undefined;
   const { sleepAfterMs } = settings;
   const clock = Date.now;
   const log = consoleLog(variables);
@@ -73,8 +74,9 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const ports = new ContainerPorts({ container: platform, notes: memory });
   const stored = {
     bucket: env.STATE,
-    keys: stateKeys(tenant),
-    sharesConfig: tenant !== undefined,
+    // A container of a chat outlives a deployment that has one sandbox: its state must not become that of everyone.
+    keys: stateKeys(ownTenant),
+    sharesConfig: ownTenant !== undefined,
     notes: memory,
     ...background,
   };
@@ -166,7 +168,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   });
   const broker = createBroker({
     environment: variables,
-    chat: ownChat(settings, tenant),
+    chat: ownChat(settings, ownTenant),
     token: () => (container.running ? (memory.read("brokerToken") ?? "") : ""),
     fetch: (url, init) => fetch(url, init),
     log,
@@ -220,10 +222,10 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
 }
 
-/** Returns the tenant that an object serves; `undefined` for the object that serves the whole deployment. */
-function tenantOfObject({ id }: DurableObjectState, { tenancy }: EdgeSettings): TenantId | undefined {
+/** Returns the tenant that an object is named after; `undefined` for the object that serves the whole deployment. */
+function namedTenant({ id }: DurableObjectState): TenantId | undefined {
   // The name is known in alarms too: https://developers.cloudflare.com/changelog/post/2026-03-15-durable-object-id-name/
-  return tenancy === "chat" && id.name !== AGENT ? id.name : undefined;
+  return id.name !== undefined && isTenantId(id.name) ? id.name : undefined;
 }
 
 function containerOf({ container }: DurableObjectState): Container {
@@ -234,8 +236,8 @@ function containerOf({ container }: DurableObjectState): Container {
 
 /** Returns the only chat that a container may write to; a container that serves browsers may write to none. */
 function ownChat({ tenancy }: EdgeSettings, tenant: TenantId | undefined): TenantChat | undefined {
-  if (tenancy === "shared") return undefined;
-  return tenant === undefined ? { platform: "web", chat: "" } : chatOfTenant(tenant);
+  if (tenant !== undefined) return chatOfTenant(tenant);
+  return tenancy === "shared" ? undefined : { platform: "web", chat: "" };
 }
 
 /**
