@@ -3,9 +3,9 @@ import { ContainerBackups } from "../backups/container-backups.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
 import { type EdgeSettings, gatewayEnvironment, type Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import { AGENT, FROM_SOURCE, VERSION } from "../contract/names.ts";
+import { FROM_SOURCE, VERSION } from "../contract/names.ts";
 import { BROKER_VARIABLE } from "../contract/services.ts";
-import { chatOfTenant, stateKeys, type TenantChat, type TenantId } from "../contract/tenant.ts";
+import { chatOfTenant, isTenantId, stateKeys, type TenantChat, type TenantId } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/variables.ts";
 import { Alerts } from "../edge/alerts.ts";
 import { createBroker } from "../edge/broker.ts";
@@ -44,7 +44,8 @@ export type SandboxParts = ReturnType<typeof assemble>;
  */
 export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const { variables, settings } = readWorker(env);
-  const tenant = tenantOfObject(ctx, settings);
+  const ownTenant = namedTenant(ctx);
+  const tenant = settings.tenancy === "chat" ? ownTenant : undefined;
   const { sleepAfterMs } = settings;
   const clock = Date.now;
   const log = consoleLog(variables);
@@ -74,8 +75,9 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const ports = new ContainerPorts({ container: platform, notes: memory });
   const stored = {
     bucket: env.STATE,
-    keys: stateKeys(tenant),
-    sharesConfig: tenant !== undefined,
+    // A container of a chat outlives a deployment that has one sandbox: its state must not become that of everyone.
+    keys: stateKeys(ownTenant),
+    sharesConfig: ownTenant !== undefined,
     notes: memory,
     ...background,
   };
@@ -169,7 +171,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   });
   const broker = createBroker({
     environment: variables,
-    chat: ownChat(settings, tenant, memory),
+    chat: ownChat(settings, ownTenant, memory),
     token: () => (container.running ? (memory.read("brokerToken") ?? "") : ""),
     fetch: (url, init) => fetch(url, init),
     log,
@@ -228,10 +230,10 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
 }
 
-/** Returns the tenant that an object serves; `undefined` for the object that serves the whole deployment. */
-function tenantOfObject({ id }: DurableObjectState, { tenancy }: EdgeSettings): TenantId | undefined {
+/** Returns the tenant that an object is named after; `undefined` for the object that serves the whole deployment. */
+function namedTenant({ id }: DurableObjectState): TenantId | undefined {
   // The name is known in alarms too: https://developers.cloudflare.com/changelog/post/2026-03-15-durable-object-id-name/
-  return tenancy === "chat" && id.name !== AGENT ? id.name : undefined;
+  return id.name !== undefined && isTenantId(id.name) ? id.name : undefined;
 }
 
 function containerOf({ container }: DurableObjectState): Container {
@@ -246,8 +248,7 @@ function ownChat(
   tenant: TenantId | undefined,
   memory: ContainerMemory,
 ): TenantChat | undefined {
-  if (tenancy === "shared") return undefined;
-  if (tenant === undefined) return { platform: "web", chat: "" };
+  if (tenant === undefined) return tenancy === "shared" ? undefined : { platform: "web", chat: "" };
   const { platform, chat } = chatOfTenant(tenant);
   return {
     platform,

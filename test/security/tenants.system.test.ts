@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import path from "node:path";
 import { Hono } from "hono";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { listen, type Listening } from "../../rehearsal/standins/serve.ts";
 import { CONTROL_ROUTES, GATEWAY_ROUTES } from "../../runtime/contract/control.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
@@ -350,7 +350,34 @@ describe("two chats whose containers run", SLOW, () => {
     expect(await next.call("auth.test")).toMatchObject({ status: 200 });
     expect(await one.call("auth.test")).toMatchObject(REFUSED);
   });
+
+  test("a pass does not become one for every chat when the deployment goes back to one sandbox", async () => {
+    const last = await insider(world, "C1");
+    await world.deploy({ TENANCY: "shared" });
+    // The container outlives the version that has started it.
+    expect(await world.environments("slack-C1")).not.toEqual([]);
+    expect(await last.call(...postTo("C2"))).toMatchObject(REFUSED);
+    expect(world.read("C2")).toHaveLength(1);
+  });
 });
+
+test(
+  "a chat's state does not become everyone's when the deployment goes back to one sandbox",
+  SLOW,
+  async () => {
+    const world = await byChat({ SANDBOX_SLEEP_AFTER: "20s" });
+    onTestFinished(world.stop);
+    await world.postSlack(said("C1", "U1", WORDS.C1.message));
+    await expect.poll(() => world.read("C1").join(), SOON).toContain(WORDS.C1.message);
+    await world.deploy({ TENANCY: "shared" });
+    await expect.poll(async () => (await world.environments("slack-C1")).length, SOON).toBe(0);
+    const keys = await world.withBucket(async (bucket) =>
+      (await bucket.list()).objects.map(({ key }) => key),
+    );
+    expect(keys).not.toEqual([]);
+    expect(keys.filter((key) => !key.startsWith("steward/tenants/slack-C1/"))).toEqual([]);
+  },
+);
 
 function postTo(channel: string): [string, Record<string, string>] {
   return ["chat.postMessage", { channel, text: "a", unfurl_links: "false", unfurl_media: "false" }];
