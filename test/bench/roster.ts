@@ -5,7 +5,7 @@ import { People } from "../../runtime/edge/tenants/people.ts";
 import type { TenantReport } from "../../runtime/edge/tenants/ports.ts";
 import { TenantRoster } from "../../runtime/edge/tenants/roster.ts";
 import { type Figure, figure, median } from "../support/measure.ts";
-import { fillRoster } from "../support/tenants.ts";
+import { fillRoster } from "../support/roster.ts";
 import type { RunOptions } from "./run.ts";
 
 const TENANTS = 10_000;
