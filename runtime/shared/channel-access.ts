@@ -169,3 +169,12 @@ export const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
   operator:
     "You are approved as an operator: write to me and I will answer. What you wrote before was not read, so please send it again.",
 };
+
+/** Explains why a command on an unlisted server is refused. Discord shows it as pending, so it needs an answer. */
+export function unknownGuildText(guild: string): string {
+  return [
+    "This server is not on my list, so I have not read your command.",
+    `The server's id: ${guild}`,
+    `To allow it, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for this next to the command.`,
+  ].join("\n");
+}

@@ -225,7 +225,6 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     duty,
     agenda,
     gate,
-    container,
     sleep,
   };
 }

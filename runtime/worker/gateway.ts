@@ -106,6 +106,13 @@ export class ContainerGateway implements Sandbox {
     if (!response.ok) throw new StewardError("gateway_unavailable");
   }
 
+  /** Starts a container that sleeps. @returns true if the gateway is ready, with this version's variables. */
+  async answersAsDeployed(): Promise<boolean> {
+    const { state } = await this.status();
+    if (state === "stopped") await this.wake("operator");
+    return state === "ready" && this.#options.container.isCurrent;
+  }
+
   /** See {@link Sandbox}. */
   async wake(by: "visitor" | "operator"): Promise<boolean> {
     const { container, memory, clock, waitUntil } = this.#options;

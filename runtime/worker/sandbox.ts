@@ -96,11 +96,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
 
   /** An operator has changed the rights of the person who writes in this chat. */
   changeRights(grant: Grant) {
-    const { gate, gateway } = this.#parts;
-    return answer(async () => {
-      gate?.change(grant);
-      if ((await gateway.status()).state === "ready") await gate?.passOnGrant(gateway);
-    });
+    return answer(() => this.#parts.gate?.change(grant, this.#parts.gateway));
   }
 
   /** Another tenant waits for a container: ends this one unless it is in use. */
@@ -110,12 +106,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
 
   /** An update waits for this tenant: starts its container if it sleeps. */
   answersAsDeployed() {
-    const { container, gateway } = this.#parts;
-    return answer(async () => {
-      const { state } = await gateway.status();
-      if (state === "stopped") await gateway.wake("operator");
-      return state === "ready" && container.isCurrent;
-    });
+    return answer(() => this.#parts.gateway.answersAsDeployed());
   }
 
   callBackups(method: keyof Backups, parameters: unknown[]) {

@@ -24,8 +24,7 @@ export const GATEWAY_ERRORS = {
     status: 503,
     title: "Every container that may run is in use",
     cause: "As many containers run as steward:maxSandboxes allows, and none of them can be put to sleep.",
-    fix: ({ configSet, pulumi }) =>
-      `Wait: messages are kept until one is free. If it persists, raise the number with \`${configSet("steward:maxSandboxes", "<number>")}\` and deploy it with \`${pulumi("up")}\`.`,
+    fix: "Wait: messages are kept until one is free. If it persists, raise steward:maxSandboxes and deploy again.",
   },
   tenant_unknown: {
     status: 404,

@@ -1,7 +1,12 @@
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { type TenantId, tenantOf } from "../../contract/tenant.ts";
-import { type ChannelAccess, pairingText, unknownSenderText } from "../../shared/channel-access.ts";
+import {
+  type ChannelAccess,
+  pairingText,
+  unknownGuildText,
+  unknownSenderText,
+} from "../../shared/channel-access.ts";
 import type { PairingRequest } from "../../shared/pairing-list.ts";
 import { type EventPlace, placeOf } from "./place.ts";
 import type { Standing } from "./ports.ts";
@@ -46,7 +51,9 @@ export class TenantDesk {
     if (place.sender === undefined) return left("written by a bot");
     const access = await this.#options.access(event.platform);
     const whose = { ...place, sender: place.sender };
-    const standing = place.direct ? await this.#direct(access, whose, event) : this.#group(access, whose);
+    const standing = place.direct
+      ? await this.#direct(access, whose, event)
+      : await this.#group(access, whose, event);
     if (standing.admitted) this.#options.meet(tenant);
     return standing;
   }
@@ -69,11 +76,14 @@ export class TenantDesk {
     return left(reason);
   }
 
-  #group(access: ChannelAccess, { group, sender }: Whose): Standing {
+  async #group(access: ChannelAccess, { group, sender }: Whose, event: Delivery): Promise<Standing> {
     // Whether the bot was addressed is the gateway's to see: a group that is let in has a gateway of its own.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
     const { reason, unlisted } = decision;
+    // Discord shows a command as pending until it is answered.
+    if (unlisted !== undefined && event.platform === "discord")
+      await this.#options.say(event, unknownGuildText(unlisted));
     return { ...left(reason), ...(unlisted !== undefined && { group: unlisted }) };
   }
 }

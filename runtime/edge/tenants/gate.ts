@@ -96,13 +96,14 @@ export class TenantGate {
     return standing;
   }
 
-  /** An operator has changed somebody's rights: the next event is a question again. */
-  change(grant: Grant): void {
+  /** An operator has changed somebody's rights: the next event is a question again. Tells a gateway that runs. */
+  async change(grant: Grant, sandbox: Pick<Sandbox, "status" | "request">): Promise<void> {
     const { notes } = this.#options;
     this.#changes += 1;
     this.#questions.clear();
     notes.write("admitted", "");
     notes.write("grant", JSON.stringify(grant));
+    if ((await sandbox.status()).state === "ready") await this.passOnGrant(sandbox);
   }
 
   /** Tells the chat's gateway of rights that it does not know yet. @returns false if it was not told */

@@ -7,7 +7,7 @@ import { People } from "../../../runtime/edge/tenants/people.ts";
 import { placeOf } from "../../../runtime/edge/tenants/place.ts";
 import { tenantOf } from "../../../runtime/contract/tenant.ts";
 import { channelAccess } from "../../../runtime/shared/channel-access.ts";
-import { directCommand, MASON } from "../../support/discord.ts";
+import { command, directCommand, MASON } from "../../support/discord.ts";
 import { slackEvent } from "../../support/edge.ts";
 import { LedgerStage } from "../support/ledger.ts";
 
@@ -125,6 +125,16 @@ test("a channel of Slack's is let in where the bot was invited, a bot's own mess
 test("nobody is let in by a config that cannot be read", async () => {
   await expect(stage({ channels: "all" }).introduce("telegram", toBot)).rejects.toThrow("broken");
   expect(readAccessRules("{", "telegram")).toBeUndefined();
+});
+
+test("a command on a Discord server that is not listed is answered with the server's id", async () => {
+  const { introduce, said } = stage();
+  expect(await introduce("discord", command("hello"))).toEqual({
+    admitted: false,
+    note: "the group is not on the list",
+    group: "290926798626357999",
+  });
+  expect(said.join()).toContain("The server's id: 290926798626357999");
 });
 
 test("a direct command on Discord names its sender", async () => {

@@ -79,7 +79,7 @@ test("a group of thousands does not fill the object's memory", async () => {
 test("an answer from before a change of rights is not used", async () => {
   const { gate, asked } = stage({ admitted: true }, REFUSED);
   const standing = gate.ask(EVENT);
-  gate.change({ channel: "telegram", sender: "42" });
+  await gate.change({ channel: "telegram", sender: "42" }, container().sandbox);
   expect(await standing).toEqual(REFUSED);
   expect(gate.isOpen).toBe(false);
   expect(asked).toHaveLength(2);
@@ -95,22 +95,26 @@ test("nobody is admitted while the directory does not answer", async () => {
 test("a change of mind counts for the next event", async () => {
   const { gate, time } = stage(REFUSED, { admitted: true }, REFUSED);
   await gate.ask(EVENT);
-  gate.change({ channel: "telegram", sender: "42", role: "person" });
+  const { sandbox, asked } = container();
+  await gate.change({ channel: "telegram", sender: "42", role: "person" }, sandbox);
   expect(await gate.ask(EVENT)).toEqual({ admitted: true });
-  gate.change({ channel: "telegram", sender: "42" });
+  await gate.change({ channel: "telegram", sender: "42" }, sandbox);
   expect(gate.isOpen).toBe(false);
   expect(await gate.ask(EVENT)).toEqual(REFUSED);
   expect(time.now).toBe(0);
+  // The container sleeps: its next start is told.
+  expect(asked).toEqual([]);
 });
 
-/** A container that answers each operation with the next reply, and the operations that it was asked for. */
+/** A container that sleeps, and answers each operation with the next reply, and the operations that it was asked for. */
 function container(...replies: object[]) {
   const asked: unknown[] = [];
   const request = async (_: string, { body = "" }: { body?: string }) => {
     asked.push(JSON.parse(body));
     return Response.json(replies.shift());
   };
-  return { asked, sandbox: { request } };
+  const status = async () => ({ state: "stopped", since: "", restarts: 0 }) as const;
+  return { asked, sandbox: { request, status } };
 }
 
 test("an approval is kept until the gateway has been told of it", async () => {
@@ -125,10 +129,20 @@ test("an approval is kept until the gateway has been told of it", async () => {
   expect(asked).toEqual([told, told]);
 });
 
+test("a gateway that runs is told at once", async () => {
+  const { gate } = stage();
+  const { asked, sandbox } = container({ ok: true });
+  const status = async () => ({ state: "ready", since: "", restarts: 0 }) as const;
+  await gate.change({ channel: "telegram", sender: "42" }, { ...sandbox, status });
+  expect(asked).toEqual([{ operation: "pairing revoke", input: { channel: "telegram", sender: "42" } }]);
+  expect(await gate.passOnGrant(sandbox)).toBe(true);
+  expect(asked).toHaveLength(1);
+});
+
 test("a gateway that does not know the sender whose access is taken away has been told", async () => {
   const { gate } = stage();
   const { asked, sandbox } = container({ ok: false, error: { code: "sender_unknown" } });
-  gate.change({ channel: "telegram", sender: "42" });
+  await gate.change({ channel: "telegram", sender: "42" }, sandbox);
   expect(await gate.passOnGrant(sandbox)).toBe(true);
   expect(asked).toEqual([{ operation: "pairing revoke", input: { channel: "telegram", sender: "42" } }]);
 });

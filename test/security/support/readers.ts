@@ -23,7 +23,12 @@ import {
   toolName,
 } from "../../../runtime/gateway/agent/mcp/tool-form.ts";
 import { readableText } from "../../../runtime/gateway/agent/tools/readable-text.ts";
-import { channelAccess, pairingText, unknownSenderText } from "../../../runtime/shared/channel-access.ts";
+import {
+  channelAccess,
+  pairingText,
+  unknownGuildText,
+  unknownSenderText,
+} from "../../../runtime/shared/channel-access.ts";
 import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
 import { sessionOf } from "../../../runtime/gateway/channels/channel.ts";
 import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
@@ -470,6 +475,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   },
   "shared/channel-access.ts": {
     pairingText: (text) => pairingText("slack", text, "CODE"),
+    unknownGuildText,
     unknownSenderText: (text) => unknownSenderText("slack", text),
   },
   "shared/json.ts": { isRecord, parseJson },

@@ -1,6 +1,6 @@
 import type { Admission, Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
-import { unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
+import { unknownGuildText, unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
 import { unreadable } from "../blocks.ts";
 import {
   commandSchema,
@@ -191,15 +191,6 @@ function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
     message: message.id,
     ...(message.content !== undefined && { text: message.content }),
   };
-}
-
-/** Explains why a command on an unlisted server is refused. Discord shows it as pending, so it needs an answer. */
-function unknownGuildText(guild: string): string {
-  return [
-    "This server is not on my list, so I have not read your command.",
-    `The server's id: ${guild}`,
-    `To allow it, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for this next to the command.`,
-  ].join("\n");
 }
 
 /**
