@@ -26,7 +26,7 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
     const before = deployed?.measured;
     const measured = duty?.measured ?? before;
     const now = { ...settings, ...(measured && { measured }) };
-    // What all chats' one container was awake tells nothing of a container for each, nor the other way round.
+    // The use of one container for all chats does not predict that of a container for each, nor the reverse.
     const isSameKind = (deployed?.maxSandboxes === undefined) === (measured?.containers === undefined);
     const line = costLine(now, deployed && { ...deployed, measured: isSameKind ? measured : before });
     const sleeps = news.sleepAfter !== "never";

@@ -104,14 +104,22 @@ function usableMeasure({ sleepAfter, maxSandboxes, measured }: CostInputs): Meas
  */
 export function monthlyCost(inputs: CostInputs): number {
   const seconds = awakeHoursOf(inputs) * DAYS * 3_600;
-  const { vcpu, memoryGiB, diskGB } = INSTANCES[inputs.instanceType];
-  const cost =
-    PRICES.plan +
-    beyond(memoryGiB * seconds, ALLOWANCES.memoryGiBSeconds) * PRICES.memoryGiBSecond +
-    beyond(diskGB * seconds, ALLOWANCES.diskGBSeconds) * PRICES.diskGBSecond +
-    beyond(vcpu * CPU_SHARE * seconds, ALLOWANCES.vcpuSeconds) * PRICES.vcpuSecond +
-    beyond(OBJECT_GB * seconds, ALLOWANCES.objectGBSeconds) * PRICES.objectGBSecond;
+  const cost = chargesOf(inputs).reduce(
+    (sum, { amount, allowance, price }) => sum + beyond(amount * seconds, allowance) * price,
+    PRICES.plan as number,
+  );
   return Math.round(cost * 100) / 100;
+}
+
+/** Returns what a container that is awake takes in a second, with the plan's allowance and the price of each unit. */
+function chargesOf({ instanceType }: Pick<CostInputs, "instanceType">) {
+  const { vcpu, memoryGiB, diskGB } = INSTANCES[instanceType];
+  return [
+    { amount: memoryGiB, allowance: ALLOWANCES.memoryGiBSeconds, price: PRICES.memoryGiBSecond },
+    { amount: diskGB, allowance: ALLOWANCES.diskGBSeconds, price: PRICES.diskGBSecond },
+    { amount: vcpu * CPU_SHARE, allowance: ALLOWANCES.vcpuSeconds, price: PRICES.vcpuSecond },
+    { amount: OBJECT_GB, allowance: ALLOWANCES.objectGBSeconds, price: PRICES.objectGBSecond },
+  ];
 }
 
 /** True if nothing tells how long the chats' containers are awake, so that a month's cost cannot be estimated. */
@@ -134,13 +142,9 @@ export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   return `${line}, ${change} to what is deployed (${describe(deployed)})`;
 }
 
-function hourlyLine({ instanceType, sleepAfter, maxSandboxes }: CostInputs): string {
-  const { vcpu, memoryGiB, diskGB } = INSTANCES[instanceType];
-  const second =
-    memoryGiB * PRICES.memoryGiBSecond +
-    diskGB * PRICES.diskGBSecond +
-    vcpu * CPU_SHARE * PRICES.vcpuSecond +
-    OBJECT_GB * PRICES.objectGBSecond;
+function hourlyLine(inputs: CostInputs): string {
+  const { instanceType, sleepAfter, maxSandboxes } = inputs;
+  const second = chargesOf(inputs).reduce((sum, { amount, price }) => sum + amount * price, 0);
   const hour = `about $${(second * 3_600).toPrecision(2)} an hour for each container that is awake`;
   const settings = `${instanceType}, sleepAfter ${sleepAfter}, at most ${maxSandboxes} at a time`;
   return `Estimated cost: ${dollars(PRICES.plan)} a month and, beyond the plan's allowances, ${hour} (${settings})`;

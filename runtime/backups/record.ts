@@ -5,7 +5,7 @@ import {
   readGenerationId,
 } from "../contract/backup.ts";
 import type { Reason } from "../contract/errors.ts";
-import type { RecoveredConfig } from "../edge/ports.ts";
+import type { Notes, RecoveredConfig } from "../edge/ports.ts";
 
 const NOTE = "backups";
 
@@ -41,12 +41,6 @@ export interface Seen {
 export type Recovery = RecoveredConfig & { sha256: string | null };
 
 const NOTHING: Facts = { restored: false, epoch: 0, sequence: 0, seen: {} };
-
-/** Texts by name. */
-export interface Notes {
-  read(name: string): string | undefined;
-  write(name: string, value: string): void;
-}
 
 /** Remembers the facts about the backups. A Durable Object keeps them as a note, which outlives its memory. */
 export class BackupRecord {

@@ -6,6 +6,12 @@ import type { Reason } from "../contract/errors.ts";
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
 
+/** Texts by name that outlive the memory of who keeps them. */
+export interface Notes {
+  read(name: string): string | undefined;
+  write(name: string, value: string): void;
+}
+
 /** Outcome of an event's admission. */
 export interface Admission {
   /** Nothing was stored: the event is already known, or no answer can depend on it. */

@@ -52,7 +52,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const waitUntil = (promise: Promise<unknown>): void => ctx.waitUntil(promise);
   const background = { waitUntil, clock, log };
 
-  // What outlives the object's memory.
+  // Stored data, which survives an eviction of the object.
   const sql = durableSql(ctx.storage);
   const memory = new ContainerMemory(sql);
   const store = new LedgerStore(sql);
@@ -64,7 +64,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   void ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
-  // Whether the chat is let in.
+  // Access: a chat that is not let in gets no container.
   const gate =
     tenant === undefined
       ? undefined

@@ -73,7 +73,6 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       say: async (event, text) => {
         const request = messageTo(event, text, variables);
         if (request !== undefined) await post(event.platform, request, send);
-        return request !== undefined;
       },
     });
   }

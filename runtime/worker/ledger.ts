@@ -80,7 +80,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   async admit(event: Delivery): Promise<Admission> {
     const { gate, gateway, passOn, waitUntil } = this.#options;
     if (gate?.movedTo !== undefined) return passOn(gate.movedTo, event);
-    // A failure is told to the platform, which sends the event again.
+    // If this fails, the platform gets an error and sends the event again.
     await gate?.followMove(event);
     const recorded = this.#store.record(event);
     if (recorded === "left") return { duplicate: true, ready: true };

@@ -108,7 +108,7 @@ test(
     await expect.poll(() => read("C3").join(), SOON).toContain("hello C3");
     expect(await containers()).toBe(2);
 
-    // What the first chat has said is still there when it is awake again.
+    // The first chat is answered again after its sleep.
     await postSlack(said("C1", "U1", "hello again"));
     await expect.poll(() => read("C1").join(), SOON).toContain("hello again");
     expect(read("C1")).toHaveLength(2);

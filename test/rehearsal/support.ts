@@ -202,7 +202,7 @@ export function moduleOf(source: string): { name: string; content_type: string; 
   };
 }
 
-/** What every version of these Workers has. */
+/** Parts that every version of these Workers has. */
 export const COMMON = {
   account_id: ACCOUNT,
   compatibility_date: "2026-07-01",

@@ -1,6 +1,6 @@
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { directRequest } from "../../contract/service-operations.ts";
-import { directAddress, SERVICES } from "../../contract/services.ts";
+import { directAddress } from "../../contract/services.ts";
 import type { Environment } from "../../contract/variables.ts";
 import { isRecord, parseJson } from "../../shared/json.ts";
 import { readBytes } from "../../shared/read-bytes.ts";
@@ -29,17 +29,11 @@ export function messageTo(
   switch (platform) {
     case "telegram": {
       const to = telegramTarget(payload);
-      const key = environment["TELEGRAM_BOT_TOKEN"] ?? "";
-      return (
-        to && { ...directRequest("telegram/sendMessage", {}, { key, environment }), body: { ...to, text } }
-      );
+      return to && telegramText(to, text, environment);
     }
     case "slack": {
       const to = slackTarget(payload);
-      const key = environment["SLACK_BOT_TOKEN"] ?? "";
-      return (
-        to && { ...directRequest("slack/chat.postMessage", {}, { key, environment }), body: { ...to, text } }
-      );
+      return to && slackText(to, text, environment);
     }
     case "discord":
       return discordRequest(payload, text, environment);
@@ -53,24 +47,30 @@ export function messageIn(
   text: string,
   environment: Environment,
 ): PlatformRequest {
-  const key = environment[SERVICES[platform].key] ?? "";
   switch (platform) {
     case "telegram":
-      return {
-        ...directRequest("telegram/sendMessage", {}, { key, environment }),
-        body: { chat_id: chat, text },
-      };
+      return telegramText({ chat_id: chat }, text, environment);
     case "slack":
-      return {
-        ...directRequest("slack/chat.postMessage", {}, { key, environment }),
-        body: { channel: chat, text },
-      };
+      return slackText({ channel: chat }, text, environment);
     case "discord":
-      return {
-        ...directRequest("discord/message.create", { channel: chat }, { key, environment }),
-        body: { content: text, allowed_mentions: { parse: [] } },
-      };
+      return discordText(chat, text, environment);
   }
+}
+
+function telegramText(to: object, text: string, environment: Environment): PlatformRequest {
+  const key = environment["TELEGRAM_BOT_TOKEN"] ?? "";
+  return { ...directRequest("telegram/sendMessage", {}, { key, environment }), body: { ...to, text } };
+}
+
+function slackText(to: object, text: string, environment: Environment): PlatformRequest {
+  const key = environment["SLACK_BOT_TOKEN"] ?? "";
+  return { ...directRequest("slack/chat.postMessage", {}, { key, environment }), body: { ...to, text } };
+}
+
+function discordText(channel: string, text: string, environment: Environment): PlatformRequest {
+  const key = environment["DISCORD_BOT_TOKEN"] ?? "";
+  const body = { content: text, allowed_mentions: { parse: [] } };
+  return { ...directRequest("discord/message.create", { channel }, { key, environment }), body };
 }
 
 /** Sends a request to a platform. Rejects if the platform refuses it. */
@@ -138,7 +138,5 @@ function discordRequest(
   const { channel_id: channel, guild_id: guild, mentions } = message;
   const isMention = Array.isArray(mentions) && mentions.some((one) => isRecord(one) && one["id"] === bot);
   if (guild !== undefined && !isMention) return undefined;
-  const key = environment["DISCORD_BOT_TOKEN"] ?? "";
-  const body = { content: text, allowed_mentions: { parse: [] } };
-  return { ...directRequest("discord/message.create", { channel }, { key, environment }), body };
+  return discordText(channel, text, environment);
 }

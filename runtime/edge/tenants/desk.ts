@@ -26,11 +26,8 @@ export interface TenantDeskOptions {
   meet(tenant: TenantId): void;
   /** Remembers where a sender talks to the bot. */
   place(platform: Platform, sender: string, tenant: TenantId): void;
-  /**
-   * Answers an event in its chat. Resolves to false for an event that may not have been meant for the bot; rejects if the
-   * platform does not take the text.
-   */
-  say(event: Delivery, text: string): Promise<boolean>;
+  /** Answers an event in its chat, if it may have been meant for the bot. Rejects if the platform refuses the text. */
+  say(event: Delivery, text: string): Promise<void>;
 }
 
 /**
@@ -77,7 +74,7 @@ export class TenantDesk {
   }
 
   async #group(access: ChannelAccess, { group, sender }: Whose, event: Delivery): Promise<Standing> {
-    // Whether the bot was addressed is the gateway's to see: a group that is let in has a gateway of its own.
+    // As if the bot were addressed: the group's own gateway decides about each message later.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };
     const { reason, unlisted } = decision;

@@ -2,7 +2,7 @@ import type { Delivery } from "../../contract/delivery.ts";
 import { type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { askOperation } from "../operate.ts";
-import type { Clock, Sandbox } from "../ports.ts";
+import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { placeOf } from "./place.ts";
 import type { Grant, Standing, TenantDirectory } from "./ports.ts";
 
@@ -10,12 +10,6 @@ import type { Grant, Standing, TenantDirectory } from "./ports.ts";
 const REFUSED_MS = 10_000;
 /** Senders of one chat whose refusals are remembered. */
 const MOST_SENDERS = 500;
-
-/** Texts by name that outlive the object's memory. */
-interface Notes {
-  read(name: string): string | undefined;
-  write(name: string, value: string): void;
-}
 
 /** Dependencies of {@link TenantGate}. */
 interface TenantGateOptions {

@@ -64,7 +64,7 @@ export class People {
     return row && String(row["tenant"]);
   }
 
-  /** Takes over approvals from before the chats had sandboxes of their own. Nobody is told. */
+  /** Adds approvals that were given before each chat had its own sandbox. Sends no message about it. */
   adopt(platform: Platform, { allowFrom, operators }: Pick<PairingList, "allowFrom" | "operators">): void {
     const known = this.#read(platform);
     this.#write(platform, {

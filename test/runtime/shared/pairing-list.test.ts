@@ -222,7 +222,7 @@ test("any order of changes agrees with a simple model, and a crash within one gr
     for (const name of ["operators", "allowFrom", "requests"] as const) {
       if (change?.[name]) partly = changed(partly, { [name]: change[name] });
       expect(rankOf(partly, id)).toBeLessThanOrEqual(Math.max(rankOf(list, id), rankOf(after, id)));
-      // What is not carried out yet can be settled again.
+      // A request that was not settled completely can be settled again.
       expect(isPending(partly)).toBe(name === "requests" ? isPending(after) : isPending(list));
     }
     list = after;

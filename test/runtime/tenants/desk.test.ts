@@ -30,10 +30,7 @@ function stage(config?: object) {
     lists: (platform) => people.on(platform),
     meet: (tenant) => void met.push(tenant),
     place: (...where) => people.meet(...where),
-    say: async (_, text) => {
-      said.push(text);
-      return true;
-    },
+    say: async (_, text) => void said.push(text),
   });
   const introduce = (platform: Platform, payload: Record<string, unknown>) => {
     const event: Delivery = { id: "1", platform, conversation: "c", receivedAt: 0, payload };

@@ -102,7 +102,7 @@ async function introduction(approvals: number) {
     lists: (platform) => people.on(platform),
     meet: () => {},
     place: (...where) => people.meet(...where),
-    say: async () => true,
+    say: async () => undefined,
   });
   const introduce = async (id: number) => {
     clear();
