@@ -23,7 +23,7 @@ import { Teller } from "../edge/ledger/tell.ts";
 import { accessIdentity } from "../edge/identity.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { ensureDirectory } from "../process/files.ts";
-import { listen } from "../process/listen.ts";
+import { listen, noticeHangUp } from "../process/listen.ts";
 import { readProcessSettings, type ProcessSettings } from "../process/settings.ts";
 import { saveMemory } from "../process/memory.ts";
 import { begin } from "../supervisor/begin.ts";
@@ -173,7 +173,10 @@ try {
     signatures: { useSignature: async (mac, expiresAt) => signatures.use(mac, expiresAt) },
     sandbox,
     backups,
-    broker: (request) => broker.handle(request),
+    broker: async (request) => {
+      await noticeHangUp(request.signal);
+      return broker.handle(request);
+    },
     ...access,
     clock: Date.now,
     log,

@@ -33,8 +33,19 @@ export interface ListenOptions {
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
+/** Turns of the event loop: one reads the connection's end, the next two close it and tell its request. One to spare. */
+const TURNS = 4;
 /** A platform sends an event within a second; who takes longer keeps a connection from others. */
 const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
+
+/**
+ * Gives the event loop the time to read what a request's connection holds, so that `signal` is aborted if its sender is
+ * gone. A killed process leaves requests behind; on a busy machine their turn comes seconds after its successor began,
+ * and that one makes them again.
+ */
+export async function noticeHangUp(signal: AbortSignal): Promise<void> {
+  for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);
+}
 
 /**
  * Serves a fetch handler over HTTP. The port is open before the adapter is loaded, which brings undici

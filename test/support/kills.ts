@@ -140,7 +140,18 @@ function isQuoted(said: readonly string[], text: string): boolean {
 }
 
 function twice(said: readonly string[]): string[] {
-  return said.filter((one, index) => said.indexOf(one) !== index);
+  return said.filter((one, index) => {
+    const before = said.slice(0, index).lastIndexOf(one);
+    return before !== -1 && !(isOutageWord(one) && !said.slice(before, index).every(isOutageWord));
+  });
+}
+
+/**
+ * The edge tells a chat once in each outage, and an outage ends with the first answer. A life holds the end of one outage
+ * and the beginning of the next: a kill is counted a moment after it.
+ */
+function isOutageWord(message: string): boolean {
+  return message.includes("I am unavailable at the moment.");
 }
 
 /** How many messages of a life were said again after it, of the chat that has the most of them. */
