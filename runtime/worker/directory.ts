@@ -118,6 +118,15 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     });
   }
 
+  configChanged() {
+    return answer(async () => {
+      const told = this.#roster
+        .running()
+        .map((one) => received(this.env.SANDBOX.getByName(one).followConfig()));
+      await Promise.allSettled(told);
+    });
+  }
+
   mayRenew(tenant: TenantId) {
     return answer(async () => {
       if (this.#canaries.includes(tenant)) return true;

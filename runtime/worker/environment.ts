@@ -21,6 +21,8 @@ export interface ChatDoor {
 /** A tenant's object as the directory uses it. */
 export interface TenantObject {
   changeRights(grant: Grant): Promise<void>;
+  /** Gives a running container the deployment's config. */
+  followConfig(): Promise<void>;
   /** @returns true if the container does not run any more. */
   sleepEarly(): Promise<boolean>;
   /** Starts a container that sleeps. @returns true if it answers with this version's variables. */

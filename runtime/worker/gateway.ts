@@ -24,6 +24,8 @@ export interface ContainerGatewayOptions {
   onReady(): void;
   /** The container is in use. */
   onUse(): void;
+  /** An operator has changed the config file. */
+  onConfigSaved(): void;
   /** Keeps the object until a start in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -151,7 +153,11 @@ export class ContainerGateway implements Sandbox {
     // question that may be repeated finds out that the port listens.
     if (port === "supervisor" && !request.path.startsWith(CONTROL_ROUTES.processes))
       await this.whenRestored();
-    return this.#untilSent(port, request);
+    const response = await this.#untilSent(port, request);
+    const { method, path } = request;
+    const isConfig = port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) && method !== "GET";
+    if (isConfig && response.ok) this.#options.onConfigSaved();
+    return response;
   }
 
   /**

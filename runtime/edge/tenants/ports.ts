@@ -46,6 +46,8 @@ export interface TenantDirectory {
    * @returns false if all of them are in use.
    */
   makeRoom(tenant: TenantId): Promise<boolean>;
+  /** The deployment's config has changed: the tenants whose containers run take it over. */
+  configChanged(): Promise<void>;
   /** Returns true if a tenant's outdated container may be replaced: the canaries answer with the present version. */
   mayRenew(tenant: TenantId): Promise<boolean>;
 }
