@@ -14,6 +14,7 @@ import { TenantOutbox } from "../edge/tenants/outbox.ts";
 import { People } from "../edge/tenants/people.ts";
 import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
 import { TenantRoster } from "../edge/tenants/roster.ts";
+import { Waves } from "../edge/tenants/waves.ts";
 import {
   APPROVED_TEXT,
   type AccessRules,
@@ -38,7 +39,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #outbox: TenantOutbox;
   readonly #alarm: Alarm;
   readonly #notes: ContainerMemory;
-  readonly #canaries: readonly TenantId[];
+  readonly #waves: Waves;
   #adopting: Promise<void> | undefined;
   /** The rules of each platform that were read last. */
   readonly #rules = new Map<Platform, AccessRules>();
@@ -46,7 +47,6 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
     const { variables, settings } = readWorker(env);
-    this.#canaries = settings.canaryTenants;
     const sql = durableSql(ctx.storage);
     const clock = Date.now;
     const log = consoleLog(variables);
@@ -55,6 +55,15 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
     this.#notes = new ContainerMemory(sql);
     this.#roster = new TenantRoster(sql, clock);
+    this.#waves = new Waves({
+      sql,
+      version: env.VERSION?.id ?? "",
+      canaries: settings.canaryTenants,
+      knows: (tenant) => this.#roster.has(tenant),
+      isWell: (tenant) => this.#roster.isWell(tenant),
+      look: (tenant) => received(env.SANDBOX.getByName(tenant).lookAsDeployed()),
+      clock,
+    });
     this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
     this.#outbox = new TenantOutbox({
       sql,
@@ -128,17 +137,13 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   }
 
   mayRenew(tenant: TenantId) {
+    return answer(() => this.#waves.mayRenew(tenant));
+  }
+
+  renewal({ look }: { look: boolean }) {
     return answer(async () => {
-      if (this.#canaries.includes(tenant)) return true;
-      const version = this.env.VERSION?.id ?? "";
-      if (this.#notes.read("renews") === version) return true;
-      // A canary that was never let in has no container that could show anything.
-      for (const canary of this.#canaries.filter((one) => this.#roster.has(one))) {
-        const object = this.env.SANDBOX.getByName(canary);
-        if (!(await received(object.answersAsDeployed()))) return false;
-      }
-      this.#notes.write("renews", version);
-      return true;
+      if (look) await this.#waves.look();
+      return this.#waves.progress();
     });
   }
 

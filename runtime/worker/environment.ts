@@ -6,7 +6,7 @@ import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
-import type { Grant, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
+import type { Grant, Renewed, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
 import type { BackupsDoor } from "./remote-backups.ts";
 import type { Remote } from "./rpc.ts";
@@ -25,8 +25,8 @@ export interface TenantObject {
   followConfig(): Promise<void>;
   /** @returns true if the container does not run any more. */
   sleepEarly(): Promise<boolean>;
-  /** Starts a container that sleeps. @returns true if it answers with this version's variables. */
-  answersAsDeployed(): Promise<boolean>;
+  /** Starts a container that sleeps, and returns whether it answers with this version's variables. */
+  lookAsDeployed(): Promise<Renewed>;
 }
 
 /** The Durable Object's calls: the edge's ports, backups, and requests as they are. */

@@ -1,6 +1,7 @@
 import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Clock, PortRequest, Sandbox, SandboxPort } from "../edge/ports.ts";
+import type { Renewed } from "../edge/tenants/ports.ts";
 import { pause } from "../shared/backoff.ts";
 import { POLL_MS } from "./container-lifecycle.ts";
 import { type ContainerMemory, LastUse } from "./container-memory.ts";
@@ -108,11 +109,13 @@ export class ContainerGateway implements Sandbox {
     if (!response.ok) throw new StewardError("gateway_unavailable");
   }
 
-  /** Starts a container that sleeps. @returns true if the gateway is ready, with this version's variables. */
-  async answersAsDeployed(): Promise<boolean> {
+  /** Starts a container that sleeps, and returns whether its gateway answers with this version's variables. */
+  async lookAsDeployed(): Promise<Renewed> {
     const { state } = await this.status();
     if (state === "stopped") await this.wake("operator");
-    return state === "ready" && this.#options.container.isCurrent;
+    if (this.#options.container.isOutdated) return "starts";
+    if (state === "crash-looping") return "fails";
+    return state === "ready" ? "answers" : "starts";
   }
 
   /** See {@link Sandbox}. */

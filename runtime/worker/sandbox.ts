@@ -110,8 +110,8 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
   }
 
   /** An update waits for this tenant: starts its container if it sleeps. */
-  answersAsDeployed() {
-    return answer(() => this.#parts.gateway.answersAsDeployed());
+  lookAsDeployed() {
+    return answer(() => this.#parts.gateway.lookAsDeployed());
   }
 
   callBackups(method: keyof Backups, parameters: unknown[]) {

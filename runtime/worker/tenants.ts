@@ -54,6 +54,7 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
   return {
     totals: () => received(directory().totals()),
     tenants: (query) => received(directory().tenants(query)),
+    renewal: (options) => received(directory().renewal(options)),
     async knows(tenant) {
       if (!known.has(tenant) && (await received(directory().knows(tenant)))) known.add(tenant);
       return known.has(tenant);
