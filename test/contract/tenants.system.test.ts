@@ -116,23 +116,17 @@ test(
 );
 
 test("an update reaches the other chats once the canary answers", { timeout: 180_000 }, async () => {
-  const { postSlack, read, deploy, environs } = await byChat({ CANARY_TENANTS: "slack-C1" });
+  const { postSlack, read, deploy, tenantsWith } = await byChat({ CANARY_TENANTS: "slack-C1" });
   for (const chat of ["C1", "C2"]) {
     await postSlack(said(chat, "U1", `hello ${chat}`));
     await expect.poll(() => read(chat).join(), SOON).toContain(`hello ${chat}`);
   }
-  /** Chats whose container was started with a value of a variable. */
-  const chatsWith = async (value: string): Promise<string[]> =>
-    (await environs()).flatMap((text) =>
-      text.includes(`\0PROOF=${value}\0`) ? [/\0STEWARD_TENANT=([^\0]*)/.exec(text)?.[1] ?? ""] : [],
-    );
-
   // A canary that does not start keeps the others as they are: its gateway refuses the variable.
   await deploy({ STEWARD_OWN_VARIABLES: "PROOF", PROOF: "one", TELEGRAM_DM_POLICY: "open" });
   for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `still there, ${chat}?`));
   await expect.poll(() => read("C2").join(), SOON).toContain("still there, C2?");
-  await expect.poll(() => chatsWith("one"), SOON).toContain("slack-C1");
-  expect(await chatsWith("one")).not.toContain("slack-C2");
+  await expect.poll(() => tenantsWith("PROOF", "one"), SOON).toContain("slack-C1");
+  expect(await tenantsWith("PROOF", "one")).not.toContain("slack-C2");
 
   await deploy({ STEWARD_OWN_VARIABLES: "PROOF", PROOF: "two" });
   for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `and now, ${chat}?`));
@@ -140,7 +134,7 @@ test("an update reaches the other chats once the canary answers", { timeout: 180
   await expect
     .poll(async () => {
       await postSlack(said("C2", "U1", "hello again"));
-      return [...new Set(await chatsWith("two"))].sort();
+      return tenantsWith("PROOF", "two");
     }, SOON)
     .toEqual(["slack-C1", "slack-C2"]);
 });
