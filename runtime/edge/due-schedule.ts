@@ -1,6 +1,6 @@
-import { gatewayDetails } from "../edge/debug-routes.ts";
-import type { Clock, Sandbox } from "../edge/ports.ts";
-import type { ContainerMemory } from "./container-memory.ts";
+import type { SandboxStatus } from "../contract/control.ts";
+import { gatewayDetails } from "./debug-routes.ts";
+import type { Clock, Notes, Sandbox } from "./ports.ts";
 
 const NOTE = "scheduleAt";
 /** Duration of a start in milliseconds, until one was measured. */
@@ -12,7 +12,8 @@ const LONGEST_RUN_MS = 3_600_000;
 
 /** Dependencies of {@link DueSchedule}. */
 interface DueScheduleOptions {
-  memory: ContainerMemory;
+  /** Notes that outlive the gateway, and the duration of its last start. */
+  memory: Notes & { coldStart(): Pick<SandboxStatus, "coldStartMs"> };
   sandbox: Pick<Sandbox, "peek">;
   clock: Clock;
 }
