@@ -48,6 +48,7 @@ export const RULES: Record<Target, readonly Rule[]> = {
     twoSignIns,
     twoPlaces,
     emailOnHost,
+    onlyWithChat,
   ],
 };
 

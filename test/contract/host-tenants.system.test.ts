@@ -108,4 +108,40 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
     await expect.poll(running, SOON).toEqual([]);
     await expect.poll(() => read("C1").join(), SOON).toContain("later-1");
   });
+
+  test("the console shows the chats, and each of them apart", async () => {
+    const { postSlack, read, ask } = await byChat();
+    for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `hello ${chat}`));
+    await expect.poll(() => read("C1").length + read("C2").length, SOON).toBe(2);
+    const page = async (route: string) => (await ask(route, { headers: { accept: "text/html" } })).text();
+    const figures = async (route: string) => (await (await ask(route)).json()) as Record<string, unknown>;
+
+    await expect
+      .poll(() => figures("/_admin/api/metrics"), SOON)
+      .toMatchObject({
+        ledger: { answered: 2 },
+        chats: { chats: 2, running: 2, failing: 0, counts: { answered: 2, waiting: 0 } },
+      });
+    expect(await (await ask("/metrics")).text()).toMatch(/^steward_chats\S* 2$/m);
+    const chats = await page("/_admin/chats");
+    for (const id of ["slack-C1", "slack-C2"]) expect(chats).toContain(`value="${id}"`);
+    expect(chats).toContain("Awake");
+
+    const own = await page("/_admin/?chat=slack-C1");
+    expect(own).toContain("slack-C1");
+    expect(await figures("/_admin/api/metrics?chat=slack-C1")).toMatchObject({ ledger: { answered: 1 } });
+    const events = await page("/_admin/ledger?chat=slack-C1");
+    expect(events).toContain("C1");
+    expect(events).not.toContain("C2");
+
+    const form = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
+    const chosen = await ask("/_admin/chats", { method: "POST", headers: form, body: "chat=slack-C2" });
+    const cookie = (chosen.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    expect(cookie).toBe("steward-chat=slack-C2");
+    const byCookie = await ask("/_admin/ledger", { headers: { accept: "text/html", cookie } });
+    expect(await byCookie.text()).toMatch(/C2/);
+    expect((await ask("/_admin/backups?chat=slack-C1", { headers: { accept: "text/html" } })).status).toBe(
+      200,
+    );
+  });
 });

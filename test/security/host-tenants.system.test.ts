@@ -104,7 +104,9 @@ describe.runIf(process.getuid?.() === 0)("two chats of a host whose gateways run
     }
     // The search finds what is there.
     expect(asUser(users.C1, `ls ${host.folder("slack-C1")}`).text).toContain("state.db");
-    expect(asUser(users.C1, `cat ${path.join(host.home, "tenants/steward.json")}`).text).toContain("channels");
+    expect(asUser(users.C1, `cat ${path.join(host.home, "tenants/steward.json")}`).text).toContain(
+      "channels",
+    );
     expect(asUser(users.C1, `echo x >>${path.join(host.home, "tenants/steward.json")}`).status).not.toBe(0);
   });
 

@@ -11,20 +11,19 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { StewardError } from "../../contract/errors.ts";
-import { CONTAINER_USER } from "../../contract/names.ts";
+import { CHAT_USERS, CONTAINER_USER } from "../../contract/names.ts";
 import { isTenantId, type TenantId } from "../../contract/tenant.ts";
 import { ensureDirectory } from "../../process/files.ts";
 import type { ProcessUser } from "../../supervisor/child.ts";
 
-/** User id of the first chat. Each further one has the next. */
-export const FIRST_USER = 20_000;
+const { first: FIRST_USER, rights: RIGHTS } = CHAT_USERS;
 /** Folder of the chats' folders, in the data directory. */
 const TENANTS = "tenants";
 /** Others may pass through, and list nothing. */
 const PASSAGE = 0o711;
 const OTHERS = 0o077;
-/** Root's rights that are needed, with their numbers in linux/capability.h. */
-const CAPABILITIES = { CHOWN: 0, KILL: 5, SETGID: 6, SETUID: 7 };
+/** Numbers of the rights in linux/capability.h. */
+const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
 
 /**
  * The users that gateways run as, each with a folder of its own. The folders' owners are the record of who has which
@@ -166,9 +165,7 @@ function ownerOf(folder: string): number | undefined {
 function missingCapabilities(): string[] {
   const status = readFileSync("/proc/self/status", "utf8");
   const held = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? "0"}`);
-  return Object.entries(CAPABILITIES)
-    .filter(([, number]) => ((held >> BigInt(number)) & 1n) === 0n)
-    .map(([name]) => name);
+  return RIGHTS.filter((right) => ((held >> BITS[right]) & 1n) === 0n);
 }
 
 function unsupported(detail: string): StewardError {
