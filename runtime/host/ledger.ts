@@ -92,8 +92,11 @@ export function createLedger(options: LedgerOptions): RunningLedger {
 
   return {
     async admit(event) {
-      await tenancy?.arrives(event);
-      const recorded = await arrivals.record(event).catch((error: unknown) => {
+      const record = async (): Promise<Recorded> => {
+        await tenancy?.arrives(event);
+        return arrivals.record(event);
+      };
+      const recorded = await record().catch((error: unknown) => {
         supervisor.checkVolume();
         throw error;
       });

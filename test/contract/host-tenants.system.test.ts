@@ -1,3 +1,5 @@
+import { chown, mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { hostByChat, rightsOf } from "../support/host-tenants.ts";
 import { said } from "../support/tenants.ts";
@@ -6,8 +8,8 @@ const SOON = { timeout: 60_000 };
 const SLOW = { timeout: 180_000 };
 
 let host: Awaited<ReturnType<typeof hostByChat>>;
-async function byChat(environment?: Record<string, string>) {
-  host = await hostByChat(environment);
+async function byChat(...options: Parameters<typeof hostByChat>) {
+  host = await hostByChat(...options);
   await host.inState("ready");
   return host;
 }
@@ -53,6 +55,38 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
     await postSlack(said("D1", "UANN", "still there?"));
     await expect.poll(() => read("D1").filter((text) => text.includes("pairing code")).length, SOON).toBe(2);
     expect(read("D1").join("\n")).not.toContain("still there?");
+  });
+
+  test("lets in who was let in while one gateway served all chats", async () => {
+    const prepare = async (home: string): Promise<void> => {
+      const folder = path.join(home, "credentials");
+      await mkdir(folder, { mode: 0o700 });
+      const file = path.join(folder, "slack-allowFrom.json");
+      await writeFile(file, '{"version":1,"allowFrom":["UANN"]}', { mode: 0o600 });
+      for (const one of [home, folder, file]) await chown(one, 10_001, 10_001);
+    };
+    const { postSlack, read, cli } = await byChat({}, { prepare });
+    await postSlack(said("D1", "UANN", "and now?"));
+    await expect.poll(() => read("D1").join("\n"), SOON).toContain("and now?");
+    expect(await cli("pairing list")).toContain("Approved slack senders: UANN");
+  });
+
+  test("starts nothing for a stranger's flood, and answers it once in a while", async () => {
+    const { postSlack, read, counts, running } = await byChat();
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, () => postSlack(said("D9", "UFLOOD", "let me in"))),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    }
+    const open = async (): Promise<number> => {
+      const { waiting, delivering } = await counts("slack-D9");
+      return waiting + delivering;
+    };
+    await expect.poll(open, SOON).toBe(0);
+    expect(await running()).toEqual([]);
+    expect(read("D9").length).toBeGreaterThan(0);
+    expect(read("D9").length).toBeLessThan(10);
   });
 
   test("stops the gateway that was used longest ago if another one finds no room", async () => {

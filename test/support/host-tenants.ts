@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import type { LedgerCounts } from "../../runtime/edge/ports.ts";
-import { startHost } from "./host.ts";
+import { type HostOptions, startHost } from "./host.ts";
 
 /** A host's process as its container starts it: root, with no more rights than it needs. */
 const AS_IN_CONTAINER = [
@@ -19,10 +19,14 @@ export interface TenantProcess {
 }
 
 /** A host on which each chat has a gateway of its own. Needs root. */
-export async function hostByChat(environment: Record<string, string> = {}) {
+export async function hostByChat(
+  environment: Record<string, string> = {},
+  { prepare }: Pick<HostOptions, "prepare"> = {},
+) {
   const host = await startHost({
     build: "bundle",
     environment: { TENANCY: "chat", ...environment },
+    ...(prepare && { prepare }),
     before: AS_IN_CONTAINER,
   });
   const ask = (route: string, init: RequestInit = {}): Promise<Response> =>

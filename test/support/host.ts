@@ -26,6 +26,8 @@ export interface HostOptions {
   environment?: Record<string, string>;
   /** Content of `steward.json` before the first start. */
   config?: unknown;
+  /** Puts something into the data directory before the first start. */
+  prepare?(home: string): Promise<void>;
   /** Command that runs the process, such as one that takes rights away. */
   before?: readonly string[];
 }
@@ -41,12 +43,14 @@ export async function startHost({
   build = "source",
   environment = {},
   config,
+  prepare,
   before = [],
 }: HostOptions = {}) {
   const home = await mkdtemp(path.join(tmpdir(), "steward-host-"));
   const configFile = path.join(home, "steward.json");
   const writeConfig = (value: unknown) => writeFile(configFile, JSON.stringify(value));
   if (config !== undefined) await writeConfig(config);
+  await prepare?.(home);
   const slack = await startSlack({
     ...LOOPBACK,
     botToken: SECRETS.slackBotToken,

@@ -37,7 +37,7 @@ export const GATEWAY_ERRORS = {
     title: "This host cannot give each chat a user of its own",
     cause:
       "With TENANCY=chat each chat's gateway runs as its own user, which needs root with CHOWN, KILL, SETGID and SETUID.",
-    fix: "Set steward:tenancy to shared and deploy again, or do what the detail asks for: docs/operations.md.",
+    fix: "Set steward:tenancy to shared and deploy again, or give the container what the detail names.",
   },
   out_of_memory: {
     status: 502,

@@ -71,6 +71,8 @@ export class HostTenancy {
   #timer: NodeJS.Timeout | undefined;
   #config = "";
   #prunedAt = 0;
+  #isLooking = false;
+  #isStopped = false;
 
   constructor(options: HostTenancyOptions) {
     this.#options = options;
@@ -118,8 +120,9 @@ export class HostTenancy {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
-  /** Stops all gateways. */
+  /** Stops all gateways, and starts none any more. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     clearInterval(this.#timer);
     this.#outboxAt.clear();
     await Promise.all([...this.#chats.values()].map(({ gateway }) => gateway.stop()));
@@ -172,6 +175,8 @@ export class HostTenancy {
       const standing = await gate.ask(first);
       if (!standing.admitted) {
         const { note } = standing;
+        // The group has another id since a moment ago, by which the next attempt finds its gateway.
+        if (standing.movedTo !== undefined) return { kind: "retry", note, absent: true };
         const group = "group" in standing ? standing.group : undefined;
         return { kind: "settled", state: "ignored", note, group };
       }
@@ -306,6 +311,7 @@ export class HostTenancy {
   /** Starts a gateway, after it has stopped the one that was used longest ago if as many run as may. */
   async #whenRoom(wanting: TenantId, start: () => void): Promise<boolean> {
     const others = [...this.#chats.values()].map(({ gateway }) => gateway);
+    if (this.#isStopped) return false;
     const running = others.filter(({ tenant, isRunning }) => isRunning && tenant !== wanting);
     if (running.length >= this.#options.maxSandboxes) {
       const idle = running.filter(({ isBusy }) => !isBusy).sort((one, other) => one.usedAt - other.usedAt);
@@ -332,6 +338,8 @@ export class HostTenancy {
 
   async #look(): Promise<void> {
     const { clock, sleepAfterMs, log } = this.#options;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     try {
       this.#publishConfig();
       if (clock() - this.#prunedAt > PRUNE_MS) {
@@ -342,6 +350,8 @@ export class HostTenancy {
       await Promise.all(gateways.map((gateway) => this.#lookAt(gateway, clock() - sleepAfterMs)));
     } catch (error) {
       log.error("the chats' gateways could not be looked after", { error: String(error) });
+    } finally {
+      this.#isLooking = false;
     }
   }
 
@@ -349,13 +359,14 @@ export class HostTenancy {
     const { clock } = this.#options;
     const { schedule } = gateway;
     if (!gateway.isRunning) {
-      if ((schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) await gateway.whenReady();
+      // Not awaited: a start takes seconds, and the other gateways are looked at meanwhile.
+      if ((schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) void gateway.whenReady();
       return;
     }
-    if (gateway.isBusy || !gateway.isReady) return;
+    if (gateway.isBusy) return;
     if (gateway.usedAt <= idleSince) await this.#stopIdle(gateway);
     // The process may end at any moment, and nothing else says when the chat's next message is due.
-    else await gateway.noteSchedule();
+    else if (gateway.isReady) await gateway.noteSchedule();
   }
 
   /** Writes what has changed about the chats into their table. */
