@@ -184,7 +184,7 @@ export function shape(settings: Settings, names: HostNames): Shape {
 function explainChats({ maxSandboxes = SANDBOXES.default, memoryMiB }: Settings): void {
   const [rights, first] = [CHAT_USERS.rights.join(", "), CHAT_USERS.first];
   void pulumi.log.info(
-    `Each chat gets a gateway with a user of its own, from ${first} on. For that the container starts as root, with ${rights} alone.`,
+    `Each chat gets a gateway with a user of its own, from ${first} on. For that the container starts as root, with ${rights} alone. An engine that cannot do that is reported here if it has an image to try it with, otherwise when the service starts.`,
   );
   const needed = memoryForChats(maxSandboxes);
   const { configSet } = commandsFor(operatorStack());

@@ -1,3 +1,6 @@
+import { chown, mkdtemp, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chatProblems } from "../../infra/host/preflight/chats.ts";
 import type { Host, HostPlan } from "../../infra/host/preflight/engine.ts";
@@ -65,9 +68,13 @@ describe.skipIf(!engine.ok)("a host stack with a gateway for each chat", () => {
     "is refused in the preview if the engine cannot give the users",
     async () => {
       const [{ Image: image }] = JSON.parse((await docker(["inspect", subject.names.container])).stdout);
-      const host = { container: { image } } as Host;
-      const plan = { environment: process.env } as HostPlan;
+      const host = { container: { image }, local: true } as Host;
+      const directory = await mkdtemp(path.join(tmpdir(), "steward-host-data-"));
+      await chown(directory, 10_001, 10_001).catch(() => undefined);
+      const plan = { environment: process.env, directory } as HostPlan;
       expect(await chatProblems({ ...plan, chats: 500 }, host)).toEqual([]);
+      expect(await chatProblems({ ...plan, chats: 500 }, { ...host, container: undefined })).toEqual([]);
+      expect(await readdir(directory)).toEqual([]);
       // No kernel has as many users.
       expect(await chatProblems({ ...plan, chats: 2 ** 32 }, host)).toMatchObject([
         {

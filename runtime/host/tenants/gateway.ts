@@ -140,7 +140,7 @@ export class TenantGateway implements Sandbox {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }
 
-  /** Notes when its next schedule is due, once a minute. */
+  /** Notes when its next schedule is due: after a use, and once a minute. */
   async noteSchedule(): Promise<void> {
     const { clock } = this.#options;
     if (clock() - this.#notedAt < NOTE_MS) return;
@@ -166,6 +166,16 @@ export class TenantGateway implements Sandbox {
   /** Records activity, which postpones the stop. */
   used(): void {
     this.#usedAt = this.#options.clock();
+  }
+
+  /** Starts the gateway in the background, unless it runs. */
+  start(): void {
+    this.whenReady().catch((error: unknown) => {
+      this.#options.log.error("a chat's gateway cannot be started", {
+        tenant: this.tenant,
+        error: String(error),
+      });
+    });
   }
 
   /** Starts the gateway unless it runs. @returns its status once it is ready, or why it is not. */
@@ -237,13 +247,19 @@ export class TenantGateway implements Sandbox {
   }
 
   #noteUse(): void {
-    this.#options.notes.write(USED_NOTE, String(this.#usedAt));
+    const { notes, log } = this.#options;
+    try {
+      notes.write(USED_NOTE, String(this.#usedAt));
+    } catch (error) {
+      // A full disk keeps no gateway from being stopped.
+      log.debug("a chat's last use was not noted", { tenant: this.tenant, error: String(error) });
+    }
   }
 
   /** See {@link Sandbox}. */
   async wake(by: "visitor" | "operator"): Promise<boolean> {
     if (by === "visitor" || !this.#isAdmitted) return false;
-    void this.whenReady();
+    this.start();
     return true;
   }
 
@@ -275,6 +291,8 @@ export class TenantGateway implements Sandbox {
     } finally {
       this.#busy -= 1;
       this.used();
+      // A schedule may have been added.
+      this.#notedAt = 0;
     }
   }
 

@@ -360,7 +360,7 @@ export class HostTenancy {
     const { schedule } = gateway;
     if (!gateway.isRunning) {
       // Not awaited: a start takes seconds, and the other gateways are looked at meanwhile.
-      if ((schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) void gateway.whenReady();
+      if ((schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) gateway.start();
       return;
     }
     if (gateway.isBusy) return;
