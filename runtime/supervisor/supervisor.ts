@@ -44,7 +44,10 @@ export interface SupervisorOptions {
   user?: ProcessUser | undefined;
   /** The config file that commands edit. Default: the data directory's. */
   configPath?: string;
-  /** Folder of the log and the history of starts, which only this process's user may write. Default: `logs/` of the data directory. */
+  /**
+   * Folder of the log and the history of starts, where the data directory is not this process's to write. The volume is then
+   * not watched here. Default: `logs/` of the data directory.
+   */
   logs?: string;
   /** Port on which the gateway listens on this machine. */
   gatewayPort: number;
@@ -143,8 +146,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   /** Kills for memory before the run. */
   let killsBefore = 0;
 
-  // Where the supervisor's files lie elsewhere, the data directory is not its to write.
-  const volume = new VolumeWatch(options.logs ?? home, {
+  const volume = new VolumeWatch(home, {
     timers,
     ledgerProblem: options.ledgerProblem,
     onChange: () => {
@@ -195,7 +197,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     keepStart("ready");
     happened({ type: "ready", bootMs });
     history.note(lifecycle.restarts, false);
-    volume.start();
+    if (options.logs === undefined) volume.start();
     bootMs = 0;
     log.info("gateway is ready", { pid: run?.pid, coldStartMs: lifecycle.coldStartMs });
   };

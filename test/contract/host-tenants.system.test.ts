@@ -1,4 +1,4 @@
-import { chown, mkdir, writeFile } from "node:fs/promises";
+import { chown, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { hostByChat, rightsOf } from "../support/host-tenants.ts";
@@ -131,6 +131,28 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
     await postSlack(said("C1", "U1", "still there?"));
     await expect.poll(() => read("C1").join(), SOON).toContain("still there?");
     expect((await processes("slack-C2")).map(({ pid }) => pid)).toEqual(other.map(({ pid }) => pid));
+  });
+
+  test("all chats read the deployment's config, and take a change over while they run", async () => {
+    const { postSlack, read, cli, home, writeConfig } = await byChat();
+    await postSlack(said("C1", "U1", "hello"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("hello");
+    const config = JSON.parse(await readFile(path.join(home, "steward.json"), "utf8"));
+    config.channels.slack.groupPolicy = "disabled";
+    await writeConfig(config);
+    await expect
+      .poll(() => cli("config get channels.slack.groupPolicy", "slack-C1"), SOON)
+      .toContain("disabled");
+    await expect
+      .poll(async () => {
+        await postSlack(said("C1", "U1", "ignore me"));
+        const { ignored } = await host.counts("slack-C1");
+        return ignored;
+      }, SOON)
+      .toBeGreaterThan(0);
+    await postSlack(said("C2", "U1", "and me"));
+    await expect.poll(async () => (await host.counts("slack-C2")).ignored, SOON).toBe(1);
+    expect(await host.running()).toEqual(["slack-C1"]);
   });
 
   test("a due schedule starts the gateway of its chat", async () => {

@@ -63,6 +63,7 @@ export class HostTenancy {
   readonly #ledgers: TenantLedgers;
   readonly #chats = new Map<TenantId, Chat>();
   readonly #outboxAt: Timer;
+  readonly #deploymentTeller: Teller;
   readonly #sharedConfig: string;
   /** Chats whose row in the table of chats is not of this moment. */
   readonly #changed: Set<TenantId>;
@@ -84,6 +85,7 @@ export class HostTenancy {
     );
     this.#ledgers = new TenantLedgers(sql);
     this.#sharedConfig = sharedConfigPath(users);
+    this.#deploymentTeller = this.#teller(sandbox);
     this.#outboxAt = new Timer(clock, () => void this.#reception.tell());
     this.#reception = new TenantReception({
       sql,
@@ -154,8 +156,7 @@ export class HostTenancy {
   /** Tells a chat that it waits, through its own gateway while that runs; see `Teller`. */
   readonly tell: Tell = (event, ...notice) => {
     const tenant = this.tenantOf(event);
-    const { teller } =
-      tenant === undefined ? { teller: this.#teller(this.#options.sandbox) } : this.#chat(tenant);
+    const teller = tenant === undefined ? this.#deploymentTeller : this.#chat(tenant).teller;
     return teller.tell(event, ...notice);
   };
 
