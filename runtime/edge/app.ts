@@ -49,6 +49,7 @@ import {
   requireStack,
   stackBackups,
   stackChannels,
+  stackChats,
   stackConfigVariables,
   stackReplay,
   tryStackAlerts,
@@ -195,6 +196,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.stackBackups.path, stackBackups(backups));
   app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
   app.post(ROUTES.stackAlerts.path, tryStackAlerts(settings.alerts, { sendEmail, clock }));
+  app.get(ROUTES.stackChats.path, stackChats(tenants));
   app.get(ROUTES.stackChannels.path, stackChannels(sandbox));
   app.get(ROUTES.stackConfigVariables.path, stackConfigVariables(sandbox, backups));
   const { replayEvents } = settings;

@@ -212,7 +212,7 @@ try {
       lastAnswer: async (question) => answers.last(question),
     },
     signatures: { useSignature: async (mac, expiresAt) => signatures.use(mac, expiresAt) },
-    sandbox: tenancy?.withPeople(sandbox) ?? sandbox,
+    sandbox: tenancy?.asShown(sandbox) ?? sandbox,
     backups,
     broker: async (request) => {
       await noticeHangUp(request.signal);

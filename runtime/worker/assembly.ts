@@ -79,6 +79,15 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     // A container of a chat outlives a deployment that has one sandbox: its state must not become that of everyone.
     keys: stateKeys(ownTenant),
     sharesConfig: ownTenant !== undefined,
+    onConfig: () => {
+      // The chats that are not told look for themselves while they are awake.
+      if (settings.tenancy === "chat")
+        waitUntil(
+          remoteDirectory(env)
+            .configChanged()
+            .catch(() => undefined),
+        );
+    },
     notes: memory,
     ...background,
   };
@@ -131,6 +140,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       reporter?.touch();
       agenda.schedule();
     },
+    onConfigSaved: () => state.lookNow(),
     waitUntil,
     clock,
   });
@@ -142,7 +152,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       : new TenantReporter({
           tenant,
           read: async () => {
-            const { state: now, version, reason: problem } = await gateway.status();
+            const { state: now, version, reason: problem = state.refusedConfig } = await gateway.status();
             return {
               running: now !== "stopped",
               version,
@@ -220,7 +230,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     answers,
     signatures,
     gateway,
-    backups: state.service,
+    state,
     chat,
     broker,
     duty,

@@ -6,6 +6,7 @@ import { AGENT } from "../contract/names.ts";
 import { stateKeys, type TenantId } from "../contract/tenant.ts";
 import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
 import { TenantReception } from "../edge/tenants/reception.ts";
+import { Waves } from "../edge/tenants/waves.ts";
 import { Alarm } from "./alarm.ts";
 import { ContainerMemory } from "./container-memory.ts";
 import { durableSql } from "./durable-sql.ts";
@@ -20,20 +21,17 @@ import { remoteSandbox } from "./tenants.ts";
 export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #reception: TenantReception;
   readonly #alarm: Alarm;
-  readonly #notes: ContainerMemory;
-  readonly #canaries: readonly TenantId[];
+  readonly #waves: Waves;
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
     const { variables, settings } = readWorker(env);
-    this.#canaries = settings.canaryTenants;
     const sql = durableSql(ctx.storage);
     this.#alarm = new Alarm({ storage: ctx.storage, waitUntil: (work) => ctx.waitUntil(work) });
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
-    this.#notes = new ContainerMemory(sql);
     this.#reception = new TenantReception({
       sql,
-      notes: this.#notes,
+      notes: new ContainerMemory(sql),
       environment: variables,
       readConfig: async () => (await env.STATE.get(stateKeys().config))?.text(),
       sandbox: remoteSandbox(env, AGENT),
@@ -47,6 +45,16 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       fetch: (url, init) => fetch(url, init),
       clock: Date.now,
       log: consoleLog(variables),
+    });
+    const { roster } = this.#reception;
+    this.#waves = new Waves({
+      sql,
+      version: env.VERSION?.id ?? "",
+      canaries: settings.canaryTenants,
+      knows: (tenant) => roster.has(tenant),
+      isWell: (tenant) => roster.isWell(tenant),
+      look: (tenant) => received(env.SANDBOX.getByName(tenant).lookAsDeployed()),
+      clock: Date.now,
     });
   }
 
@@ -85,18 +93,23 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     });
   }
 
-  mayRenew(tenant: TenantId) {
+  configChanged() {
     return answer(async () => {
-      if (this.#canaries.includes(tenant)) return true;
-      const version = this.env.VERSION?.id ?? "";
-      if (this.#notes.read("renews") === version) return true;
-      // A canary that was never let in has no container that could show anything.
-      for (const canary of this.#canaries.filter((one) => this.#reception.roster.has(one))) {
-        const object = this.env.SANDBOX.getByName(canary);
-        if (!(await received(object.answersAsDeployed()))) return false;
-      }
-      this.#notes.write("renews", version);
-      return true;
+      const told = this.#reception.roster
+        .running()
+        .map((one) => received(this.env.SANDBOX.getByName(one).followConfig()));
+      await Promise.allSettled(told);
+    });
+  }
+
+  mayRenew(tenant: TenantId) {
+    return answer(() => this.#waves.mayRenew(tenant));
+  }
+
+  renewal({ look }: { look: boolean }) {
+    return answer(async () => {
+      if (look) await this.#waves.look();
+      return this.#waves.progress();
     });
   }
 

@@ -6,7 +6,7 @@ import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
-import type { Grant, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
+import type { Grant, Renewed, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
 import type { BackupsDoor } from "./remote-backups.ts";
 import type { Remote } from "./rpc.ts";
@@ -21,10 +21,12 @@ export interface ChatDoor {
 /** A tenant's object as the directory uses it. */
 export interface TenantObject {
   changeRights(grant: Grant): Promise<void>;
+  /** Gives a running container the deployment's config. */
+  followConfig(): Promise<void>;
   /** @returns true if the container does not run any more. */
   sleepEarly(): Promise<boolean>;
-  /** Starts a container that sleeps. @returns true if it answers with this version's variables. */
-  answersAsDeployed(): Promise<boolean>;
+  /** Starts a container that sleeps, and returns whether it answers with this version's variables. */
+  lookAsDeployed(): Promise<Renewed>;
 }
 
 /** The Durable Object's calls: the edge's ports, backups, and requests as they are. */
@@ -38,7 +40,7 @@ export interface PeopleOperations {
 }
 
 /** The directory's calls. */
-export type DirectoryCalls = Remote<TenantDirectory & Tenants & PeopleOperations>;
+export type DirectoryCalls = Remote<TenantDirectory & Required<Tenants> & PeopleOperations>;
 
 /** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {

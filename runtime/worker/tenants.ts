@@ -4,7 +4,8 @@ import { StewardError } from "../contract/errors.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import type { Sandbox } from "../edge/ports.ts";
-import { withPeople } from "../edge/tenants/operations.ts";
+import { withDeploymentParts } from "../edge/tenants/operations.ts";
+import type { OperationRequest } from "../contract/control.ts";
 import type { TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import { tenantOfEvent } from "../edge/tenants/routing.ts";
 import type { WorkerEnvironment } from "./environment.ts";
@@ -27,6 +28,7 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
   return {
     totals: () => received(directory().totals()),
     tenants: (query) => received(directory().tenants(query)),
+    renewal: (options) => received(directory().renewal(options)),
     async knows(tenant) {
       if (!known.has(tenant) && (await received(directory().knows(tenant)))) known.add(tenant);
       return known.has(tenant);
@@ -47,10 +49,15 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
   };
 }
 
-/** Returns a sandbox whose operations about people are the directory's, which starts no container for them. */
-export function withDirectory(sandbox: Sandbox, { DIRECTORY }: WorkerEnvironment): Sandbox {
+/**
+ * Returns a chat's sandbox with what is the deployment's: operations about people, for which the directory starts no
+ * container, and the config file.
+ */
+export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
+  const { DIRECTORY } = env;
   if (DIRECTORY === undefined) return sandbox;
-  return withPeople(sandbox, (request) => received(DIRECTORY.getByName(AGENT).operate(request)));
+  const operate = (request: OperationRequest) => received(DIRECTORY.getByName(AGENT).operate(request));
+  return withDeploymentParts(sandbox, { deployment: remoteSandbox(env, AGENT), operate });
 }
 
 /** Returns the directory as objects use it. */
@@ -67,6 +74,7 @@ export function remoteDirectory({ DIRECTORY }: WorkerEnvironment): TenantDirecto
     report: (tenant, report) => received(directory().report(tenant, report)),
     moved: (tenant, to) => received(directory().moved(tenant, to)),
     makeRoom: (tenant) => received(directory().makeRoom(tenant)),
+    configChanged: () => received(directory().configChanged()),
     mayRenew: (tenant) => received(directory().mayRenew(tenant)),
   };
 }

@@ -15,7 +15,7 @@ import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
-import { objectOf, remoteSandbox, remoteTenants, withDirectory } from "./tenants.ts";
+import { objectOf, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
@@ -60,7 +60,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
       lastAnswer: (question) => received(object().lastAnswer(question)),
     },
     signatures: { useSignature: (mac, expiresAt) => received(object().useSignature(mac, expiresAt)) },
-    sandbox: withDirectory(remoteSandbox(env, tenant ?? AGENT), env),
+    sandbox: withDeployment(remoteSandbox(env, tenant ?? AGENT), env),
     backups: remoteBackups(object),
     broker: async (request) => {
       const { tenant: whose, url } = readBrokerUrl(request.url);

@@ -116,23 +116,17 @@ test(
 );
 
 test("an update reaches the other chats once the canary answers", { timeout: 180_000 }, async () => {
-  const { postSlack, read, deploy, environs } = await byChat({ CANARY_TENANTS: "slack-C1" });
+  const { postSlack, read, deploy, tenantsWith } = await byChat({ CANARY_TENANTS: "slack-C1" });
   for (const chat of ["C1", "C2"]) {
     await postSlack(said(chat, "U1", `hello ${chat}`));
     await expect.poll(() => read(chat).join(), SOON).toContain(`hello ${chat}`);
   }
-  /** Chats whose container was started with a value of a variable. */
-  const chatsWith = async (value: string): Promise<string[]> =>
-    (await environs()).flatMap((text) =>
-      text.includes(`\0PROOF=${value}\0`) ? [/\0STEWARD_TENANT=([^\0]*)/.exec(text)?.[1] ?? ""] : [],
-    );
-
   // A canary that does not start keeps the others as they are: its gateway refuses the variable.
   await deploy({ STEWARD_OWN_VARIABLES: "PROOF", PROOF: "one", TELEGRAM_DM_POLICY: "open" });
   for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `still there, ${chat}?`));
   await expect.poll(() => read("C2").join(), SOON).toContain("still there, C2?");
-  await expect.poll(() => chatsWith("one"), SOON).toContain("slack-C1");
-  expect(await chatsWith("one")).not.toContain("slack-C2");
+  await expect.poll(() => tenantsWith("PROOF", "one"), SOON).toContain("slack-C1");
+  expect(await tenantsWith("PROOF", "one")).not.toContain("slack-C2");
 
   await deploy({ STEWARD_OWN_VARIABLES: "PROOF", PROOF: "two" });
   for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `and now, ${chat}?`));
@@ -140,7 +134,57 @@ test("an update reaches the other chats once the canary answers", { timeout: 180
   await expect
     .poll(async () => {
       await postSlack(said("C2", "U1", "hello again"));
-      return [...new Set(await chatsWith("two"))].sort();
+      return tenantsWith("PROOF", "two");
     }, SOON)
     .toEqual(["slack-C1", "slack-C2"]);
 });
+
+test(
+  "a config that an operator saves reaches the chats' running containers, on any chat's page",
+  { timeout: 120_000 },
+  async () => {
+    const { postSlack, read, cli, ask, environments, origin } = await byChat();
+    await postSlack(said("C1", "U1", "hello C1"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("hello C1");
+    const [before] = await environments("slack-C1");
+    await cli("status");
+    const page = await (await ask("/_admin/config/edit?chat=slack-C1")).text();
+    const expected = /name="expected" value="(\w+)"/.exec(page)?.[1] ?? "";
+    const text = JSON.stringify({ agent: { noticeAfter: "90s" }, channels: { slack: { enabled: true } } });
+
+    const saved = await ask("/_admin/config/save?chat=slack-C1", {
+      method: "POST",
+      headers: { origin: await origin(), "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ text, expected }).toString(),
+    });
+
+    expect(saved.status).toBe(303);
+    await expect.poll(() => cli("config get agent.noticeAfter", "slack-C1"), SOON).toContain("90s");
+    expect((await environments("slack-C1"))[0]).toEqual(before);
+  },
+);
+
+test(
+  "a broken config in the bucket stops the chats that start, and no other; once mended it lets them start",
+  { timeout: 180_000 },
+  async () => {
+    const { postSlack, read, withBucket, counts, ask } = await byChat();
+    const put = (text: string) =>
+      withBucket(async (bucket) => void (await bucket.put("steward/steward.json", text)));
+    await put("{}");
+    await postSlack(said("C1", "U1", "hello C1"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("hello C1");
+
+    await put('{"agent": {"maxSteps": "many"}}');
+    await postSlack(said("C2", "U1", "hello C2"));
+    const status = async () => (await ask("/debug/processes?chat=slack-C2")).text();
+    await expect.poll(status, { ...SOON, interval: 2_000 }).toContain("config_invalid");
+    await postSlack(said("C1", "U1", "still there?"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("still there?");
+    expect(await counts("slack-C2")).toMatchObject({ waiting: 1, answered: 0 });
+
+    await put("{}");
+    await postSlack(said("C2", "U1", "and now?"));
+    await expect.poll(() => read("C2").join(), SOON).toMatch(/hello C2[^]*and now\?/);
+  },
+);

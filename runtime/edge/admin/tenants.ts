@@ -4,7 +4,7 @@ import { html } from "hono/html";
 import { parse } from "hono/utils/cookie";
 import { PLATFORM_TITLES } from "../../contract/delivery.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { chatOfTenant, isTenantId, type TenantId } from "../../contract/tenant.ts";
+import { chatOfTenant, isTenantId, type Renewal, type TenantId } from "../../contract/tenant.ts";
 import type { AccessVariables } from "../access.ts";
 import { CHAT_PARAMETER, readFields } from "../form.ts";
 import { adminPage } from "../pages/admin-frame.ts";
@@ -51,12 +51,13 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
   return async function handleTenants(context) {
     const after = context.req.query("after");
     const all = (await tenants?.tenants({ limit: ROWS + 1, after })) ?? [];
+    const renewal = await tenants?.renewal?.({ look: false });
     const shown = all.slice(0, ROWS);
     const more = all.length > ROWS ? shown.at(-1)?.id : undefined;
     const content =
       tenants === undefined
         ? html`<p class="soft">One sandbox serves every chat: <code>steward:tenancy</code> is shared.</p>`
-        : html`${choice("", "Show browsers and the deployment")}
+        : html`${choice("", "Show browsers and the deployment")} ${renewal && update(renewal)}
           ${
             shown.length === 0
               ? html`<p class="soft">No chat has written yet. A chat appears here when it is let in.</p>`
@@ -91,6 +92,15 @@ export function chooseTenant(): Handler<AccessVariables> {
     });
     return context.redirect(ROUTES.admin.path, 303);
   };
+}
+
+/** An update that is under way. */
+function update({ begun, answering, failing }: Renewal): Markup {
+  const [first] = failing;
+  const progress = `${answering} of the ${begun} chats that an update has reached answer with the new version.`;
+  const stop = `The other chats keep their containers until ${first} answers.`;
+  if (first !== undefined) return html`<p><strong>${progress} ${stop}</strong></p>`;
+  return answering < begun ? html`<p class="soft">${progress} The others follow.</p>` : html``;
 }
 
 function tenantRow({ id, firstSeenAt, report }: Tenant, now: number): Markup {

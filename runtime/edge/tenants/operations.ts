@@ -58,11 +58,18 @@ function fileIn(input: unknown): string {
   return typeof file === "string" ? file : "";
 }
 
-/** Returns a sandbox whose operations about people run elsewhere: they start nothing. */
-export function withPeople(
-  sandbox: Sandbox,
-  operate: (request: OperationRequest) => Promise<OperationReply>,
-): Sandbox {
+/** Parts of a chat's sandbox that are the deployment's. */
+interface DeploymentParts {
+  /** The sandbox that serves the deployment. Its config file is that of all chats. */
+  deployment: Sandbox;
+  /** Runs operations about people, which start nothing. */
+  operate(request: OperationRequest): Promise<OperationReply>;
+}
+
+/** Returns a chat's sandbox with the parts that are the deployment's. */
+export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
+  const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
+    port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;
   const ask = async (request: OperationRequest): Promise<Response> => {
     try {
       return Response.json(await operate(request));
@@ -77,11 +84,11 @@ export function withPeople(
     restart: () => sandbox.restart(),
     request: (port, request) => {
       const operation = aboutPeople(port, request);
-      return operation === undefined ? sandbox.request(port, request) : ask(operation);
+      return operation === undefined ? whose(port, request).request(port, request) : ask(operation);
     },
     peek: (request, port) => {
       const operation = aboutPeople(port, request);
-      return operation === undefined ? sandbox.peek(request, port) : ask(operation);
+      return operation === undefined ? whose(port, request).peek(request, port) : ask(operation);
     },
   };
 }

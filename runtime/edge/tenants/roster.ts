@@ -59,6 +59,11 @@ export class TenantRoster {
     return this.#sql.all("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
   }
 
+  /** Returns false for a tenant that has reported a problem. */
+  isWell(id: TenantId): boolean {
+    return this.#sql.all("SELECT 1 FROM tenants WHERE id = ? AND is_well = 0", id).length === 0;
+  }
+
   /** Replaces a tenant's report. One that is not in the table stays out of it. */
   report(id: TenantId, report: TenantReport): void {
     this.#sql.all(

@@ -11,7 +11,7 @@ import type { Tell } from "../../edge/ledger/notices.ts";
 import { Teller } from "../../edge/ledger/tell.ts";
 import type { Backups, Notes, Sandbox } from "../../edge/ports.ts";
 import { TenantGate } from "../../edge/tenants/gate.ts";
-import { withPeople } from "../../edge/tenants/operations.ts";
+import { withDeploymentParts } from "../../edge/tenants/operations.ts";
 import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
 import { TenantReception } from "../../edge/tenants/reception.ts";
 import { readBrokerUrl, tenantOfEvent } from "../../edge/tenants/routing.ts";
@@ -236,14 +236,17 @@ export class HostTenancy {
         keepAnswer: (question, text) => answers.keepAnswer(`${tenant} ${question}`, text),
         lastAnswer: (question) => answers.lastAnswer(`${tenant} ${question}`),
       },
-      sandbox: this.withPeople(this.#chat(tenant).gateway),
+      sandbox: this.asShown(this.#chat(tenant).gateway),
       backups: noBackups,
     };
   }
 
-  /** Returns a sandbox whose operations about people are answered here. */
-  withPeople(sandbox: Sandbox): Sandbox {
-    return withPeople(sandbox, (request) => this.#reception.operate(request));
+  /** Returns a sandbox with the parts that are the deployment's: see {@link withDeploymentParts}. */
+  asShown(sandbox: Sandbox): Sandbox {
+    return withDeploymentParts(sandbox, {
+      deployment: this.#options.sandbox,
+      operate: (request) => this.#reception.operate(request),
+    });
   }
 
   #chat(tenant: TenantId): Chat {

@@ -17,14 +17,15 @@ const operator = signedIn();
 
 async function page(
   path: string,
-  given: { chats?: Tenant[] | undefined; tenant?: string } = { chats: CHATS },
+  given: { chats?: Tenant[] | undefined; tenant?: string; failing?: string[] } = { chats: CHATS },
 ) {
   const { jwk, headers } = await operator;
   const queries: TenantQuery[] = [];
-  const { chats, tenant } = given;
+  const { chats, tenant, failing = [] } = given;
   const tenants: Tenants | undefined = chats && {
     totals: async () => ({ chats: chats.length, running: 1, failing: 1, counts: COUNTS }),
     knows: async () => true,
+    renewal: async () => ({ begun: 3, answering: 1, failing }),
     tenants: async (query) => {
       queries.push(query);
       return chats.slice(0, query.limit);
@@ -70,6 +71,14 @@ it("is degraded while a chat gets no answer, although the deployment's own sandb
   expect(text).toMatch(/class="badge warn"[^>]*>Degraded/);
   expect(text).toContain("1 of 3 chats gets no answer");
   expect(text).toContain("Browsers and the deployment");
+});
+
+it("says how far an update has come, and which chat holds it up", async () => {
+  const under = await page("/_admin/chats");
+  expect(under.text).toContain("1 of the 3 chats that an update has reached answer with the new version.");
+  expect(under.text).toContain("The others follow.");
+  const stopped = await page("/_admin/chats", { chats: CHATS, failing: ["slack-C1"] });
+  expect(stopped.text).toContain("The other chats keep their containers until slack-C1 answers.");
 });
 
 it("names the chat that its pages show", async () => {
