@@ -54,7 +54,6 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/gateway/webchat/ws.ts": "loaded on first use",
   "runtime/host/discord/ws.ts": "loaded on first use",
   "runtime/host/alerts.ts": "its importer is a process's entry",
-  "runtime/host/sandbox.ts": "its importer is a process's entry",
   "runtime/supervisor/config-file.ts": "its importer is long",
   "policies/rules.ts": "the list of the rules",
   "stacks/host.ts": "loaded on first use",

@@ -210,6 +210,13 @@ export interface HostAccessArgs {
 
 /** Arguments of `HostGateway`. */
 export interface HostGatewayArgs extends GatewayArgs {
+  /**
+   * `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own;
+   * the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+   */
+  tenancy?: (typeof TENANCIES)[number] | undefined;
+  /** Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10. */
+  maxSandboxes?: number | undefined;
   access?: HostAccessArgs | undefined;
   /**
    * Token of at least 16 characters for signing in to the admin pages; a secret. Excludes `access`. Default: none; the
@@ -233,7 +240,7 @@ export interface HostGatewayArgs extends GatewayArgs {
   volumeName?: string | undefined;
   /** Free space in MiB that the engine's disk and the data's disk must have. Default: 1024. */
   diskMiB?: number | undefined;
-  /** Memory limit in MiB, at least 128. Default: 512. */
+  /** Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024. */
   memoryMiB?: number | undefined;
   /** Processors that the container may keep busy, above 0 with at most two decimals. Default: 1. */
   cpus?: number | undefined;
@@ -280,14 +287,16 @@ const DEFAULTS = {
 
 /** Other values of {@link DEFAULTS} where each chat has its own sandbox. */
 const CHAT_DEFAULTS = {
-  maxSandboxes: SANDBOXES.default,
-  migrations: [...DEFAULTS.serverless.migrations, { tag: "v2", newSqliteClasses: [DIRECTORY_CLASS] }],
+  serverless: {
+    maxSandboxes: SANDBOXES.default,
+    migrations: [...DEFAULTS.serverless.migrations, { tag: "v2", newSqliteClasses: [DIRECTORY_CLASS] }],
+  },
+  host: { maxSandboxes: SANDBOXES.default, memoryMiB: 1024 },
 };
 
 /** Returns the values of a target's arguments that are left out. */
 export function defaultsOf(target: Target, { tenancy }: { tenancy?: unknown }): object {
-  const isChat = target === "serverless" && tenancy === "chat";
-  return { ...DEFAULTS[target], ...(isChat && CHAT_DEFAULTS) };
+  return { ...DEFAULTS[target], ...(tenancy === "chat" && CHAT_DEFAULTS[target]) };
 }
 
 type Given<Value> = { [Key in keyof Value]-?: Exclude<Value[Key], undefined> };

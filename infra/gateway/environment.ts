@@ -51,7 +51,7 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
     // A serverless gateway creates the Access application, and learns its audience then.
     EDGE_ACCESS_AUD: access !== undefined && "audience" in access ? access.audience : undefined,
     SANDBOX_SLEEP_AFTER: "sleepAfter" in given ? given.sleepAfter : undefined,
-    ...("tenancy" in given && given.tenancy === "chat" && tenancyOf(given)),
+    ...(given.tenancy === "chat" && tenancyOf(given)),
   };
   const defined = Object.entries(variables).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
@@ -65,7 +65,10 @@ function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>>
 }
 
 /** Variables of a gateway in which each chat has its own sandbox. */
-function tenancyOf({ maxSandboxes = SANDBOXES.default, canaryTenants = [] }: ServerlessGatewayArgs) {
+function tenancyOf({
+  maxSandboxes = SANDBOXES.default,
+  canaryTenants = [],
+}: Pick<ServerlessGatewayArgs, "maxSandboxes" | "canaryTenants">) {
   return {
     TENANCY: "chat",
     MAX_SANDBOXES: String(maxSandboxes),

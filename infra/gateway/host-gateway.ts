@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
 import { offeredChannels } from "../../runtime/contract/config/credentials.ts";
-import type { HostNames } from "../../runtime/contract/names.ts";
+import { SANDBOXES } from "../../runtime/contract/environment.ts";
+import { CHAT_USERS, type HostNames } from "../../runtime/contract/names.ts";
 import { buildArguments } from "../bundle/arguments.ts";
 import { ensureBaseImage } from "../bundle/base.ts";
 import { buildBundle, type Bundle } from "../bundle/bundle.ts";
@@ -15,6 +16,7 @@ import { operatorStack, warnOfUnlistedPlugin } from "../shell/resource.ts";
 import { nameHooks } from "../host/names.ts";
 import { Placement } from "../host/placement.ts";
 import { preflight } from "../host/preflight.ts";
+import { memoryForChats } from "../host/preflight/chats.ts";
 import { Service } from "../host/service.ts";
 import { shapeOf, type Shape } from "../host/shape.ts";
 import { probeEnvironment } from "../readiness/readiness.ts";
@@ -66,6 +68,7 @@ export class HostGateway extends pulumi.ComponentResource {
     warnOfUnlistedPlugin();
     super("steward:index:HostGateway", name, {}, opts);
 
+    if (settings.tenancy === "chat") explainChats(settings);
     const { dockerHost } = settings;
     const names = namesOf(name, settings);
     const hooks = nameHooks(names, dockerHost);
@@ -173,7 +176,22 @@ export function shape(settings: Settings, names: HostNames): Shape {
     cpus: settings.cpus,
     maxProcesses: settings.maxProcesses,
     logs: { maxMiB: settings.logMaxMiB, files: settings.logFiles },
+    isPerChat: settings.tenancy === "chat",
   });
+}
+
+/** Says in the preview what a gateway for each chat means for the container. */
+function explainChats({ maxSandboxes = SANDBOXES.default, memoryMiB }: Settings): void {
+  const [rights, first] = [CHAT_USERS.rights.join(", "), CHAT_USERS.first];
+  void pulumi.log.info(
+    `Each chat gets a gateway with a user of its own, from ${first} on. For that the container starts as root, with ${rights} alone. An engine that cannot do that is reported here if it has an image to try it with, otherwise when the service starts.`,
+  );
+  const needed = memoryForChats(maxSandboxes);
+  const { configSet } = commandsFor(operatorStack());
+  if (needed > memoryMiB)
+    void pulumi.log.warn(
+      `${maxSandboxes} chats' gateways take about ${needed} MiB in all, and the container may use ${memoryMiB} MiB. Raise it (${configSet("steward:memoryMiB", String(needed))}), or lower steward:maxSandboxes.`,
+    );
 }
 
 function gatedSecrets({ secrets }: RuntimeEnvironment, gate: Gate): RuntimeEnvironment["secrets"] {
@@ -199,6 +217,7 @@ async function checkHost(
     memoryMiB,
     cpus,
     diskMiB,
+    chats: settings.tenancy === "chat" ? settings.maxSandboxes : undefined,
     image,
     commands,
     ...(known !== UNKNOWN && {

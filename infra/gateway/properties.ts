@@ -152,6 +152,8 @@ const COMMON = {
   logLevel: oneOf(["debug", "info", "warning", "error"]),
   configRecovery: oneOf(CONFIG_RECOVERIES),
   replayEvents: integer(0, MOST_REPLAYED),
+  tenancy: oneOf(TENANCIES),
+  maxSandboxes: integer(1, SANDBOXES.most),
   image: matching(/^\S{1,512}$/, "an image's name without spaces, or build"),
   imagePublicKey: matching(
     /^-----BEGIN PUBLIC KEY-----\s[\w+/=\s]{40,4000}-----END PUBLIC KEY-----\s*$/,
@@ -205,8 +207,6 @@ const SERVERLESS = {
   sleepAfter: z
     .string()
     .refine((text) => parseDuration(text) !== undefined, `must be ${DURATION_HELP.replaceAll("`", "")}`),
-  tenancy: oneOf(TENANCIES),
-  maxSandboxes: integer(1, SANDBOXES.most),
   canaryTenants: z
     .array(z.string().refine(isTenantId, "must be a tenant's id such as slack-C0123456789"), {
       error: "must be a list of tenants' ids",

@@ -49,6 +49,7 @@ export const RULES: Record<Target, readonly Rule[]> = {
     twoSignIns,
     twoPlaces,
     emailOnHost,
+    onlyWithChat,
   ],
 };
 

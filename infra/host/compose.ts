@@ -52,6 +52,7 @@ export function composeFile({ shape, image, data, variables, secrets }: ComposeA
         read_only: true,
         security_opt: shape.securityOptions,
         cap_drop: shape.droppedCapabilities,
+        ...(shape.addedCapabilities && { cap_add: shape.addedCapabilities }),
         mem_limit: `${shape.memoryMiB}m`,
         memswap_limit: `${shape.memoryMiB}m`,
         cpus: shape.cpus,

@@ -93,7 +93,10 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     tmpfs: shape.tmpfs,
     readOnly: true,
     securityOpts: shape.securityOptions,
-    capabilities: { drops: shape.droppedCapabilities },
+    capabilities: {
+      drops: shape.droppedCapabilities,
+      ...(shape.addedCapabilities && { adds: shape.addedCapabilities }),
+    },
     memory: shape.memoryMiB,
     // No additional swap: a memory leak then ends in a restart instead of slowing down the host.
     memorySwap: shape.memoryMiB,

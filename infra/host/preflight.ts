@@ -1,8 +1,9 @@
 import { statfs } from "node:fs/promises";
 import { type Reason, StewardError } from "../../runtime/contract/errors.ts";
-import { CONFIG_FILE, DATA_DIRECTORY } from "../../runtime/contract/names.ts";
+import { CONFIG_FILE, CONTAINER_USER, DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { dockerAvailable } from "../shell/docker.ts";
 import { run } from "../shell/process.ts";
+import { chatProblems } from "./preflight/chats.ts";
 import { dataProblems } from "./preflight/data.ts";
 import { type Host, type HostPlan, lookAt, problemOf } from "./preflight/engine.ts";
 import { portProblems } from "./preflight/port.ts";
@@ -45,6 +46,7 @@ async function findProblems(plan: HostPlan): Promise<Reason[]> {
     dataProblems(plan, host),
     configProblems(plan, host),
     roomProblems(plan, host),
+    chatProblems(plan, host),
   ]);
   return found.flat();
 }
@@ -62,7 +64,7 @@ async function configProblems(plan: HostPlan, { container }: Host): Promise<Reas
   const file = `${DATA_DIRECTORY}/${CONFIG_FILE}`;
   const { code, stdout } = await run(
     "docker",
-    ["exec", container.id, "head", `--bytes=${MOST_BYTES}`, file],
+    ["exec", "--user", String(CONTAINER_USER), container.id, "head", `--bytes=${MOST_BYTES}`, file],
     { env },
   );
   // The file is missing or cannot be read: the start reports what is wrong with it.

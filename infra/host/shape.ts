@@ -1,5 +1,5 @@
 import { ROUTES } from "../../runtime/contract/routes.ts";
-import { DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
+import { CHAT_USERS, DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
 
 /** Part of a configuration about the container, apart from its environment. */
 interface ShapeArgs {
@@ -13,6 +13,8 @@ interface ShapeArgs {
   maxProcesses: number;
   /** Part of the container's output that the engine keeps: so many files of this size. */
   logs: { maxMiB: number; files: number };
+  /** Each chat's gateway gets a user of its own. Default: false. */
+  isPerChat?: boolean;
 }
 
 /** Shape of the container, created by the stack or by Docker Compose. */
@@ -25,6 +27,8 @@ export interface Shape {
   tmpfs: Record<string, string>;
   securityOptions: string[];
   droppedCapabilities: string[];
+  /** Absent for a container that needs none. */
+  addedCapabilities?: string[];
   memoryMiB: number;
   cpus: string;
   maxProcesses: number;
@@ -37,15 +41,29 @@ export interface Shape {
 /** Asks the gateway: the edge alone answers no message. */
 const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
+/** Returns the kernel's name of a right: an engine may report it in this form, however it was given. */
+export function capability(right: string): string {
+  return `CAP_${right}`;
+}
+
 /**
  * The container writes only to its data and to /tmp, gains no privileges, and restarts automatically
  * unless someone stopped it.
  */
-export function shapeOf({ containerName, port, memoryMiB, cpus, maxProcesses, logs }: ShapeArgs): Shape {
+export function shapeOf({
+  containerName,
+  port,
+  memoryMiB,
+  cpus,
+  maxProcesses,
+  logs,
+  isPerChat = false,
+}: ShapeArgs): Shape {
   return {
     name: containerName,
-    // The image's own user, said here too so that a policy sees it.
-    user: "steward",
+    // The image's own user, said here too so that a policy sees it. Where each chat has a user, the main process starts as
+    // root and soon becomes that one: runtime/host/tenants/users.ts.
+    user: isPerChat ? "root" : "steward",
     // The edge, which starts supervisor and gateway.
     command: ["/app/host/main.js"],
     port: { internal: PORTS.edge, ...port },
@@ -53,6 +71,7 @@ export function shapeOf({ containerName, port, memoryMiB, cpus, maxProcesses, lo
     tmpfs: { "/tmp": "rw,noexec,nosuid,nodev,size=64m" },
     securityOptions: ["no-new-privileges"],
     droppedCapabilities: ["ALL"],
+    ...(isPerChat && { addedCapabilities: CHAT_USERS.rights.map(capability) }),
     memoryMiB,
     cpus: String(cpus),
     maxProcesses,

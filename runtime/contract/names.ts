@@ -12,8 +12,14 @@ export const PORTS = { edge: 8080, gateway: 18789, supervisor: 18790 } as const;
 /** The data directory inside the container; elsewhere `STEWARD_HOME` names it. */
 export const DATA_DIRECTORY = `/root/.${AGENT}`;
 
-/** The user that everything in the container runs as, and its group. Equal to the base image's, which a test holds. */
+/** The user that everything in the container runs as but chats' own gateways, and its group. Equal to the base image's, which a test holds. */
 export const CONTAINER_USER = 10_001;
+
+/**
+ * Users of a host whose chats have gateways of their own: the first one's id, and root's rights that it takes to give each
+ * chat its own. None of these rights reads or writes another user's file.
+ */
+export const CHAT_USERS = { first: 20_000, rights: ["CHOWN", "KILL", "SETGID", "SETUID"] } as const;
 
 /** The config file's name inside the data directory. */
 export const CONFIG_FILE = `${AGENT}.json`;

@@ -138,5 +138,11 @@ export const TENANT_VARIABLE = "STEWARD_TENANT";
 /** See {@link TENANT_VARIABLE}. */
 export const REST_TENANT = "rest";
 
+/**
+ * Variable with the path of the config file, where the data directory has none: on a host all chats' gateways read that
+ * of the deployment. They cannot write it.
+ */
+export const CONFIG_VARIABLE = "STEWARD_CONFIG";
+
 /** Set to `true` for a supervisor that is given its data first: it starts the gateway after the first `/restore`. */
 export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";

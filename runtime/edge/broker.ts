@@ -57,8 +57,12 @@ export interface BrokerOptions {
 
 /** Broker that runs. */
 export interface Broker {
-  /** Answers a request of the gateway. */
-  handle(request: Request): Promise<Response>;
+  /**
+   * Answers a request of the gateway.
+   *
+   * @param url Address without the part that names a tenant. Default: the request's.
+   */
+  handle(request: Request, url?: string): Promise<Response>;
   /** Grows with each request. */
   readonly counts: BrokerCounts;
 }
@@ -110,8 +114,8 @@ export function createBroker(options: BrokerOptions): Broker {
     return pass === undefined ? answer : pass.read(name, answer);
   };
 
-  const handle = async (request: Request): Promise<Response> => {
-    const { path, query, headers } = brokerRequest(request);
+  const handle = async (request: Request, url = request.url): Promise<Response> => {
+    const { path, query, headers } = brokerRequest(url, request.headers);
     if (!hasPass(path, headers, token())) {
       count("refused");
       return problemResponse(problem("broker_refused"));
@@ -221,10 +225,9 @@ interface BrokerRequest {
  * the operations had names asks by the services' own paths, and its replies must not be lost meanwhile. The next
  * release removes those paths.
  */
-function brokerRequest(request: Request): BrokerRequest {
-  const { pathname, searchParams } = new URL(request.url);
+function brokerRequest(url: string, headers: Headers): BrokerRequest {
+  const { pathname, searchParams } = new URL(url);
   const path = pathname.slice(BROKER_PATH.length);
-  const { headers } = request;
   const named = (name: string, values: Record<string, string | undefined> = {}): BrokerRequest => {
     const given = Object.entries(values).filter((pair): pair is [string, string] => pair[1] !== undefined);
     return { path: name, query: new URLSearchParams(given), headers };

@@ -2,6 +2,7 @@ import type { BackupCause, ConfigSource, GenerationManifest, RestoreReport } fro
 import type { ConfigText, SandboxStatus } from "../contract/control.ts";
 import type { Delivery, Platform } from "../contract/delivery.ts";
 import type { Reason } from "../contract/errors.ts";
+import type { TenantId } from "../contract/tenant.ts";
 
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
@@ -59,6 +60,8 @@ export interface LedgerQuery {
   q?: string | undefined;
   /** Milliseconds since the epoch: only entries received at or after this time. */
   since?: number | undefined;
+  /** Only entries of this chat. Only a host's ledger holds those of several. */
+  tenant?: TenantId | undefined;
 }
 
 /** Entries, newest first. `next` is set if there may be more. */

@@ -64,7 +64,7 @@ export function stackBackups(backups: Backups): Handler {
  */
 export function stackChats(tenants: Tenants | undefined): Handler {
   return async function handleStackChats(context) {
-    return context.json((await tenants?.renewal({ look: true })) ?? null);
+    return context.json((await tenants?.renewal?.({ look: true })) ?? null);
   };
 }
 

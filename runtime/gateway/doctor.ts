@@ -19,6 +19,8 @@ import { readStore, setAsideFiles } from "./store-file.ts";
 /** Folders of the data directory that only this user may read. */
 const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
 const OTHERS = 0o077;
+/** Others may pass through the data directory: the chats' own folders lie below it, where each has a user of its own. */
+const READ_OR_WRITE = 0o066;
 
 /** The JSON stores, by how their names end. */
 const JSON_STORES = {
@@ -203,6 +205,6 @@ function tooWide(home: string): { path: string; mode: number }[] {
       .map(({ name }) => join(directory, name));
     return [directory, ...files]
       .map((path) => ({ path, mode: statSync(path).mode & 0o777 }))
-      .filter(({ mode }) => (mode & OTHERS) !== 0);
+      .filter(({ path, mode }) => (mode & (path === home ? READ_OR_WRITE : OTHERS)) !== 0);
   });
 }

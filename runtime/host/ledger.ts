@@ -3,7 +3,7 @@ import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../shared/log.ts";
 import { type DeliverOptions, deliverTo } from "../edge/ledger/deliver.ts";
-import { Dispatcher } from "../edge/ledger/dispatcher.ts";
+import { type Deliver, Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
 import { LedgerStore, type Recorded } from "../edge/ledger/store.ts";
@@ -16,11 +16,10 @@ import {
   transaction,
 } from "../process/database.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
+import { Timer } from "./timer.ts";
 
 /** Number of concurrent deliveries; exceeds the number of chats that are answered in parallel. */
 const CONCURRENCY = 128;
-/** Node's timers are limited to 31 bits; longer waits are split. */
-const LONGEST_TIMER_MS = 3_600_000;
 
 /** Dependencies of {@link createLedger}. */
 interface LedgerOptions {
@@ -32,8 +31,22 @@ interface LedgerOptions {
   tell: Tell;
   /** See {@link DeliverOptions}. */
   record: DeliverOptions["record"];
+  /** Set if each chat has a gateway of its own: it starts those that have events. */
+  tenancy?: TenantDeliveries | undefined;
   clock: Clock;
   log: Log;
+}
+
+/** Gateways of chats, of which each gets the events of its own. */
+interface TenantDeliveries {
+  /** An event is about to be recorded. Rejects if the event is not to be taken. */
+  arrives(event: Delivery): Promise<void>;
+  /**
+   * Returns true if the gateway of an event's chat answers, or has nothing to do for it; `undefined` for an event of no
+   * chat.
+   */
+  isReady(event: Delivery): boolean | undefined;
+  deliver: Deliver;
 }
 
 /** A ledger whose deliveries run in this process. */
@@ -46,14 +59,14 @@ export interface RunningLedger extends Ledger {
 
 /** The ledger in this process's database, which dispatches whenever its gateway is ready. */
 export function createLedger(options: LedgerOptions): RunningLedger {
-  const { sql, supervisor, sandbox, tell, record, clock, log } = options;
+  const { sql, supervisor, sandbox, tell, record, tenancy, clock, log } = options;
   const store = new LedgerStore(sql);
   const arrivals = new Arrivals(sql, store);
   const dispatchAt = new Timer(clock, () => dispatch());
   const noticesAt = new Timer(clock, () => lookForNotices());
   const dispatcher = new Dispatcher({
     store,
-    deliver: (request, on) => deliverTo({ sandbox, record, clock }, request, on),
+    deliver: tenancy?.deliver ?? ((request, on) => deliverTo({ sandbox, record, clock }, request, on)),
     tell,
     wakeAt: (time) => dispatchAt.set(time),
     clock,
@@ -61,9 +74,10 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     log,
     concurrency: CONCURRENCY,
   });
-  // While the gateway is down, nothing is attempted: events are dispatched when it becomes ready.
+  // While the gateway is down, nothing is attempted: events are dispatched when it becomes ready. Where each chat has a
+  // gateway of its own, the attempt starts it.
   const dispatch = (): void => {
-    if (supervisor.status().state === "ready") dispatcher.run();
+    if (tenancy !== undefined || supervisor.status().state === "ready") dispatcher.run();
   };
   const stopListening = supervisor.onChange(dispatch);
   const notices = new Notices({ store, tell, wakeAt: (time) => noticesAt.set(time), clock, log });
@@ -78,13 +92,18 @@ export function createLedger(options: LedgerOptions): RunningLedger {
 
   return {
     async admit(event) {
-      const recorded = await arrivals.record(event).catch((error: unknown) => {
+      const record = async (): Promise<Recorded> => {
+        await tenancy?.arrives(event);
+        return arrivals.record(event);
+      };
+      const recorded = await record().catch((error: unknown) => {
         supervisor.checkVolume();
         throw error;
       });
       if (recorded === "left") return { duplicate: true, ready: true };
-      const ready = supervisor.status().state === "ready";
-      if (!ready) supervisor.needed();
+      const own = tenancy?.isReady(event);
+      const ready = own ?? supervisor.status().state === "ready";
+      if (own === undefined && !ready) supervisor.needed();
       // Dispatch after responding: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
       // Behind a message that waits for hours, a new one gets its notice at once.
@@ -109,28 +128,6 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       await dispatcher.stop();
     },
   };
-}
-
-/** A single timer for a point in time. */
-class Timer {
-  readonly #clock: Clock;
-  readonly #run: () => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(clock: Clock, run: () => void) {
-    this.#clock = clock;
-    this.#run = run;
-  }
-
-  /** Replaces the time set before. */
-  set(time: number): void {
-    this.clear();
-    this.#timer = setTimeout(this.#run, Math.min(Math.max(time - this.#clock(), 0), LONGEST_TIMER_MS));
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
 }
 
 interface Arrival {

@@ -12,7 +12,9 @@ import { createLog } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { VERSION } from "../contract/names.ts";
 import { BROKER_PATH, BROKER_VARIABLE, withPasses } from "../contract/services.ts";
-import { trimmedVariables } from "../contract/variables.ts";
+import type { TenantId } from "../contract/tenant.ts";
+import { REST_TENANT, TENANT_VARIABLE, trimmedVariables } from "../contract/variables.ts";
+import { chosenTenant } from "../edge/admin/tenants.ts";
 import { adminTokenAccess } from "../edge/sign-in.ts";
 import { createEdge, type EdgeOptions } from "../edge/app.ts";
 import { createBroker } from "../edge/broker.ts";
@@ -21,6 +23,8 @@ import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { Teller } from "../edge/ledger/tell.ts";
 import { accessIdentity } from "../edge/identity.ts";
+import type { ActivityEntry } from "../edge/ports.ts";
+import { EdgesByChat } from "../edge/tenants/edges.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { ensureDirectory } from "../process/files.ts";
 import { listen, noticeHangUp } from "../process/listen.ts";
@@ -38,6 +42,8 @@ import { configuredProxy, proxyClients } from "./proxy.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { telegramIntake } from "./telegram/intake.ts";
+import { HostTenancy } from "./tenants/tenancy.ts";
+import { TenantUsers } from "./tenants/users.ts";
 import { print, printError } from "../shared/terminal.ts";
 
 const CLOSE_MS = 1_000;
@@ -66,13 +72,15 @@ function hostAccess(
 }
 
 /**
- * Returns the gateway's environment: its own variables and those that Node reads, with passes for the broker instead of
+ * Returns a gateway's environment: its own variables and those that Node reads, with passes for the broker instead of
  * keys.
  */
-function childEnvironment(environment: Environment, broker: { origin: string; token: string }): Environment {
+function childEnvironment(environment: Environment, broker: { address: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
-  const url = `${broker.origin}${BROKER_PATH}`;
-  const own = withPasses({ ...gatewayEnvironment(environment), [BROKER_VARIABLE]: url }, broker.token);
+  const own = withPasses(
+    { ...gatewayEnvironment(environment), [BROKER_VARIABLE]: broker.address },
+    broker.token,
+  );
   return { ...Object.fromEntries(system), ...own, STEWARD_BIND: "127.0.0.1" };
 }
 
@@ -98,18 +106,27 @@ try {
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
-  // 2. The ledger's database, before the gateway opens the same file.
+  // 2. The ledger's database, before the gateway opens the same file. From here on this process is an ordinary user, too
+  //    where each chat gets a user of its own.
+  const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
     log.error("a store could not be read and was set aside", { ...report }),
   );
 
   // 3. The gateway, which only this process can reach.
+  const { configPath } = settings;
+  const commands = { command: gatewayCommand(), cli: cliCommand() };
+  const environmentFor = ({ path: place = BROKER_PATH, token }: { path?: string; token: string }) =>
+    childEnvironment(process.env, { address: `${ownOrigin(settings)}${place}`, token });
   const supervisor = createSupervisor({
-    command: gatewayCommand(),
-    cli: cliCommand(),
-    environment: childEnvironment(process.env, { origin: ownOrigin(settings), token: brokerToken }),
+    ...commands,
+    environment: {
+      ...environmentFor({ token: brokerToken }),
+      ...(users && { [TENANT_VARIABLE]: REST_TENANT }),
+    },
     home: settings.home,
+    user: users?.base,
     gatewayPort: settings.gatewayPort,
     controlToken,
     bundle,
@@ -119,25 +136,49 @@ try {
     ledgerProblem: () => sql.problem(),
     bootMs: performance.now(),
   });
-  const broker = createBroker({
+  const brokering = {
     environment: process.env,
-    token: () => brokerToken,
     fetch,
     proxy: {
-      address: configuredProxy(settings.configPath, process.env),
+      address: configuredProxy(configPath, process.env),
       client: proxyClients({ clock: Date.now }),
     },
     log,
-  });
+  };
+  // Where each chat has a gateway of its own, this one serves browsers, and writes to no chat.
+  const noChat = users && ({ platform: "web", chat: "" } as const);
+  const broker = createBroker({ ...brokering, chat: noChat, token: () => brokerToken });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
-  const teller = new Teller({ sandbox, environment: process.env, fetch });
   const activity = new ActivityStore(sql, Date.now);
+  const record = (entry: Omit<ActivityEntry, "at">): void => activity.record(entry);
+  const tenancy =
+    users &&
+    new HostTenancy({
+      sql,
+      home: settings.home,
+      sandbox,
+      record,
+      maxSandboxes: edge.maxSandboxes,
+      sleepAfterMs: edge.sleepAfterMs,
+      users,
+      configPath,
+      logs: path.join(settings.home, "logs", "tenants"),
+      commands,
+      environment: environmentFor,
+      broker: brokering,
+      bundle,
+      onOutput: write,
+      clock: Date.now,
+      log,
+    });
+  const teller = new Teller({ sandbox, environment: process.env, fetch });
   const ledger = createLedger({
     sql,
     supervisor,
     sandbox,
-    tell: (...told) => teller.tell(...told),
-    record: (entry) => activity.record(entry),
+    tell: tenancy?.tell ?? ((...told) => teller.tell(...told)),
+    record,
+    tenancy,
     clock: Date.now,
     log,
   });
@@ -145,7 +186,6 @@ try {
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
-  const { configPath } = settings;
   const fetched = { configPath, environment: process.env, sql, ledger, clock: Date.now, log };
   const intakes = [telegramIntake(fetched), discordIntake(fetched)];
   const backups = hostBackups({ supervisor, home: settings.home, timers: systemTimers, log });
@@ -156,8 +196,9 @@ try {
 
   // 4. Edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
-  const app = createEdge({
+  const deployment: EdgeOptions = {
     settings: edge,
+    tenants: tenancy?.tenants,
     bundle,
     attestation: attestationOf(process.env),
     stackKey: process.env[ATTESTATION_KEY_VARIABLE],
@@ -171,18 +212,23 @@ try {
       lastAnswer: async (question) => answers.last(question),
     },
     signatures: { useSignature: async (mac, expiresAt) => signatures.use(mac, expiresAt) },
-    sandbox,
+    sandbox: tenancy?.asShown(sandbox) ?? sandbox,
     backups,
     broker: async (request) => {
       await noticeHangUp(request.signal);
-      return broker.handle(request);
+      return tenancy?.answerBroker(request) ?? broker.handle(request);
     },
     ...access,
     clock: Date.now,
     log,
-  });
+  };
+  const edges = new EdgesByChat<ReturnType<typeof createEdge>>();
+  const edgeOf = (tenant: TenantId | undefined) =>
+    edges.of(tenant, () =>
+      createEdge(tenant !== undefined && tenancy ? tenancy.edgeOf(tenant, deployment) : deployment),
+    );
   const server = await listen({
-    fetch: (request, client) => app.fetch(request, client),
+    fetch: (request, client) => edgeOf(tenancy && chosenTenant(request)).fetch(request, client),
     hostname: settings.bind,
     port: settings.edgePort,
     onUpgrade: chatProxy({ supervisor, gatewayPort: settings.gatewayPort, controlToken }),
@@ -199,13 +245,14 @@ try {
     alerts?.stop();
     await Promise.all([server.close(CLOSE_MS), ...intakes.map((intake) => intake.stop())]);
     const recorded = ledger.close();
-    await supervisor.stop();
+    await Promise.all([supervisor.stop(), tenancy?.stop()]);
     await Promise.race([recorded, new Promise((resolve) => setTimeout(resolve, RECORD_MS))]);
     sql.close();
     process.exit(0);
   });
 
   for (const intake of intakes) intake.start();
+  tenancy?.start();
   backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
   saveMemory();

@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { StewardError } from "../contract/errors.ts";
 
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
@@ -20,17 +29,19 @@ export function ensureDirectory(path: string): void {
 
 /**
  * Writes a file so that a reader sees the old content or the new one, never a half, and so that the
- * new one survives a power cut. Readable by this user alone.
+ * new one survives a power cut. By default readable by this user alone.
  *
  * @throws StewardError `data_directory_unwritable` where the rights do not suffice,
  * `disk_full` where there is no room.
  */
-export function writeFileAtomic(path: string, content: string | Uint8Array): void {
+export function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o600): void {
   const temporary = `${path}.${process.pid}.tmp`;
   guard(path, () => {
     try {
-      const file = openSync(temporary, "w", 0o600);
+      const file = openSync(temporary, "w", mode);
       try {
+        // The process's mask takes rights away.
+        if (mode !== 0o600) fchmodSync(file, mode);
         writeFileSync(file, content);
         fsyncSync(file);
       } finally {

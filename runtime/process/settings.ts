@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { StewardError } from "../contract/errors.ts";
 import { LOG_LEVELS, type LogLevel } from "../shared/log.ts";
 import { CONFIG_FILE, DATA_DIRECTORY, PORTS } from "../contract/names.ts";
-import { CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
+import { CONFIG_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 
 /** Settings of a process of the container: where it listens and keeps its data. */
 export interface ProcessSettings {
@@ -53,7 +53,7 @@ export function readProcessSettings(environment: Environment): ProcessSettings {
   const controlToken = environment[CONTROL_TOKEN_VARIABLE] || undefined;
   return {
     home,
-    configPath: join(home, CONFIG_FILE),
+    configPath: environment[CONFIG_VARIABLE] || join(home, CONFIG_FILE),
     bind,
     gatewayPort,
     supervisorPort,

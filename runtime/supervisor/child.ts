@@ -5,10 +5,20 @@ import { handOver, SECRETS_FD } from "../process/environment.ts";
 /** Time for which the process's last output may still be on its way. */
 const LAST_WORDS_MS = 1_000;
 
+/** A user of the machine that is not this process's own. */
+export interface ProcessUser {
+  /** The user's id, and its group's. */
+  id: number;
+  /** Runs work with the rights to start and to end the user's processes. */
+  withRights<T>(work: () => T): T;
+}
+
 /** Command to run. */
 export interface ChildOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
+  /** Default: the user that this process runs as. */
+  user?: ProcessUser | undefined;
   /** Its whole standard input. Default: a pipe that closes when this process is gone. */
   input?: string;
 }
@@ -51,12 +61,17 @@ function spawnChild(options: ChildOptions): Child {
   const [file, ...args] = options.command;
   const { environment, secrets } = handOver(options.environment);
   const stdio = ["pipe", "pipe", "pipe", "pipe"] as const;
-  const child = spawn(file, args, { env: environment, detached: true, stdio: [...stdio] });
+  const { user } = options;
+  const withRights = user === undefined ? <T>(work: () => T): T => work() : user.withRights;
+  const identity = user && { uid: user.id, gid: user.id };
+  const child = withRights(() =>
+    spawn(file, args, { env: environment, detached: true, stdio: [...stdio], ...identity }),
+  );
   const { pid } = child;
   const kill = (signal: NodeJS.Signals): void => {
     if (pid === undefined) return;
     try {
-      process.kill(-pid, signal);
+      withRights(() => process.kill(-pid, signal));
     } catch (error) {
       const gone = error instanceof Error && "code" in error && error.code === "ESRCH";
       if (!gone) throw error;

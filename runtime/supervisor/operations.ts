@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readFile, realpath } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { CliResult, OperationReply, OperationRequest } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import { type ErrorCode, reason, StewardError } from "../contract/errors.ts";
@@ -8,6 +8,7 @@ import { CONFIG_FILE } from "../contract/names.ts";
 import { REQUEST_FLAG } from "../operations/reply.ts";
 import { parseJson } from "../shared/json.ts";
 import { createRedactor, MASK, redactValue } from "../shared/redact.ts";
+import type { ProcessUser } from "./child.ts";
 import { markSecrets } from "./config-marks.ts";
 import { CUT_NOTE, runCommand, TIMED_OUT } from "./run-command.ts";
 import type { Timers } from "./timers.ts";
@@ -38,7 +39,10 @@ interface OperationsOptions {
   cli: readonly [string, ...string[]];
   /** The gateway's environment. */
   environment: Environment;
-  home: string;
+  /** The config file. `cat` shows files beside it. */
+  configPath: string;
+  /** See `ChildOptions`. */
+  user?: ProcessUser | undefined;
   timers: Timers;
 }
 
@@ -70,12 +74,12 @@ export function createOperations(options: OperationsOptions): RunOperation {
 }
 
 async function run(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
-  const { cli, environment, home, timers } = options;
+  const { cli, environment, configPath, user, timers } = options;
   // Loaded when somebody looks, as the schema below.
   const { readRequest } = await import("../operations/registry.ts");
   const { operation, input } = readRequest(request.operation, request.input);
   if (operation.name === "cat") return runCat(options, input);
-  const config = await readFile(join(home, CONFIG_FILE), "utf8").catch(() => "");
+  const config = await readFile(configPath, "utf8").catch(() => "");
   // The schema weighs more than the supervisor itself, and is needed when somebody looks.
   const { secretValuesIn } = await import("../contract/config/text.ts");
   const secrets = secretValuesIn(config, environment);
@@ -84,7 +88,7 @@ async function run(options: OperationsOptions, request: Unchecked): Promise<Oper
   const redact = createRedactor(environment, [...secrets, ...escaped]);
   const text = JSON.stringify({ operation: operation.name, input });
   const command = [...cli, REQUEST_FLAG] as const;
-  const result = await runCommand({ command, environment, input: text, redact, timers });
+  const result = await runCommand({ command, environment, user, input: text, redact, timers });
   const reply = readReply(result);
   // A value that is short enough to occur in ordinary text is masked where it is all of the answer.
   if (reply.ok && typeof reply.value === "string" && reply.value !== "" && secrets.includes(reply.value))
@@ -94,10 +98,10 @@ async function run(options: OperationsOptions, request: Unchecked): Promise<Oper
 
 /** Needs no process, so it works if none can start. */
 async function runCat(
-  { environment, home }: OperationsOptions,
+  { environment, configPath }: OperationsOptions,
   { file: name = "" }: { file?: string },
 ): Promise<OperationReply> {
-  const file = await readDataFile(home, name);
+  const file = await readDataFile(dirname(configPath), name);
   if (!file.ok) return failure("file_unreadable", `cat: ${name}: ${file.problem}`);
   const { text, notes } = await showJson(name, file.text, environment);
   return { ok: true, value: { text }, notes };

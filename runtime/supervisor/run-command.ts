@@ -1,7 +1,7 @@
 import type { CliResult } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import type { Redactor } from "../shared/redact.ts";
-import { startChild } from "./child.ts";
+import { type ProcessUser, startChild } from "./child.ts";
 import type { Timers } from "./timers.ts";
 
 const TIME_LIMIT_MS = 20_000;
@@ -19,6 +19,8 @@ export const CUT_NOTE = "[cut: the output is longer]\n";
 interface CommandOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
+  /** See `ChildOptions`. */
+  user?: ProcessUser | undefined;
   /** Its standard input. */
   input?: string;
   redact: Redactor;
@@ -29,10 +31,10 @@ interface CommandOptions {
 
 /** Runs a program to its end, within limits of time and output. What it wrote is redacted. Never rejects. */
 export async function runCommand(options: CommandOptions): Promise<CliResult> {
-  const { command, environment, input, redact, timers, timeLimitMs = TIME_LIMIT_MS } = options;
+  const { command, environment, user, input, redact, timers, timeLimitMs = TIME_LIMIT_MS } = options;
   const held = { stdout: "", stderr: "" };
   let late = false;
-  const child = startChild({ command, environment, ...(input !== undefined && { input }) });
+  const child = startChild({ command, environment, user, ...(input !== undefined && { input }) });
   child.read((stream, text) => (held[stream] += text.slice(0, HELD - held[stream].length)));
   const cancel = timers.after(timeLimitMs, () => {
     late = true;

@@ -1,4 +1,5 @@
 import { parseJson } from "../shared/json.ts";
+import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { GATEWAY_ROUTES } from "../contract/control.ts";
 import { type ErrorCode, isErrorCode, reason, type Reason } from "../contract/errors.ts";
@@ -32,6 +33,8 @@ interface RunOptions {
   child: Child;
   host: string;
   port: number;
+  /** The user that has to own the port: others' processes may know this one's id, and listen in its place. */
+  user?: number | undefined;
   startTimeoutMs: number;
   liveness: LivenessPolicy;
   timers: Timers;
@@ -55,7 +58,7 @@ export interface Run {
 
 /** Follows one run of the gateway. */
 export function startRun(options: RunOptions): Run {
-  const { child, host, port, startTimeoutMs, liveness, timers, output } = options;
+  const { child, host, port, user, startTimeoutMs, liveness, timers, output } = options;
   const { onReady, onSilent, onEnd } = options;
   let stopping = false;
   let isSilent = false;
@@ -75,7 +78,7 @@ export function startRun(options: RunOptions): Run {
     stopProbe = probeWhileReady({ host, port, timers, onSilent: heard, onHung: giveUp }, liveness);
     onReady(version);
   };
-  let stopProbe = probeUntilReady({ host, port, pid: child.pid ?? -1, timers, onReady: ready });
+  let stopProbe = probeUntilReady({ host, port, user, pid: child.pid ?? -1, timers, onReady: ready });
   const watch = async (): Promise<void> => {
     const exit = await child.exited;
     stopProbe();
@@ -107,19 +110,21 @@ interface ProbeOptions {
   port: number;
   /** The process that must answer: another one on the same port does not count. */
   pid: number;
+  user?: number | undefined;
   timers: Timers;
   /** Receives the gateway's version, once. */
   onReady(version: string | undefined): void;
 }
 
 /** Asks the gateway's port until it answers as ready. Returns a function that ends the asking. */
-function probeUntilReady({ host, port, pid, timers, onReady }: ProbeOptions): () => void {
+function probeUntilReady({ host, port, pid, user, timers, onReady }: ProbeOptions): () => void {
   let ended = false;
   let cancel: (() => void) | undefined;
   const ask = async (pause: number): Promise<void> => {
     const answer = await readiness(host, port, READY_WITHIN_MS);
     if (ended) return;
-    if (answer?.pid === pid) onReady(answer.version);
+    const isOwn = answer?.pid === pid && (user === undefined || ownerOfPort(port) === user);
+    if (isOwn) onReady(answer.version);
     else cancel = timers.after(pause, () => void ask(Math.min(pause * 1.5, LONGEST_PAUSE_MS)));
   };
   cancel = timers.after(FIRST_PAUSE_MS, () => void ask(FIRST_PAUSE_MS));
@@ -127,6 +132,19 @@ function probeUntilReady({ host, port, pid, timers, onReady }: ProbeOptions): ()
     ended = true;
     cancel?.();
   };
+}
+
+/** State of a socket that listens. */
+const LISTENS = "0A";
+
+/** Returns the user whose process listens on a port of loopback: https://docs.kernel.org/networking/proc_net_tcp.html */
+function ownerOfPort(port: number): number | undefined {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  for (const line of readFileSync("/proc/net/tcp", "utf8").split("\n")) {
+    const [, local, , state, , , , uid] = line.trim().split(/\s+/);
+    if (local === address && state === LISTENS) return Number(uid);
+  }
+  return undefined;
 }
 
 /** Policy by which a gateway that was ready counts as hung. */

@@ -7,7 +7,7 @@ import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { DiskStore } from "../backups/stores/disk.ts";
-import { startChild, type Child } from "./child.ts";
+import { startChild, type Child, type ProcessUser } from "./child.ts";
 import type { ConfigEditor } from "./config-edit.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
 import { DEFAULT_LIVENESS, type Exit, type LivenessPolicy, readFailure, type Run, startRun } from "./run.ts";
@@ -40,6 +40,15 @@ export interface SupervisorOptions {
   child?: Child;
   /** The data directory. */
   home: string;
+  /** The user of the gateway and of commands. Default: this process's own. */
+  user?: ProcessUser | undefined;
+  /** The config file that commands edit. Default: the data directory's. */
+  configPath?: string;
+  /**
+   * Folder of the log and the history of starts, where the data directory is not this process's to write. The volume is then
+   * not watched here. Default: `logs/` of the data directory.
+   */
+  logs?: string;
   /** Port on which the gateway listens on this machine. */
   gatewayPort: number;
   controlToken: string;
@@ -114,17 +123,17 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { policy = DEFAULT_POLICY, stopGraceMs = DEFAULT_STOP_GRACE_MS, bundle } = options;
   const environment = gatewayEnvironment(options);
   const redact = createRedactor(environment);
-  const configPath = join(home, CONFIG_FILE);
+  const { user, configPath = join(home, CONFIG_FILE), logs = join(home, "logs") } = options;
   const listeners = new Set<(status: SandboxStatus) => void>();
   const output = new Output({
-    file: join(home, "logs", "gateway.log"),
+    file: join(logs, "gateway.log"),
     limitBytes: options.logLimitBytes ?? DEFAULT_LOG_LIMIT,
     redact,
     firstNumber: timers.now(),
     onLine: (line) => options.onOutput?.(line),
     onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
   });
-  const history = new History(join(home, "logs"), log);
+  const history = new History(logs, log);
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
   let run: Run | undefined;
@@ -188,7 +197,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     keepStart("ready");
     happened({ type: "ready", bootMs });
     history.note(lifecycle.restarts, false);
-    volume.start();
+    if (options.logs === undefined) volume.start();
     bootMs = 0;
     log.info("gateway is ready", { pid: run?.pid, coldStartMs: lifecycle.coldStartMs });
   };
@@ -202,13 +211,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const launch = (): void => {
     // Whatever was requested in the meantime counts: a stop, or another start that was quicker.
     if (run !== undefined || lifecycle.phase !== "starting") return;
-    const child = started ?? startChild({ command: options.command, environment });
+    const child = started ?? startChild({ command: options.command, environment, user });
     started = undefined;
     killsBefore = oomKills();
     run = startRun({
       child,
       host: HOST,
       port: gatewayPort,
+      user: user?.id,
       startTimeoutMs: options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS,
       liveness: options.liveness ?? DEFAULT_LIVENESS,
       timers,
@@ -281,7 +291,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     backups: () => (backups ??= openBackups()),
     config: () => showConfig(configPath, environment, redact),
     editConfig,
-    operate: createOperations({ cli: options.cli, environment, home, timers }),
+    operate: createOperations({ cli: options.cli, environment, configPath, user, timers }),
     fetchGateway: async (path, init = {}) => {
       const { phase, reason } = lifecycle;
       if (phase !== "ready") return problemResponse(problem("gateway_unavailable", reason?.detail));

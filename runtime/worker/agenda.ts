@@ -1,5 +1,6 @@
 import type { ContainerBackups } from "../backups/container-backups.ts";
 import { type Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
+import type { DueSchedule } from "../edge/due-schedule.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { TenantReporter } from "../edge/tenants/reporter.ts";
 import type { Clock } from "../edge/ports.ts";
@@ -7,7 +8,6 @@ import type { Log } from "../shared/log.ts";
 import { settledWithin } from "../shared/within.ts";
 import type { Alarm, AskAgain } from "./alarm.ts";
 import type { SandboxContainer } from "./container.ts";
-import type { DueSchedule } from "./due-schedule.ts";
 import type { DutyCycle } from "./duty-cycle.ts";
 import type { ContainerGateway } from "./gateway.ts";
 import type { ContainerLedger } from "./ledger.ts";

@@ -9,19 +9,20 @@ import { chatOfTenant, isTenantId, stateKeys, type TenantChat, type TenantId } f
 import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/variables.ts";
 import { Alerts } from "../edge/alerts.ts";
 import { createBroker } from "../edge/broker.ts";
+import { DueSchedule } from "../edge/due-schedule.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import { noChatGate, TenantGate } from "../edge/tenants/gate.ts";
 import { TenantReporter } from "../edge/tenants/reporter.ts";
+import { brokerPath } from "../edge/tenants/routing.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
 import { Alarm, AskAgain } from "./alarm.ts";
 import { ChatRelay } from "./chat.ts";
 import { ContainerMemory } from "./container-memory.ts";
 import { ContainerPorts } from "./container-ports.ts";
 import { SandboxContainer } from "./container.ts";
-import { DueSchedule } from "./due-schedule.ts";
 import { durableSql } from "./durable-sql.ts";
 import { DutyCycle } from "./duty-cycle.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
@@ -29,7 +30,7 @@ import { ContainerGateway } from "./gateway.ts";
 import { ContainerLedger } from "./ledger.ts";
 import { received } from "./rpc.ts";
 import { Sleep } from "./sleep.ts";
-import { brokerPath, remoteDirectory } from "./tenants.ts";
+import { remoteDirectory } from "./tenants.ts";
 
 /** Backoff for restarting an always-on container that keeps ending. */
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };

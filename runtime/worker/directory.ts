@@ -1,26 +1,12 @@
 import type { DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
 import type { OperationRequest } from "../contract/control.ts";
-import type { GrantedRole } from "../contract/config/rights.ts";
-import type { Delivery, Platform } from "../contract/delivery.ts";
-import { StewardError } from "../contract/errors.ts";
+import type { Delivery } from "../contract/delivery.ts";
 import { AGENT } from "../contract/names.ts";
-import { chatOfTenant, stateKeys, type TenantId } from "../contract/tenant.ts";
-import { messageIn, messageTo, post } from "../edge/ledger/post.ts";
-import { readAccessRules } from "../edge/tenants/access-rules.ts";
-import { TenantDesk } from "../edge/tenants/desk.ts";
-import { adoptApprovals, operateOnPeople } from "../edge/tenants/operations.ts";
-import { TenantOutbox } from "../edge/tenants/outbox.ts";
-import { People } from "../edge/tenants/people.ts";
+import { stateKeys, type TenantId } from "../contract/tenant.ts";
 import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
-import { TenantRoster } from "../edge/tenants/roster.ts";
+import { TenantReception } from "../edge/tenants/reception.ts";
 import { Waves } from "../edge/tenants/waves.ts";
-import {
-  APPROVED_TEXT,
-  type AccessRules,
-  type ChannelAccess,
-  channelAccess,
-} from "../shared/channel-access.ts";
 import { Alarm } from "./alarm.ts";
 import { ContainerMemory } from "./container-memory.ts";
 import { durableSql } from "./durable-sql.ts";
@@ -36,93 +22,73 @@ const MOST_ASKED = 20;
  * chat's first message only: what follows goes to the chat's own object.
  */
 export class Directory extends DurableObject<WorkerEnvironment> {
-  readonly #roster: TenantRoster;
-  readonly #people: People;
-  readonly #desk: TenantDesk;
-  readonly #outbox: TenantOutbox;
+  readonly #reception: TenantReception;
   readonly #alarm: Alarm;
-  readonly #notes: ContainerMemory;
   readonly #waves: Waves;
-  #adopting: Promise<void> | undefined;
-  /** The rules of each platform that were read last. */
-  readonly #rules = new Map<Platform, AccessRules>();
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
     const { variables, settings } = readWorker(env);
     const sql = durableSql(ctx.storage);
-    const clock = Date.now;
-    const log = consoleLog(variables);
-    const send: typeof fetch = (url, init) => fetch(url, init);
     this.#alarm = new Alarm({ storage: ctx.storage, waitUntil: (work) => ctx.waitUntil(work) });
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
-    this.#notes = new ContainerMemory(sql);
-    this.#roster = new TenantRoster(sql, clock);
+    this.#reception = new TenantReception({
+      sql,
+      notes: new ContainerMemory(sql),
+      environment: variables,
+      readConfig: async () => (await env.STATE.get(stateKeys().config))?.text(),
+      sandbox: remoteSandbox(env, AGENT),
+      hasState: async () => {
+        const { objects } = await env.STATE.list({ prefix: stateKeys().generations, limit: 1 });
+        return objects.length > 0;
+      },
+      changeRights: (tenant, grant) =>
+        ctx.waitUntil(received(env.SANDBOX.getByName(tenant).changeRights(grant))),
+      wakeAt: (time) => this.#alarm.wakeAt(time),
+      fetch: (url, init) => fetch(url, init),
+      clock: Date.now,
+      log: consoleLog(variables),
+    });
+    const { roster } = this.#reception;
     this.#waves = new Waves({
       sql,
       version: env.VERSION?.id ?? "",
       canaries: settings.canaryTenants,
-      knows: (tenant) => this.#roster.has(tenant),
-      isWell: (tenant) => this.#roster.isWell(tenant),
+      knows: (tenant) => roster.has(tenant),
+      isWell: (tenant) => roster.isWell(tenant),
       look: (tenant) => received(env.SANDBOX.getByName(tenant).lookAsDeployed()),
-      clock,
-    });
-    this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
-    this.#outbox = new TenantOutbox({
-      sql,
-      send: async (tenant, text) => {
-        const { platform, chat } = chatOfTenant(tenant);
-        if (platform !== "web") await post(platform, messageIn(platform, chat, text, variables), send);
-      },
-      clock,
-      log,
-    });
-    this.#desk = new TenantDesk({
-      access: (platform) => this.#access(platform),
-      lists: (platform) => this.#people.on(platform),
-      meet: (tenant) => this.#roster.meet(tenant),
-      place: (...where) => this.#people.meet(...where),
-      say: async (event, text) => {
-        const request = messageTo(event, text, variables);
-        if (request !== undefined) await post(event.platform, request, send);
-      },
+      clock: Date.now,
     });
   }
 
   introduce(tenant: TenantId, event: Delivery) {
-    return answer(async () => {
-      const movedTo = this.#roster.movedTo(tenant);
-      if (movedTo !== undefined)
-        return { admitted: false, note: `passed on to ${movedTo}`, movedTo } as const;
-      await this.#adopt();
-      return this.#desk.introduce(tenant, event);
-    });
+    return answer(() => this.#reception.introduce(tenant, event));
   }
 
   report(tenant: TenantId, report: TenantReport) {
-    return answer(() => this.#roster.report(tenant, report));
+    return answer(() => this.#reception.roster.report(tenant, report));
   }
 
   moved(tenant: TenantId, to: TenantId) {
-    return answer(() => this.#roster.move(tenant, to));
+    return answer(() => this.#reception.roster.move(tenant, to));
   }
 
   knows(tenant: TenantId) {
-    return answer(() => this.#roster.has(tenant));
+    return answer(() => this.#reception.roster.has(tenant));
   }
 
   tenants(query: TenantQuery) {
-    return answer(() => this.#roster.list(query));
+    return answer(() => this.#reception.roster.list(query));
   }
 
   totals() {
-    return answer(() => this.#roster.totals());
+    return answer(() => this.#reception.roster.totals());
   }
 
   makeRoom(wanting: TenantId) {
     return answer(async () => {
       // Where those are in use that were used longest ago, so are the others.
-      const idle = this.#roster.running().filter((one) => one !== wanting);
+      const idle = this.#reception.roster.running().filter((one) => one !== wanting);
       for (const tenant of idle.slice(0, MOST_ASKED)) {
         const object = this.env.SANDBOX.getByName(tenant);
         if (await received(object.sleepEarly())) return true;
@@ -133,7 +99,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   configChanged() {
     return answer(async () => {
-      const told = this.#roster
+      const told = this.#reception.roster
         .running()
         .map((one) => received(this.env.SANDBOX.getByName(one).followConfig()));
       await Promise.allSettled(told);
@@ -152,61 +118,12 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   }
 
   operate(request: OperationRequest) {
-    return answer(async () => {
-      await this.#adopt();
-      return operateOnPeople(this.#people, request);
-    });
+    return answer(() => this.#reception.operate(request));
   }
 
   /** Sends what waits in the outbox. */
   async alarm(): Promise<void> {
     this.#alarm.fired();
-    await this.#outbox.run();
-    this.#schedule();
-  }
-
-  /** Takes over the approvals from before, once. */
-  async #adopt(): Promise<void> {
-    if (this.#notes.read("adopted") === "yes") return;
-    this.#adopting ??= adoptApprovals({
-      sandbox: remoteSandbox(this.env, AGENT),
-      hasState: async () => {
-        const { objects } = await this.env.STATE.list({ prefix: stateKeys().generations, limit: 1 });
-        return objects.length > 0;
-      },
-      people: this.#people,
-    }).finally(() => {
-      this.#adopting = undefined;
-    });
-    await this.#adopting;
-    this.#notes.write("adopted", "yes");
-  }
-
-  /** Returns the access rules of the config in the bucket; of the last one that could be read while it is broken. */
-  async #access(platform: Platform): Promise<ChannelAccess> {
-    const object = await this.env.STATE.get(stateKeys().config);
-    const text = await object?.text();
-    const rules = readAccessRules(text, platform) ?? this.#rules.get(platform);
-    if (rules === undefined)
-      throw new StewardError("config_invalid", "The config in the bucket does not say who may write.");
-    this.#rules.set(platform, rules);
-    return channelAccess(rules, this.#people.on(platform));
-  }
-
-  /** Tells a sender of its approval, and has its chat ask again. */
-  #rightsChanged(platform: Platform, sender: string, role: GrantedRole | undefined): void {
-    const tenant = this.#people.directChat(platform, sender);
-    if (tenant === undefined) return;
-    this.ctx.waitUntil(
-      received(this.env.SANDBOX.getByName(tenant).changeRights({ channel: platform, sender, role })),
-    );
-    if (role === undefined) return;
-    this.#outbox.add(tenant, APPROVED_TEXT[role]);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    const { nextAt } = this.#outbox;
-    if (nextAt !== undefined) this.#alarm.wakeAt(nextAt);
+    await this.#reception.tell();
   }
 }

@@ -40,7 +40,7 @@ export interface PeopleOperations {
 }
 
 /** The directory's calls. */
-export type DirectoryCalls = Remote<TenantDirectory & Tenants & PeopleOperations>;
+export type DirectoryCalls = Remote<TenantDirectory & Required<Tenants> & PeopleOperations>;
 
 /** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {

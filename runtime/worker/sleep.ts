@@ -1,9 +1,9 @@
 import type { ContainerBackups } from "../backups/container-backups.ts";
+import type { DueSchedule } from "../edge/due-schedule.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { ChatRelay } from "./chat.ts";
 import type { SandboxContainer } from "./container.ts";
-import type { DueSchedule } from "./due-schedule.ts";
 import type { ContainerGateway } from "./gateway.ts";
 import type { ContainerLedger } from "./ledger.ts";
 

@@ -9,36 +9,26 @@ import { chosenTenant } from "../edge/admin/tenants.ts";
 import { createClosedEdge, createEdge } from "../edge/app.ts";
 import { live } from "../edge/home-route.ts";
 import { accessIdentity } from "../edge/identity.ts";
+import { EdgesByChat } from "../edge/tenants/edges.ts";
+import { readBrokerUrl } from "../edge/tenants/routing.ts";
 import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
-import { objectOf, readBrokerUrl, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
+import { objectOf, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
 
 type Edge = ReturnType<typeof createEdge>;
 
-/** Edges of one isolate, which serves one version, by the object that their pages show. */
-const edges = new Map<string, Edge>();
-/** An edge takes little memory, and an operator looks at few chats. */
-const MOST_EDGES = 50;
+/** Edges of one isolate, which serves one version. */
+const edges = new EdgesByChat<Edge>();
 
 /** Returns the edge of the sandbox that serves the deployment, or of the chat that an operator has chosen. */
 function edgeFor(request: Request, env: WorkerEnvironment): Edge {
   const tenant = env.DIRECTORY === undefined ? undefined : chosenTenant(request);
-  const name = tenant ?? AGENT;
-  const known = edges.get(name);
-  if (known !== undefined) return known;
-  if (edges.size >= MOST_EDGES) {
-    // Never the deployment's: it counts strangers' requests, and a stranger's request makes an edge too.
-    const oldest = [...edges.keys()].find((one) => one !== AGENT);
-    if (oldest !== undefined) edges.delete(oldest);
-  }
-  const edge = buildEdge(env, tenant);
-  edges.set(name, edge);
-  return edge;
+  return edges.of(tenant, () => buildEdge(env, tenant));
 }
 
 function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {

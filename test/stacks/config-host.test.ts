@@ -55,17 +55,20 @@ describe("a host stack's configuration", () => {
     ]);
   });
 
-  test("has one sandbox for all chats", () => {
-    const chat = {
-      "steward:tenancy": "chat",
-      "steward:maxSandboxes": "3",
-      "steward:canaryTenants": '["slack-C0123456789"]',
-    };
-    expect(problems({ ...HOST, ...chat })).toEqual(
-      ["canaryTenants", "maxSandboxes", "tenancy"].map(
-        (key) => `steward:${key}: belongs to a serverless stack, and steward:target is host`,
-      ),
-    );
+  test("has one sandbox for all chats, or one for each", () => {
+    const chat = { ...HOST, "steward:tenancy": "chat" };
+    const variables = (values: Record<string, string>) =>
+      environmentOf("host", loadConfig(source(values))).variables;
+    expect(variables(chat)).toMatchObject({ TENANCY: "chat", MAX_SANDBOXES: "10" });
+    expect(variables({ ...chat, "steward:maxSandboxes": "3" })).toMatchObject({ MAX_SANDBOXES: "3" });
+    for (const shared of [HOST, { ...HOST, "steward:tenancy": "shared" }])
+      expect(Object.keys(variables(shared))).not.toContain("TENANCY");
+    expect(problems({ ...HOST, "steward:maxSandboxes": "3" })).toEqual([
+      "steward:maxSandboxes: has no effect: all chats share one sandbox unless steward:tenancy is chat",
+    ]);
+    expect(problems({ ...chat, "steward:canaryTenants": '["slack-C0123456789"]' })).toEqual([
+      "steward:canaryTenants: belongs to a serverless stack, and steward:target is host",
+    ]);
   });
 
   test("sends no e-mail", () => {

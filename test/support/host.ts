@@ -26,6 +26,10 @@ export interface HostOptions {
   environment?: Record<string, string>;
   /** Content of `steward.json` before the first start. */
   config?: unknown;
+  /** Puts something into the data directory before the first start. */
+  prepare?(home: string): Promise<void>;
+  /** Command that runs the process, such as one that takes rights away. */
+  before?: readonly string[];
 }
 
 async function entryPoint(build: HostBuild): Promise<string> {
@@ -35,11 +39,18 @@ async function entryPoint(build: HostBuild): Promise<string> {
 }
 
 /** Starts the host's process with stand-ins for Slack and the model; `stop` ends all of it. */
-export async function startHost({ build = "source", environment = {}, config }: HostOptions = {}) {
+export async function startHost({
+  build = "source",
+  environment = {},
+  config,
+  prepare,
+  before = [],
+}: HostOptions = {}) {
   const home = await mkdtemp(path.join(tmpdir(), "steward-host-"));
   const configFile = path.join(home, "steward.json");
   const writeConfig = (value: unknown) => writeFile(configFile, JSON.stringify(value));
   if (config !== undefined) await writeConfig(config);
+  await prepare?.(home);
   const slack = await startSlack({
     ...LOOPBACK,
     botToken: SECRETS.slackBotToken,
@@ -47,7 +58,8 @@ export async function startHost({ build = "source", environment = {}, config }: 
   });
   const model = await startModel({ ...LOOPBACK, apiKey: SECRETS.anthropicApiKey });
   const [edgePort, gatewayPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, [await entryPoint(build)], {
+  const [command = "", ...args] = [...before, process.execPath, await entryPoint(build)];
+  const child = spawn(command, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],
@@ -107,6 +119,7 @@ export async function startHost({ build = "source", environment = {}, config }: 
   return {
     url,
     home,
+    pid: child.pid ?? 0,
     gatewayPid,
     slack,
     gatewayPort,

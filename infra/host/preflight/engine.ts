@@ -19,6 +19,8 @@ export interface HostPlan {
   memoryMiB: number;
   /** Processors that the container may keep busy. */
   cpus: number;
+  /** Chats' gateways, each of a user of its own, that may run at the same time; absent if one gateway serves all chats. */
+  chats?: number | undefined;
   /** Free space that is required on the engine's disk and on the disk of the data. */
   diskMiB: number;
   /** The image's name, where it is not built from this checkout. */
@@ -38,7 +40,13 @@ export interface Host {
   rootDirectory: string;
   /** The current container, running or not; the previous version's container if an update rolled back to it. */
   container:
-    | { id: string; running: boolean; labels: Record<string, string>; data: DataMount | undefined }
+    | {
+        id: string;
+        image: string;
+        running: boolean;
+        labels: Record<string, string>;
+        data: DataMount | undefined;
+      }
     | undefined;
   /** Path of the named volume on the host, if the volume exists. */
   volumeDirectory: string | undefined;
@@ -63,6 +71,8 @@ interface Info {
 
 interface Inspected {
   Id: string;
+  /** The image's id. */
+  Image: string;
   State: { Running: boolean };
   Config: { Labels: Record<string, string> | null };
   Mounts: DataMount[];
@@ -83,6 +93,7 @@ export async function lookAt({ names, image, environment: env }: HostPlan): Prom
     rootDirectory: info.DockerRootDir,
     container: container && {
       id: container.Id,
+      image: container.Image,
       running: container.State.Running,
       labels: container.Config.Labels ?? {},
       data: container.Mounts.find(({ Destination }) => Destination === DATA_DIRECTORY),

@@ -1,5 +1,5 @@
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
+import { CONTAINER_USER, DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { tail } from "../../shell/process.ts";
 import type { Containers, Inspected } from "./containers.ts";
@@ -7,7 +7,9 @@ import type { Containers, Inspected } from "./containers.ts";
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
 const RETRY_AFTER_MS = 500;
-const READ_SCHEMA = `const { DatabaseSync } = require("node:sqlite");
+/** A container whose chats have users of their own runs commands as root, which may not read the data. */
+const READ_SCHEMA = `if (process.getuid() === 0) process.setuid(${CONTAINER_USER});
+const { DatabaseSync } = require("node:sqlite");
 console.log(new DatabaseSync("${DATA_DIRECTORY}/${STATE_FILE}", { readOnly: true }).prepare("PRAGMA user_version").get().user_version);`;
 
 /** Returns the name under which the previous version's container is kept until the new version responds. */

@@ -32,6 +32,13 @@ export const GATEWAY_ERRORS = {
     cause: "The chat was not let in, so no container is started for it.",
     fix: "Approve who writes there, or list the group in the config; the next message starts it.",
   },
+  tenancy_unsupported: {
+    status: 500,
+    title: "This host cannot give each chat a user of its own",
+    cause:
+      "With TENANCY=chat each chat's gateway runs as its own user, which needs root with CHOWN, KILL, SETGID and SETUID.",
+    fix: "Set steward:tenancy to shared and deploy again, or give the container what the detail names.",
+  },
   out_of_memory: {
     status: 502,
     title: "The container ran out of memory",

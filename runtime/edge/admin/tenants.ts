@@ -80,7 +80,7 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
   return async function handleTenants(context) {
     const after = context.req.query("after");
     const all = (await tenants?.tenants({ limit: ROWS + 1, after })) ?? [];
-    const renewal = await tenants?.renewal({ look: false });
+    const renewal = await tenants?.renewal?.({ look: false });
     const shown = all.slice(0, ROWS);
     const more = all.length > ROWS ? shown.at(-1)?.id : undefined;
     const content =

@@ -16,8 +16,8 @@ export const PLATFORM = "substr(key, 1, instr(key, ':') - 1)";
  * of each pair of platform and state come from the index, and only those that are shown are read.
  */
 export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
-  const { state, platform, q, since, limit, before = Number.MAX_SAFE_INTEGER } = query;
-  if (q !== undefined || since !== undefined) return searchEntries(sql, query);
+  const { state, platform, q, since, tenant, limit, before = Number.MAX_SAFE_INTEGER } = query;
+  if (q !== undefined || since !== undefined || tenant !== undefined) return searchEntries(sql, query);
   const filtered = state !== undefined || platform !== undefined;
   // One more than is shown tells whether others follow.
   const newest = filtered ? newestOfPairs(sql, query, before) : newestOfAll(sql, limit + 1, before);
@@ -33,6 +33,11 @@ const SEARCHED = 20_000;
 /** One page of a search, newest first. Fewer than `limit` with a `next` mean that older rows are still to be searched. */
 function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const { state = null, platform = null, q = "", since = 0, limit, before = Number.MAX_SAFE_INTEGER } = query;
+  const { tenant } = query;
+  const ofTenant =
+    tenant === undefined
+      ? ""
+      : "AND conversation IN (SELECT conversation FROM ledger_tenants WHERE tenant = ?)";
   const [top] = sql.all("SELECT max(seq) AS seq FROM ledger WHERE seq < ?", before);
   if (top === undefined || top["seq"] === null) return { entries: [] };
   const lowest = Math.max(0, Number(top["seq"]) - SEARCHED);
@@ -40,6 +45,7 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
     .all(
       `SELECT seq FROM ledger WHERE seq < ? AND seq > ? AND received_at >= ? AND (? IS NULL OR state = ?)
          AND (? IS NULL OR ${PLATFORM} = ?) AND (instr(lower(key), ?) > 0 OR instr(lower(conversation), ?) > 0)
+         ${ofTenant}
        ORDER BY seq DESC LIMIT ?`,
       before,
       lowest,
@@ -50,6 +56,7 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
       platform,
       q.toLowerCase(),
       q.toLowerCase(),
+      ...(tenant === undefined ? [] : [tenant]),
       limit + 1,
     )
     .map(({ seq }) => Number(seq));

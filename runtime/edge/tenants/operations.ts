@@ -1,6 +1,6 @@
 // Not loaded on demand: a Worker has one file, and such an import keeps all of the schemas' library in it.
 import * as ids from "../../contract/config/ids.ts";
-import type { OperationReply } from "../../contract/control.ts";
+import { CONTROL_ROUTES, type OperationReply, type OperationRequest } from "../../contract/control.ts";
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import { cat } from "../../operations/cat.ts";
 import type { OperationTools } from "../../operations/operation.ts";
@@ -8,8 +8,9 @@ import { pairing } from "../../operations/pairing.ts";
 import { readRequest } from "../../operations/registry.ts";
 import { replyOf } from "../../operations/reply.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { problem, problemResponse } from "../../contract/problem.ts";
 import { operate } from "../operate.ts";
-import type { Sandbox } from "../ports.ts";
+import type { PortRequest, Sandbox, SandboxPort } from "../ports.ts";
 import type { People } from "./people.ts";
 
 /** Pairing files of a data directory, as `cat` shows them. */
@@ -22,7 +23,7 @@ interface Asked {
 }
 
 /** Returns true for an operation about people, which the directory runs in place of a container. */
-export function isAboutPeople({ operation, input }: Asked): boolean {
+function isAboutPeople({ operation, input }: Asked): boolean {
   const isPairing = Object.values(pairing).some(({ name }) => name === operation);
   return isPairing || (operation === cat.name && FILE.test(fileIn(input)));
 }
@@ -55,6 +56,47 @@ function fileText(people: People, file: string): string {
 function fileIn(input: unknown): string {
   const { file } = Object(input) as { file?: unknown };
   return typeof file === "string" ? file : "";
+}
+
+/** Parts of a chat's sandbox that are the deployment's. */
+interface DeploymentParts {
+  /** The sandbox that serves the deployment. Its config file is that of all chats. */
+  deployment: Sandbox;
+  /** Runs operations about people, which start nothing. */
+  operate(request: OperationRequest): Promise<OperationReply>;
+}
+
+/** Returns a chat's sandbox with the parts that are the deployment's. */
+export function withDeploymentParts(sandbox: Sandbox, { deployment, operate }: DeploymentParts): Sandbox {
+  const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
+    port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;
+  const ask = async (request: OperationRequest): Promise<Response> => {
+    try {
+      return Response.json(await operate(request));
+    } catch (error) {
+      if (error instanceof StewardError) return problemResponse(problem(error.code, error.message));
+      throw error;
+    }
+  };
+  return {
+    status: () => sandbox.status(),
+    wake: (by) => sandbox.wake(by),
+    restart: () => sandbox.restart(),
+    request: (port, request) => {
+      const operation = aboutPeople(port, request);
+      return operation === undefined ? whose(port, request).request(port, request) : ask(operation);
+    },
+    peek: (request, port) => {
+      const operation = aboutPeople(port, request);
+      return operation === undefined ? whose(port, request).peek(request, port) : ask(operation);
+    },
+  };
+}
+
+function aboutPeople(port: SandboxPort | undefined, { path, body = "" }: PortRequest) {
+  if (port !== "supervisor" || path !== CONTROL_ROUTES.operations) return undefined;
+  const request = JSON.parse(body) as OperationRequest;
+  return isAboutPeople(request) ? request : undefined;
 }
 
 /** Dependencies of {@link adoptApprovals}. */

@@ -83,8 +83,11 @@ export interface Tenants {
   tenants(query: TenantQuery): Promise<Tenant[]>;
   /** Returns true for a chat that was let in. */
   knows(tenant: TenantId): Promise<boolean>;
-  /** Returns how far the update to the present version has come; `look`: asks the containers, and starts the canaries'. */
-  renewal(options: { look: boolean }): Promise<Renewal>;
+  /**
+   * Returns how far the update to the present version has come; `look`: asks the containers, and starts the canaries'.
+   * Absent on a host, where an update reaches all chats at once.
+   */
+  renewal?(options: { look: boolean }): Promise<Renewal>;
 }
 
 /** A part of the tenants. */

@@ -142,9 +142,9 @@ describe("gateways in a program of one's own", () => {
     ]);
     expect(await told({ tenancy: "chat" })).toEqual([]);
 
-    const onHost = { ...(await host()), tenancy: "chat" } as HostGatewayArgs;
+    const onHost = { ...(await host()), tenancy: "chat", canaryTenants: ["slack-C1"] } as HostGatewayArgs;
     await expect(registered(() => addresses(new HostGateway("bot", onHost)))).rejects.toThrow(
-      "tenancy: unknown argument",
+      "canaryTenants: unknown argument",
     );
   });
 

@@ -9,6 +9,12 @@ const port = (ip: string | undefined) => ({ ports: [{ internal: 8080, external: 
 const TAG = "registry.example.com/steward:latest";
 const DIGEST = `registry.example.com/steward@sha256:${"a".repeat(64)}`;
 
+const CHAT_USERS = {
+  user: "root",
+  securityOpts: ["no-new-privileges"],
+  capabilities: { adds: ["CAP_CHOWN", "CAP_KILL", "CAP_SETGID", "CAP_SETUID"], drops: ["ALL"] },
+};
+
 export const HOST_CASES: readonly Case[] = [
   ...["root", "0", "0:10001", "root:root"].map((user) => ({
     rule: "host-non-root",
@@ -27,6 +33,29 @@ export const HOST_CASES: readonly Case[] = [
     what: "passes another user by number",
     change: props("container", { user: "10001:10001" }),
     messages: [],
+  },
+  ...["host-non-root", "host-no-privileges"].map((rule) => ({
+    rule,
+    what: "passes root that only gives each chat a user of its own",
+    change: props("container", CHAT_USERS),
+    messages: [],
+  })),
+  {
+    rule: "host-non-root",
+    what: "refuses root with such rights that can gain others",
+    change: props("container", { ...CHAT_USERS, securityOpts: [] }),
+    messages: ["The container runs as root. Set user to steward."],
+  },
+  {
+    rule: "host-no-privileges",
+    what: "refuses a right more than these",
+    change: props("container", {
+      ...CHAT_USERS,
+      capabilities: { adds: [...CHAT_USERS.capabilities.adds, "CAP_DAC_OVERRIDE"], drops: ["ALL"] },
+    }),
+    messages: [
+      "The container is given CAP_CHOWN, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_DAC_OVERRIDE. Remove capabilities.adds.",
+    ],
   },
   {
     rule: "host-no-privileges",

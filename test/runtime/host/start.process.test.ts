@@ -1,9 +1,11 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { type NodeSql, openSqlite } from "../../../runtime/host/ledger.ts";
 import { surroundings } from "../support/gateway.ts";
-import { startRuntime } from "../support/processes.ts";
+import { startRuntime, temporaryDirectory } from "../support/processes.ts";
 
 test("a data directory that cannot be created is reported with the fix", async () => {
   const { environment } = await surroundings();
@@ -39,4 +41,39 @@ test("the ledger of a newer version is reported with the fix, and left as it is"
   expect(inside((sql) => sql.all("SELECT state, attempts FROM ledger"))).toEqual([
     { state: "delivering", attempts: 1 },
   ]);
+});
+
+describe.runIf(process.getuid?.() === 0)("a host that is to give each chat a user of its own", () => {
+  const start = async (rights: readonly string[], prepare?: (home: string) => void) => {
+    const { environment } = await surroundings();
+    const home = path.join(await temporaryDirectory(), "data");
+    prepare?.(home);
+    const entry = path.resolve("runtime/host/main.ts");
+    const { status, stderr } = spawnSync("setpriv", [...rights, process.execPath, entry], {
+      env: { ...environment, STEWARD_HOME: home, TENANCY: "chat", PATH: process.env["PATH"] },
+      encoding: "utf8",
+    });
+    return { status, stderr, home };
+  };
+
+  test.each([
+    [["--reuid=10001", "--clear-groups"], "The process does not run as root."],
+    [["--bounding-set=-setuid,-kill"], "The container lacks KILL, SETUID."],
+    [["--bounding-set=-all"], "The container lacks CHOWN, KILL, SETGID, SETUID."],
+  ])("does not start with %j, and leaves the data as it is", async (rights, detail) => {
+    const { status, stderr, home } = await start(rights);
+    expect(stderr).toContain(`Error [tenancy_unsupported]: ${detail}`);
+    expect(stderr).toMatch(/^Fix: .*steward:tenancy to shared/m);
+    expect(status).toBe(1);
+    expect(existsSync(home)).toBe(false);
+  });
+
+  test("does not start with data of root's, and names the command that helps", async () => {
+    const { status, stderr, home } = await start([], (folder) => {
+      mkdirSync(folder, { mode: 0o700 });
+      writeFileSync(path.join(folder, "steward.json"), "{}");
+    });
+    expect(stderr).toContain(`chown -R 10001:10001 ${home}`);
+    expect(status).toBe(1);
+  });
 });

@@ -67,7 +67,7 @@ const onTerminal = (words: readonly string[]) => refusalOf(runCommandLine(contex
 const operate = createOperations({
   cli: ["/no-process-may-start"],
   environment,
-  home,
+  configPath: join(home, "steward.json"),
   timers: systemTimers,
 });
 const toSupervisor = (operation: string, input: unknown) => refusalOf(operate({ operation, input }));

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { brokerPath, objectOf, readBrokerUrl } from "../../../runtime/worker/tenants.ts";
+import { brokerPath, readBrokerUrl } from "../../../runtime/edge/tenants/routing.ts";
+import { objectOf } from "../../../runtime/worker/tenants.ts";
 import { slackEvent } from "../../support/edge.ts";
 
 const event = (payload: Record<string, unknown>) =>

@@ -1,19 +1,18 @@
 import { expect, test } from "vitest";
-import type { ContainerMemory } from "../../../runtime/worker/container-memory.ts";
-import { DueSchedule } from "../../../runtime/worker/due-schedule.ts";
+import { DueSchedule } from "../../../runtime/edge/due-schedule.ts";
 
 const NOW = Date.parse("2026-11-28T09:00:00Z");
 
 /** The schedule of a gateway that answers so. */
 async function asked(answer: Response | undefined) {
   const notes = new Map<string, string>();
-  const memory: Pick<ContainerMemory, "read" | "write" | "coldStart"> = {
-    read: (name) => notes.get(name),
-    write: (name, value) => void notes.set(name, value),
+  const memory = {
+    read: (name: string) => notes.get(name),
+    write: (name: string, value: string) => void notes.set(name, value),
     coldStart: () => ({}),
   };
   const schedule = new DueSchedule({
-    memory: memory as ContainerMemory,
+    memory,
     sandbox: { peek: async () => answer },
     clock: () => NOW,
   });

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
-import { GATEWAY_ROUTES } from "../contract/control.ts";
-import type { Clock, Sandbox } from "../edge/ports.ts";
+import { GATEWAY_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { once } from "../shared/once.ts";
-import type { ContainerMemory } from "./container-memory.ts";
+import type { Clock, Notes, Sandbox } from "./ports.ts";
 
 const NOTE = "scheduleAt";
 /** Duration of a start in milliseconds, until one was measured. */
@@ -17,7 +16,8 @@ const nextSchedule = once(() => z.object({ schedules: z.object({ nextAt: z.optio
 
 /** Dependencies of {@link DueSchedule}. */
 interface DueScheduleOptions {
-  memory: ContainerMemory;
+  /** Notes that outlive the gateway, and the duration of its last start. */
+  memory: Notes & { coldStart(): Pick<SandboxStatus, "coldStartMs"> };
   sandbox: Pick<Sandbox, "peek">;
   clock: Clock;
 }

@@ -1,0 +1,24 @@
+import { CHAT_USERS } from "../../runtime/contract/names.ts";
+import { fields, list, text } from "./values.ts";
+
+/**
+ * Returns true for a container that is root in order to give each chat a user of its own: it has the rights for that,
+ * has dropped all others, and can gain none.
+ */
+export function givesChatsUsers(props: {
+  user?: unknown;
+  capabilities?: unknown;
+  securityOpts?: unknown;
+}): boolean {
+  const { adds, drops } = fields(props.capabilities);
+  const texts = (value: unknown): string[] => list(value).map(String);
+  return (
+    text(props.user) === "root" &&
+    texts(adds)
+      .map((one) => one.replace(/^CAP_/, ""))
+      .sort()
+      .join() === CHAT_USERS.rights.join() &&
+    texts(drops).join() === "ALL" &&
+    texts(props.securityOpts).includes("no-new-privileges")
+  );
+}

@@ -1,0 +1,140 @@
+import type { GrantedRole } from "../../contract/config/rights.ts";
+import type { OperationReply, OperationRequest } from "../../contract/control.ts";
+import type { Delivery, Platform } from "../../contract/delivery.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { chatOfTenant, type TenantId } from "../../contract/tenant.ts";
+import type { Environment } from "../../contract/variables.ts";
+import type { Log } from "../../shared/log.ts";
+import {
+  APPROVED_TEXT,
+  type AccessRules,
+  type ChannelAccess,
+  channelAccess,
+} from "../../shared/channel-access.ts";
+import { type Fetch, messageIn, messageTo, post } from "../ledger/post.ts";
+import type { Sql } from "../ledger/sql.ts";
+import type { Clock, Notes, Sandbox } from "../ports.ts";
+import { readAccessRules } from "./access-rules.ts";
+import { TenantDesk } from "./desk.ts";
+import { adoptApprovals, operateOnPeople } from "./operations.ts";
+import { TenantOutbox } from "./outbox.ts";
+import { People } from "./people.ts";
+import type { Grant, Standing } from "./ports.ts";
+import { TenantRoster } from "./roster.ts";
+
+/** Dependencies of {@link TenantReception}. */
+export interface TenantReceptionOptions {
+  sql: Sql;
+  notes: Notes;
+  /** Contains the platforms' keys. */
+  environment: Environment;
+  /** Returns the text of the deployment's config; `undefined` if there is none yet. */
+  readConfig(): Promise<string | undefined>;
+  /** The sandbox that served every chat, and still serves browsers. */
+  sandbox: Sandbox;
+  /** True if that sandbox has ever had a state. */
+  hasState(): Promise<boolean>;
+  /** Has a chat ask again, since an operator has changed the rights of the person who writes in it. */
+  changeRights(tenant: TenantId, grant: Grant): void;
+  /** Asks for {@link TenantReception.tell} at this time or sooner, in milliseconds since the epoch. */
+  wakeAt(time: number): void;
+  fetch: Fetch;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Knows the chats of a deployment in which each has a sandbox of its own, and who may write to the bot. It decides about a
+ * chat at its first message, and answers strangers.
+ */
+export class TenantReception {
+  readonly roster: TenantRoster;
+  readonly #options: TenantReceptionOptions;
+  readonly #people: People;
+  readonly #desk: TenantDesk;
+  readonly #outbox: TenantOutbox;
+  #adopting: Promise<void> | undefined;
+  /** The rules of each platform that were read last. */
+  readonly #rules = new Map<Platform, AccessRules>();
+
+  constructor(options: TenantReceptionOptions) {
+    this.#options = options;
+    const { sql, environment, fetch, clock, log } = options;
+    this.roster = new TenantRoster(sql, clock);
+    this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
+    this.#outbox = new TenantOutbox({
+      sql,
+      send: async (tenant, text) => {
+        const { platform, chat } = chatOfTenant(tenant);
+        if (platform !== "web") await post(platform, messageIn(platform, chat, text, environment), fetch);
+      },
+      clock,
+      log,
+    });
+    this.#desk = new TenantDesk({
+      access: (platform) => this.#access(platform),
+      lists: (platform) => this.#people.on(platform),
+      meet: (tenant) => this.roster.meet(tenant),
+      place: (...where) => this.#people.meet(...where),
+      say: async (event, text) => {
+        const request = messageTo(event, text, environment);
+        if (request !== undefined) await post(event.platform, request, fetch);
+      },
+    });
+  }
+
+  /** See `TenantDirectory`. */
+  async introduce(tenant: TenantId, event: Delivery): Promise<Standing> {
+    const movedTo = this.roster.movedTo(tenant);
+    if (movedTo !== undefined) return { admitted: false, note: `passed on to ${movedTo}`, movedTo };
+    await this.#adopt();
+    return this.#desk.introduce(tenant, event);
+  }
+
+  /** Runs an operation about people; see {@link operateOnPeople}. */
+  async operate(request: OperationRequest): Promise<OperationReply> {
+    await this.#adopt();
+    return operateOnPeople(this.#people, request);
+  }
+
+  /** Sends the messages that are due to people whose rights have changed. Never rejects. */
+  async tell(): Promise<void> {
+    await this.#outbox.run();
+    this.#schedule();
+  }
+
+  /** Takes over the approvals from before, once. */
+  async #adopt(): Promise<void> {
+    const { notes, sandbox, hasState } = this.#options;
+    if (notes.read("adopted") === "yes") return;
+    this.#adopting ??= adoptApprovals({ sandbox, hasState, people: this.#people }).finally(() => {
+      this.#adopting = undefined;
+    });
+    await this.#adopting;
+    notes.write("adopted", "yes");
+  }
+
+  /** Returns the access rules of the config in force; of the last one that could be read while it is broken. */
+  async #access(platform: Platform): Promise<ChannelAccess> {
+    const rules = readAccessRules(await this.#options.readConfig(), platform) ?? this.#rules.get(platform);
+    if (rules === undefined)
+      throw new StewardError("config_invalid", "The deployment's config does not say who may write.");
+    this.#rules.set(platform, rules);
+    return channelAccess(rules, this.#people.on(platform));
+  }
+
+  /** Tells a sender of its approval, and has its chat ask again. */
+  #rightsChanged(platform: Platform, sender: string, role: GrantedRole | undefined): void {
+    const tenant = this.#people.directChat(platform, sender);
+    if (tenant === undefined) return;
+    this.#options.changeRights(tenant, { channel: platform, sender, role });
+    if (role === undefined) return;
+    this.#outbox.add(tenant, APPROVED_TEXT[role]);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    const { nextAt } = this.#outbox;
+    if (nextAt !== undefined) this.#options.wakeAt(nextAt);
+  }
+}

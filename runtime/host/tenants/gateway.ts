@@ -1,0 +1,327 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import path from "node:path";
+import type { SandboxStatus } from "../../contract/control.ts";
+import type { Environment } from "../../contract/environment.ts";
+import { reason, type Reason, StewardError } from "../../contract/errors.ts";
+import { CONFIG_FILE } from "../../contract/names.ts";
+import { chatOfTenant, type TenantId } from "../../contract/tenant.ts";
+import { CONFIG_VARIABLE, TENANT_VARIABLE } from "../../contract/variables.ts";
+import { type Broker, createBroker, type BrokerOptions } from "../../edge/broker.ts";
+import { DueSchedule } from "../../edge/due-schedule.ts";
+import type { Clock, Notes, PortRequest, Sandbox, SandboxPort } from "../../edge/ports.ts";
+import { brokerPath } from "../../edge/tenants/routing.ts";
+import { ensureDirectory } from "../../process/files.ts";
+import type { Log } from "../../shared/log.ts";
+import { createSupervisor, type Supervisor } from "../../supervisor/supervisor.ts";
+import { supervisedSandbox } from "../sandbox.ts";
+import type { TenantUsers } from "./users.ts";
+
+/** A gateway that does not come up in this time keeps its events waiting. */
+const START_MS = 60_000;
+/** Exceeds the 7 s that the gateway takes to finish its answers. */
+const STOP_MS = 8_000;
+const NOTE_MS = 60_000;
+const USED_NOTE = "usedAt";
+
+/** Dependencies that all chats' gateways of a host share. */
+export interface TenantSurroundings {
+  users: TenantUsers;
+  /** The config file of the deployment. */
+  configPath: string;
+  /** Its copy, which the gateways read. */
+  sharedConfig: string;
+  /** Folder of the supervisors' own files. */
+  logs: string;
+  commands: Record<"command" | "cli", readonly [string, ...string[]]>;
+  /** Returns a gateway's environment, with passes for the broker in the place of keys. */
+  environment(broker: { path: string; token: string }): Environment;
+  /** Makes the broker of a chat. */
+  broker: Omit<BrokerOptions, "token" | "chat">;
+  bundle: string;
+  onOutput(line: string): void;
+  clock: Clock;
+  log: Log;
+}
+
+/** Dependencies of {@link TenantGateway}. */
+interface TenantGatewayOptions extends TenantSurroundings {
+  tenant: TenantId;
+  notes: Notes;
+  /** Runs `start` if another gateway may run. @returns false if there is no room */
+  whenRoom(start: () => void): Promise<boolean>;
+  /** Its state has changed. */
+  onChange(): void;
+}
+
+/** A run of the gateway, with tokens of its own. */
+interface Run {
+  supervisor: Supervisor;
+  sandbox: Sandbox;
+  pass: string;
+}
+
+/** A chat's gateway: a process of the chat's own user, which is started when it is needed and stopped when it is idle. */
+export class TenantGateway implements Sandbox {
+  readonly tenant: TenantId;
+  readonly broker: Broker;
+  readonly schedule: DueSchedule;
+  readonly #options: TenantGatewayOptions;
+  #run: Run | undefined;
+  #stopping: Promise<void> | undefined;
+  #stoppedAt: number;
+  #usedAt = 0;
+  #notedAt = 0;
+  #endedBy: Reason | undefined;
+  /** Requests that are being answered. */
+  #busy = 0;
+
+  constructor(options: TenantGatewayOptions) {
+    const { tenant, notes, clock } = options;
+    this.#options = options;
+    this.tenant = tenant;
+    this.#stoppedAt = clock();
+    this.#usedAt = Number(notes.read(USED_NOTE) ?? 0);
+    this.schedule = new DueSchedule({
+      memory: {
+        read: (name) => notes.read(name),
+        write: (name, value) => notes.write(name, value),
+        coldStart: () => this.#run?.supervisor.status() ?? {},
+      },
+      sandbox: this,
+      clock,
+    });
+    const { platform, chat } = chatOfTenant(tenant);
+    this.broker = createBroker({
+      ...options.broker,
+      // A group that becomes a supergroup gets another id.
+      chat: {
+        platform,
+        get chat() {
+          return notes.read("chat") ?? chat;
+        },
+      },
+      token: () => this.#run?.pass ?? "",
+    });
+  }
+
+  /** True from a start until the process has ended. */
+  get isRunning(): boolean {
+    return this.#run !== undefined || this.#stopping !== undefined;
+  }
+
+  /** True while it answers something. */
+  get isBusy(): boolean {
+    return this.#busy > 0;
+  }
+
+  get #state(): SandboxStatus["state"] | undefined {
+    return this.#run?.supervisor.status().state;
+  }
+
+  /** Time of the last use, in milliseconds since the epoch. */
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** True if the gateway answers. */
+  get isReady(): boolean {
+    return this.#state === "ready";
+  }
+
+  /** Version of the gateway that runs. */
+  get version(): string | undefined {
+    return this.#run?.supervisor.status().version;
+  }
+
+  /** Why it does not answer, or did not when it was stopped. */
+  get problem(): Reason | undefined {
+    return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
+  }
+
+  /** Notes when its next schedule is due: after a use, and once a minute. */
+  async noteSchedule(): Promise<void> {
+    const { clock } = this.#options;
+    if (clock() - this.#notedAt < NOTE_MS) return;
+    this.#notedAt = clock();
+    this.#noteUse();
+    await this.schedule.poll();
+  }
+
+  /** See {@link Sandbox}. */
+  async status(): Promise<SandboxStatus> {
+    const counts = { broker: { ...this.broker.counts } };
+    if (this.#run !== undefined) return { ...this.#run.supervisor.status(), ...counts };
+    const why = this.#endedBy && { reason: this.#endedBy };
+    return {
+      state: "stopped",
+      since: new Date(this.#stoppedAt).toISOString(),
+      restarts: 0,
+      ...why,
+      ...counts,
+    };
+  }
+
+  /** Records activity, which postpones the stop. */
+  used(): void {
+    this.#usedAt = this.#options.clock();
+  }
+
+  /** Starts the gateway in the background, unless it runs. */
+  start(): void {
+    this.whenReady().catch((error: unknown) => {
+      this.#options.log.error("a chat's gateway cannot be started", {
+        tenant: this.tenant,
+        error: String(error),
+      });
+    });
+  }
+
+  /** Starts the gateway unless it runs. @returns its status once it is ready, or why it is not. */
+  async whenReady(): Promise<SandboxStatus> {
+    this.used();
+    await this.#stopping;
+    if (this.#run === undefined) {
+      const port = await freePort();
+      const hasRoom = await this.#options.whenRoom(() => this.#start(port));
+      if (!hasRoom) return { ...(await this.status()), reason: reason("sandboxes_full") };
+    }
+    const run = this.#run;
+    if (run === undefined) return this.status();
+    run.supervisor.needed();
+    const status = await run.supervisor.whenSettled(START_MS);
+    this.used();
+    // Another process has taken the port: the next start gets another one.
+    if (status.reason?.code === "inner_port_in_use") await this.stop();
+    return status;
+  }
+
+  #start(gatewayPort: number): void {
+    if (this.#run !== undefined) return;
+    const { users, configPath, sharedConfig, logs: folder, commands, bundle, onOutput, log } = this.#options;
+    const { home, user } = users.of(this.tenant);
+    const logs = path.join(folder, this.tenant);
+    ensureDirectory(logs);
+    const [controlToken, pass] = [token(), token()];
+    const supervisor = createSupervisor({
+      ...commands,
+      environment: {
+        ...this.#options.environment({ path: brokerPath(this.tenant), token: pass }),
+        HOME: home,
+        [TENANT_VARIABLE]: this.tenant,
+        [CONFIG_VARIABLE]: sharedConfig,
+      },
+      home,
+      user,
+      configPath,
+      logs,
+      gatewayPort,
+      controlToken,
+      bundle,
+      log,
+      onOutput,
+      stopGraceMs: STOP_MS,
+    });
+    supervisor.onChange(() => this.#options.onChange());
+    const sandbox = supervisedSandbox({ supervisor, broker: this.broker, controlToken, log });
+    this.#run = { supervisor, sandbox, pass };
+    this.schedule.begun();
+    supervisor.start();
+    log.info("a chat's gateway starts", { tenant: this.tenant, user: user.id });
+  }
+
+  /** Ends the gateway. Its pass is worth nothing from now on. */
+  async stop(): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return this.#stopping;
+    this.#endedBy = problemIn(run);
+    this.#noteUse();
+    this.#run = undefined;
+    this.#stopping = run.supervisor.stop().finally(() => {
+      this.#stopping = undefined;
+      this.#stoppedAt = this.#options.clock();
+      this.#options.onChange();
+    });
+    await this.#stopping;
+  }
+
+  #noteUse(): void {
+    const { notes, log } = this.#options;
+    try {
+      notes.write(USED_NOTE, String(this.#usedAt));
+    } catch (error) {
+      // A full disk keeps no gateway from being stopped.
+      log.debug("a chat's last use was not noted", { tenant: this.tenant, error: String(error) });
+    }
+  }
+
+  /** See {@link Sandbox}. */
+  async wake(by: "visitor" | "operator"): Promise<boolean> {
+    if (by === "visitor" || !this.#isAdmitted) return false;
+    this.start();
+    return true;
+  }
+
+  get #isAdmitted(): boolean {
+    return this.#options.notes.read("admitted") === "yes";
+  }
+
+  /** See {@link Sandbox}. */
+  async restart(): Promise<void> {
+    if (this.#run !== undefined) this.#run.supervisor.restart();
+    else if (!(await this.wake("operator"))) throw new StewardError("tenant_unknown");
+  }
+
+  /** See {@link Sandbox}. */
+  async request(port: SandboxPort, request: PortRequest): Promise<Response> {
+    if (!this.isRunning && !this.#isAdmitted) throw new StewardError("tenant_unknown");
+    return this.during(async () => {
+      const { reason: why } = await this.whenReady();
+      if (this.#run === undefined) throw new StewardError(why?.code ?? "gateway_unavailable", why?.detail);
+      return this.#run.sandbox.request(port, request);
+    });
+  }
+
+  /** Keeps the gateway from being stopped as an idle one until the work is over. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#busy += 1;
+    try {
+      return await work();
+    } finally {
+      this.#busy -= 1;
+      this.used();
+      // A schedule may have been added.
+      this.#notedAt = 0;
+    }
+  }
+
+  /** See {@link Sandbox}. */
+  async peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined> {
+    return this.#run?.sandbox.peek(request, port);
+  }
+}
+
+function problemIn({ supervisor }: Run): Reason | undefined {
+  const { state, reason: why } = supervisor.status();
+  return state === "ready" ? undefined : why;
+}
+
+/** Returns the path of the config that the chats' gateways read. */
+export function sharedConfigPath(users: TenantUsers): string {
+  return path.join(users.folder, CONFIG_FILE);
+}
+
+/** Without a colon or a slash: see `withPasses`. */
+function token(): string {
+  return randomBytes(32).toString("hex");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

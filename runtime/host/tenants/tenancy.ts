@@ -1,0 +1,424 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import type { Delivery } from "../../contract/delivery.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { problem, problemResponse } from "../../contract/problem.ts";
+import type { TenantId } from "../../contract/tenant.ts";
+import type { EdgeOptions } from "../../edge/app.ts";
+import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
+import type { AttemptResult, Deliver } from "../../edge/ledger/dispatcher.ts";
+import type { Tell } from "../../edge/ledger/notices.ts";
+import { Teller } from "../../edge/ledger/tell.ts";
+import type { Backups, Notes, Sandbox } from "../../edge/ports.ts";
+import { TenantGate } from "../../edge/tenants/gate.ts";
+import { withDeploymentParts } from "../../edge/tenants/operations.ts";
+import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
+import { TenantReception } from "../../edge/tenants/reception.ts";
+import { readBrokerUrl, tenantOfEvent } from "../../edge/tenants/routing.ts";
+import { writeFileAtomic } from "../../process/files.ts";
+import type { NodeSql } from "../ledger.ts";
+import { Timer } from "../timer.ts";
+import { sharedConfigPath, TenantGateway, type TenantSurroundings } from "./gateway.ts";
+import { TenantLedgers } from "./ledgers.ts";
+
+/** Interval of the looks at idle gateways, due schedules, the config file and what there is to report. */
+const LOOK_MS = 1_000;
+const PRUNE_MS = 3_600_000;
+/** Chats of which something is kept in memory. */
+const MOST_CHATS = 1_000;
+/** Wait before an event is tried again that found no room. */
+const FULL_AGAIN_MS = 5_000;
+/** Others may read the copy of the config; only this process writes it. */
+const SHARED = 0o644;
+
+/** Dependencies of {@link HostTenancy}. */
+export interface HostTenancyOptions extends Omit<TenantSurroundings, "sharedConfig"> {
+  sql: NodeSql;
+  /** The data directory of the deployment. */
+  home: string;
+  /** The sandbox that serves browsers and the deployment. */
+  sandbox: Sandbox;
+  /** See {@link DeliverOptions}. */
+  record: DeliverOptions["record"];
+  /** Number of gateways that may run at the same time, without the deployment's. */
+  maxSandboxes: number;
+  /** Milliseconds without use after which a gateway is stopped; `Infinity` for `never`. */
+  sleepAfterMs: number;
+}
+
+/** A chat, and whether it was let in. */
+interface Chat {
+  gate: TenantGate;
+  gateway: TenantGateway;
+  teller: Teller;
+}
+
+/**
+ * The chats of a host, each with a gateway of its own under this process. One ledger holds the events of all: the host has
+ * one disk and one process that writes, so nothing is gained by a database for each chat.
+ */
+export class HostTenancy {
+  readonly #options: HostTenancyOptions;
+  readonly #reception: TenantReception;
+  readonly #ledgers: TenantLedgers;
+  readonly #chats = new Map<TenantId, Chat>();
+  readonly #outboxAt: Timer;
+  readonly #deploymentTeller: Teller;
+  readonly #sharedConfig: string;
+  /** Chats whose row in the table of chats is not of this moment. */
+  readonly #changed: Set<TenantId>;
+  /** The last start or stop; they follow each other, so that never more run than may. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #config = "";
+  #prunedAt = 0;
+  #isLooking = false;
+  #isStopped = false;
+
+  constructor(options: HostTenancyOptions) {
+    this.#options = options;
+    const { sql, users, broker, home, sandbox, clock, log } = options;
+    sql.all(
+      `CREATE TABLE IF NOT EXISTS tenant_notes (
+         tenant TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (tenant, name)
+       ) WITHOUT ROWID`,
+    );
+    this.#ledgers = new TenantLedgers(sql);
+    this.#sharedConfig = sharedConfigPath(users);
+    this.#deploymentTeller = this.#teller(sandbox);
+    this.#outboxAt = new Timer(clock, () => void this.#reception.tell());
+    this.#reception = new TenantReception({
+      sql,
+      notes: this.#notes(""),
+      environment: broker.environment,
+      readConfig: async () => this.#readConfig(),
+      sandbox,
+      hasState: async () => existsSync(path.join(home, "credentials")),
+      changeRights: (tenant, grant) => {
+        const { gate, gateway } = this.#chat(tenant);
+        void gate.change(grant, gateway).catch((error: unknown) => {
+          log.warn("a chat's gateway was not told of changed rights", { tenant, error: String(error) });
+        });
+      },
+      wakeAt: (time) => this.#outboxAt.set(time),
+      fetch: broker.fetch,
+      clock,
+      log,
+    });
+    // They ran when the last process ended.
+    this.#changed = new Set(this.#reception.roster.running());
+  }
+
+  /** Begins to look after the gateways. To be called when the ledger is open. */
+  start(): void {
+    this.#ledgers.prepare();
+    this.#prunedAt = this.#options.clock();
+    this.#outboxAt.set(this.#options.clock());
+    this.#publishConfig();
+    const noted = this.#options.sql.all(
+      "SELECT tenant FROM tenant_notes WHERE name = 'scheduleAt' AND value <> ''",
+    );
+    for (const { tenant } of noted) this.#chat(String(tenant));
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+  }
+
+  /** Stops all gateways, and starts none any more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    this.#outboxAt.clear();
+    await Promise.all([...this.#chats.values()].map(({ gateway }) => gateway.stop()));
+  }
+
+  /** Returns the tenant of an event; `undefined` for an event of no chat, which the deployment's gateway gets. */
+  tenantOf(event: Delivery): TenantId | undefined {
+    const tenant = tenantOfEvent(event);
+    return tenant && (this.#reception.roster.movedTo(tenant) ?? tenant);
+  }
+
+  /** An event is being recorded. */
+  async arrives(event: Delivery): Promise<void> {
+    const tenant = this.tenantOf(event);
+    if (tenant === undefined) return;
+    this.#ledgers.arrives(tenant, event);
+    this.#changed.add(tenant);
+    await this.#chat(tenant).gate.followMove(event);
+  }
+
+  /** Returns true if the gateway for an event answers, or none has anything to do for it. */
+  isReady(event: Delivery): boolean | undefined {
+    const tenant = this.tenantOf(event);
+    if (tenant === undefined) return undefined;
+    const { gate, gateway } = this.#chat(tenant);
+    return !gate.isOpen || gateway.isReady;
+  }
+
+  /** Tells a chat that it waits, through its own gateway while that runs; see `Teller`. */
+  readonly tell: Tell = (event, ...notice) => {
+    const tenant = this.tenantOf(event);
+    const teller = tenant === undefined ? this.#deploymentTeller : this.#chat(tenant).teller;
+    return teller.tell(event, ...notice);
+  };
+
+  #teller(sandbox: Sandbox): Teller {
+    const { environment, fetch } = this.#options.broker;
+    return new Teller({ sandbox, environment, fetch });
+  }
+
+  /** See {@link Deliver}. Starts the gateway of an event's chat, once the chat is let in. */
+  readonly deliver: Deliver = async (request, on) => {
+    const { sandbox, record, clock } = this.#options;
+    const [first] = request.deliveries;
+    const tenant = this.tenantOf(first);
+    if (tenant === undefined) return deliverTo({ sandbox, record, clock }, request, on);
+    const { gate, gateway } = this.#chat(tenant);
+    if (!gate.isOpen) {
+      const standing = await gate.ask(first);
+      if (!standing.admitted) {
+        const { note } = standing;
+        // The group has another id since a moment ago, by which the next attempt finds its gateway.
+        if (standing.movedTo !== undefined) return { kind: "retry", note, absent: true };
+        const group = "group" in standing ? standing.group : undefined;
+        return { kind: "settled", state: "ignored", note, group };
+      }
+    }
+    return gateway.during(async (): Promise<AttemptResult> => {
+      const { state, reason } = await gateway.whenReady();
+      if (state !== "ready") {
+        const isFull = reason?.code === "sandboxes_full";
+        const note = reason?.detail ?? "the chat's gateway does not start";
+        return { kind: "retry", note, absent: true, ...(isFull && { afterMs: FULL_AGAIN_MS }) };
+      }
+      if (!(await gate.passOnGrant(gateway)))
+        return { kind: "retry", note: "the gateway was not told of the approval", absent: true };
+      try {
+        return await deliverTo({ sandbox: gateway, record, clock }, request, on);
+      } finally {
+        this.#changed.add(tenant);
+      }
+    });
+  };
+
+  /** The tenants as an operator sees them. */
+  readonly tenants: Tenants = {
+    totals: async () => {
+      this.#report();
+      return this.#reception.roster.totals();
+    },
+    tenants: async (query: TenantQuery) => {
+      this.#report();
+      return this.#reception.roster.list(query);
+    },
+    knows: async (tenant) => this.#reception.roster.has(tenant),
+  };
+
+  /** Answers a request to the broker that names a chat; `undefined` for any other request. */
+  answerBroker(request: Request): Promise<Response> | undefined {
+    const { tenant, url } = readBrokerUrl(request.url);
+    if (tenant === undefined) return undefined;
+    if (!this.#reception.roster.has(tenant))
+      return Promise.resolve(problemResponse(problem("broker_refused")));
+    return this.#chat(tenant).gateway.broker.handle(request, url);
+  }
+
+  /** Returns what the console needs to show a chat in the place of the deployment. */
+  edgeOf(tenant: TenantId, deployment: EdgeOptions): EdgeOptions {
+    const { ledger, activity, answers } = deployment;
+    return {
+      ...deployment,
+      tenant,
+      ledger: this.#ledgers.of(tenant, ledger),
+      activity: {
+        ...activity,
+        record: (entry) => activity.record({ ...entry, detail: `${entry.detail} ${tenant}`.trim() }),
+      },
+      answers: {
+        keepAnswer: (question, text) => answers.keepAnswer(`${tenant} ${question}`, text),
+        lastAnswer: (question) => answers.lastAnswer(`${tenant} ${question}`),
+      },
+      sandbox: this.asShown(this.#chat(tenant).gateway),
+      backups: noBackups,
+    };
+  }
+
+  /** Returns a sandbox with the parts that are the deployment's: see {@link withDeploymentParts}. */
+  asShown(sandbox: Sandbox): Sandbox {
+    return withDeploymentParts(sandbox, {
+      deployment: this.#options.sandbox,
+      operate: (request) => this.#reception.operate(request),
+    });
+  }
+
+  #chat(tenant: TenantId): Chat {
+    const known = this.#chats.get(tenant);
+    if (known !== undefined) return known;
+    const { clock } = this.#options;
+    const notes = this.#notes(tenant);
+    const { roster } = this.#reception;
+    const gate = new TenantGate({
+      tenant,
+      directory: {
+        introduce: (...asked) => this.#reception.introduce(...asked),
+        moved: async (from, to) => roster.move(from, to),
+      },
+      notes,
+      clock,
+    });
+    const gateway = new TenantGateway({
+      ...this.#options,
+      sharedConfig: this.#sharedConfig,
+      tenant,
+      notes,
+      whenRoom: (start) => this.#inTurn(() => this.#whenRoom(tenant, start)),
+      onChange: () => void this.#changed.add(tenant),
+    });
+    const chat = { gate, gateway, teller: this.#teller(gateway) };
+    this.#forgetIdle();
+    this.#chats.set(tenant, chat);
+    return chat;
+  }
+
+  /** Makes room for another chat's object in memory: that of one which has nothing to do is made again when it has. */
+  #forgetIdle(): void {
+    if (this.#chats.size < MOST_CHATS) return;
+    for (const [tenant, { gateway }] of this.#chats) {
+      if (gateway.isRunning || gateway.isBusy || gateway.schedule.startAt !== undefined) continue;
+      this.#chats.delete(tenant);
+      return;
+    }
+  }
+
+  #notes(tenant: TenantId): Notes {
+    const { sql } = this.#options;
+    return {
+      read: (name) => {
+        const [row] = sql.all("SELECT value FROM tenant_notes WHERE tenant = ? AND name = ?", tenant, name);
+        return row && String(row["value"]);
+      },
+      write: (name, value) => {
+        sql.all(
+          "INSERT OR REPLACE INTO tenant_notes (tenant, name, value) VALUES (?, ?, ?)",
+          tenant,
+          name,
+          value,
+        );
+      },
+    };
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Starts a gateway, after it has stopped the one that was used longest ago if as many run as may. */
+  async #whenRoom(wanting: TenantId, start: () => void): Promise<boolean> {
+    const others = [...this.#chats.values()].map(({ gateway }) => gateway);
+    if (this.#isStopped) return false;
+    const running = others.filter(({ tenant, isRunning }) => isRunning && tenant !== wanting);
+    if (running.length >= this.#options.maxSandboxes) {
+      const idle = running.filter(({ isBusy }) => !isBusy).sort((one, other) => one.usedAt - other.usedAt);
+      if (!(await this.#stopFirst(idle))) return false;
+    }
+    start();
+    return true;
+  }
+
+  async #stopFirst(gateways: readonly TenantGateway[]): Promise<boolean> {
+    for (const gateway of gateways) {
+      if (await this.#stopIdle(gateway)) return true;
+    }
+    return false;
+  }
+
+  /** Stops a gateway unless it is in use, or soon will be. @returns true if it does not run any more */
+  async #stopIdle(gateway: TenantGateway): Promise<boolean> {
+    if ((await gateway.schedule.poll()) || gateway.isBusy) return false;
+    this.#options.log.info("an idle gateway is stopped", { tenant: gateway.tenant });
+    await gateway.stop();
+    return true;
+  }
+
+  async #look(): Promise<void> {
+    const { clock, sleepAfterMs, log } = this.#options;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      this.#publishConfig();
+      if (clock() - this.#prunedAt > PRUNE_MS) {
+        this.#prunedAt = clock();
+        this.#ledgers.prune();
+      }
+      const gateways = [...this.#chats.values()].map(({ gateway }) => gateway);
+      await Promise.all(gateways.map((gateway) => this.#lookAt(gateway, clock() - sleepAfterMs)));
+    } catch (error) {
+      log.error("the chats' gateways could not be looked after", { error: String(error) });
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookAt(gateway: TenantGateway, idleSince: number): Promise<void> {
+    const { clock } = this.#options;
+    const { schedule } = gateway;
+    if (!gateway.isRunning) {
+      // Not awaited: a start takes seconds, and the other gateways are looked at meanwhile.
+      if ((schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) gateway.start();
+      return;
+    }
+    if (gateway.isBusy) return;
+    if (gateway.usedAt <= idleSince) await this.#stopIdle(gateway);
+    // The process may end at any moment, and nothing else says when the chat's next message is due.
+    else if (gateway.isReady) await gateway.noteSchedule();
+  }
+
+  /** Writes what has changed about the chats into their table. */
+  #report(): void {
+    const { roster } = this.#reception;
+    for (const tenant of this.#changed) {
+      if (!roster.has(tenant)) continue;
+      const { isRunning: running, version, usedAt, problem: why } = this.#chat(tenant).gateway;
+      const counts = this.#ledgers.counts(tenant);
+      roster.report(tenant, {
+        running,
+        version,
+        counts,
+        usedAt: new Date(usedAt).toISOString(),
+        problem: why,
+      });
+    }
+    this.#changed.clear();
+  }
+
+  #readConfig(): string | undefined {
+    try {
+      return readFileSync(this.#options.configPath, "utf8");
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Copies the config to where all chats' gateways may read it, if it has changed. */
+  #publishConfig(): void {
+    const text = this.#readConfig();
+    if (text === undefined || text === this.#config) return;
+    writeFileAtomic(this.#sharedConfig, text, SHARED);
+    this.#config = text;
+  }
+}
+
+/** A chat's folder belongs to its own user, and only that may read it: a host's backups do not hold it. */
+const noBackups: Backups = {
+  status: async () => ({}),
+  list: async () => [],
+  create: refuseBackup,
+  verify: refuseBackup,
+  restore: refuseBackup,
+  cachedConfig: async () => undefined,
+  configOf: refuseBackup,
+};
+
+function refuseBackup(): Promise<never> {
+  return Promise.reject(new StewardError("command_not_allowed", "A host has no backups of single chats."));
+}

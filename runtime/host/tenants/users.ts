@@ -1,0 +1,173 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+} from "node:fs";
+import path from "node:path";
+import { StewardError } from "../../contract/errors.ts";
+import { CHAT_USERS, CONTAINER_USER } from "../../contract/names.ts";
+import { isTenantId, type TenantId } from "../../contract/tenant.ts";
+import { ensureDirectory } from "../../process/files.ts";
+import type { ProcessUser } from "../../supervisor/child.ts";
+
+const { first: FIRST_USER, rights: RIGHTS } = CHAT_USERS;
+/** Folder of the chats' folders, in the data directory. */
+const TENANTS = "tenants";
+/** Others may pass through, and list nothing. */
+const PASSAGE = 0o711;
+const OTHERS = 0o077;
+/** Numbers of the rights in linux/capability.h. */
+const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
+
+/**
+ * The users that gateways run as, each with a folder of its own. The folders' owners are the record of who has which
+ * number: it cannot be lost or restored apart from the data that it protects.
+ */
+export class TenantUsers {
+  /** The user of this process, and of the gateway that serves the deployment. */
+  readonly base: ProcessUser;
+  readonly #folder: string;
+
+  private constructor(home: string, base: number) {
+    this.#folder = path.join(home, TENANTS);
+    this.base = userOf(base, base);
+  }
+
+  /**
+   * Makes this process one of an ordinary user, the data directory's. It keeps the right to become root again for a
+   * moment, to start and to end other users' processes.
+   *
+   * @throws StewardError `tenancy_unsupported` if it cannot give chats users of their own. Nothing runs then.
+   */
+  static take(home: string): TenantUsers {
+    const missing = missingCapabilities();
+    if (process.geteuid?.() !== 0 || missing.length > 0)
+      throw unsupported(
+        process.geteuid?.() === 0
+          ? `The container lacks ${missing.join(", ")}.`
+          : "The process does not run as root.",
+      );
+    const base = takeDirectory(home);
+    process.setgroups?.([]);
+    process.setegid?.(base);
+    process.seteuid?.(base);
+    const users = new TenantUsers(home, base);
+    closeFiles(home);
+    chmodSync(home, PASSAGE);
+    ensureDirectory(users.#folder);
+    chmodSync(users.#folder, PASSAGE);
+    users.#try();
+    return users;
+  }
+
+  /** Folder of the chats' folders. Everyone may read a file in it that is open to others. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** Returns the folder of a chat, and its user. Creates both for a new chat. */
+  of(tenant: TenantId): { home: string; user: ProcessUser } {
+    const home = path.join(this.#folder, tenant);
+    const known = ownerOf(home);
+    // A folder that is still this process's is left of a start that was cut off.
+    if (known !== undefined && known >= FIRST_USER) return { home, user: this.#user(known) };
+    const id = this.#nextId();
+    this.#give(home, id);
+    return { home, user: this.#user(id) };
+  }
+
+  #user(id: number): ProcessUser {
+    return userOf(id, this.base.id);
+  }
+
+  #nextId(): number {
+    const owners = readdirSync(this.#folder)
+      .filter(isTenantId)
+      .map((tenant) => ownerOf(path.join(this.#folder, tenant)) ?? 0);
+    return Math.max(FIRST_USER - 1, ...owners) + 1;
+  }
+
+  #give(folder: string, id: number): void {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.base.withRights(() => chownSync(folder, id, id));
+  }
+
+  /** Tries what a chat's start needs, so that the service does not come up without it. */
+  #try(): void {
+    const folder = path.join(this.#folder, ".trial");
+    try {
+      this.#give(folder, FIRST_USER);
+      if (ownerOf(folder) !== FIRST_USER) throw new Error("the data directory's file system has no owners");
+      const trial = this.#user(FIRST_USER).withRights(() =>
+        spawnSync("/bin/sh", ["-c", ":"], { uid: FIRST_USER, gid: FIRST_USER, stdio: "ignore" }),
+      );
+      if (trial.error !== undefined || trial.status !== 0)
+        throw trial.error ?? new Error(`a process of user ${FIRST_USER} ended with ${trial.status}`);
+      rmdirSync(folder);
+    } catch (error) {
+      throw unsupported(
+        `User ${FIRST_USER} cannot be used: ${error instanceof Error ? error.message : String(error)}.`,
+      );
+    }
+  }
+}
+
+/** Returns the owner of the data directory, which is created. One of root's that is empty is given to steward's user. */
+function takeDirectory(home: string): number {
+  ensureDirectory(home);
+  const owner = ownerOf(home) ?? 0;
+  if (owner >= FIRST_USER) throw unsupported(`${home} belongs to user ${owner}, which is a chat's.`);
+  if (owner !== 0) return owner;
+  if (readdirSync(home).length > 0)
+    throw unsupported(
+      `${home} belongs to root, and it is not empty: chown -R ${CONTAINER_USER}:${CONTAINER_USER} ${home}`,
+    );
+  chownSync(home, CONTAINER_USER, CONTAINER_USER);
+  return CONTAINER_USER;
+}
+
+/** Becomes root for the work, which must not wait for anything. */
+function userOf(id: number, base: number): ProcessUser {
+  return {
+    id,
+    withRights: (work) => {
+      process.seteuid?.(0);
+      try {
+        return work();
+      } finally {
+        process.seteuid?.(base);
+      }
+    },
+  };
+}
+
+/** Closes the files of the data directory to others, which may soon pass through it. */
+function closeFiles(home: string): void {
+  for (const entry of readdirSync(home, { withFileTypes: true })) {
+    const file = path.join(home, entry.name);
+    const { mode } = lstatSync(file);
+    if ((mode & OTHERS) !== 0 && entry.name !== TENANTS && !entry.isSymbolicLink())
+      chmodSync(file, mode & ~OTHERS & 0o7777);
+  }
+}
+
+function ownerOf(folder: string): number | undefined {
+  return statSync(folder, { throwIfNoEntry: false })?.uid;
+}
+
+/** https://man7.org/linux/man-pages/man5/proc_pid_status.5.html, `CapEff` */
+function missingCapabilities(): string[] {
+  const status = readFileSync("/proc/self/status", "utf8");
+  const held = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? "0"}`);
+  return RIGHTS.filter((right) => ((held >> BITS[right]) & 1n) === 0n);
+}
+
+function unsupported(detail: string): StewardError {
+  return new StewardError("tenancy_unsupported", detail);
+}

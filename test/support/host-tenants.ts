@@ -1,0 +1,99 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import type { LedgerCounts } from "../../runtime/edge/ports.ts";
+import { type HostOptions, startHost } from "./host.ts";
+
+/** A host's process as its container starts it: root, with no more rights than it needs. */
+const AS_IN_CONTAINER = [
+  "setpriv",
+  "--bounding-set=-all,+chown,+kill,+setgid,+setuid",
+  "--inh-caps=-all",
+  "--no-new-privs",
+];
+
+/** A process of a chat's gateway, as the kernel has it. */
+export interface TenantProcess {
+  pid: number;
+  uid: number;
+  environment: Record<string, string>;
+}
+
+/** A host on which each chat has a gateway of its own. Needs root. */
+export async function hostByChat(
+  environment: Record<string, string> = {},
+  { prepare }: Pick<HostOptions, "prepare"> = {},
+) {
+  const host = await startHost({
+    build: "bundle",
+    environment: { TENANCY: "chat", ...environment },
+    ...(prepare && { prepare }),
+    before: AS_IN_CONTAINER,
+  });
+  const ask = (route: string, init: RequestInit = {}): Promise<Response> =>
+    host.request(route, {
+      redirect: "manual",
+      ...init,
+      headers: {
+        ...host.admin.headers,
+        "sec-fetch-site": "none",
+        ...(init.headers as Record<string, string>),
+      },
+    });
+  const processes = async (tenant?: string): Promise<TenantProcess[]> => {
+    const all = (await tenantProcesses()).filter(({ environment: { STEWARD_HOME: home = "" } }) =>
+      home.startsWith(path.join(host.home, "tenants")),
+    );
+    return all.filter(({ environment: one }) => tenant === undefined || one["STEWARD_TENANT"] === tenant);
+  };
+  return {
+    ...host,
+    /** Texts that a chat has read. */
+    read: (chat: string): string[] =>
+      host.slack
+        .messages()
+        .filter(({ channel }) => channel === chat)
+        .map(({ text }) => text),
+    /** Asks as an operator. */
+    ask,
+    /** Runs a line in a chat's sandbox, or in that of the deployment. */
+    async cli(line: string, tenant = ""): Promise<string> {
+      const answer = await ask(`/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`);
+      const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
+      return stdout === "" ? JSON.stringify(problem) : stdout;
+    },
+    async counts(tenant: string): Promise<LedgerCounts> {
+      const answer = await ask(`/debug/ledger?chat=${tenant}`);
+      return ((await answer.json()) as { counts: LedgerCounts }).counts;
+    },
+    /** Processes of all chats' gateways, or of one. */
+    processes,
+    /** Tenants whose gateways run. */
+    running: async (): Promise<string[]> =>
+      [...new Set((await processes()).map(({ environment: one }) => one["STEWARD_TENANT"] ?? ""))].sort(),
+    folder: (tenant: string): string => path.join(host.home, "tenants", tenant),
+  };
+}
+
+async function tenantProcesses(): Promise<TenantProcess[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const text = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+      if (!text.includes("STEWARD_TENANT=")) return [];
+      const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+      const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1] ?? -1);
+      const pairs = text.split("\0").filter((line) => line.includes("="));
+      const environment = Object.fromEntries(
+        pairs.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+      );
+      return [{ pid: Number(pid), uid, environment }];
+    }),
+  );
+  return found.flat();
+}
+
+/** Returns the owner and the rights of a file. */
+export async function rightsOf(file: string): Promise<{ uid: number; mode: number }> {
+  const { uid, mode } = await stat(file);
+  return { uid, mode: mode & 0o777 };
+}
