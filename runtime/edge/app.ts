@@ -16,7 +16,7 @@ import {
 } from "./access.ts";
 import { describeVisitor } from "./admin/visitor.ts";
 import { addAdminPages } from "./admin/routes.ts";
-import { refuseUnknownChat } from "./admin/tenants.ts";
+import { keepNamedChat } from "./admin/tenants.ts";
 import { discordInteractions } from "./admission/discord.ts";
 import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
@@ -103,7 +103,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   ] as const;
 
   const { tenants } = options;
-  const aboutOne = tenants === undefined ? [] : [refuseUnknownChat()];
+  const aboutOne = tenants === undefined ? [] : [keepNamedChat()];
 
   app.get(ROUTES.live.path, live);
   app.use(securityHeaders());

@@ -14,7 +14,7 @@ import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
-import { TenantGate } from "../edge/tenants/gate.ts";
+import { noChatGate, TenantGate } from "../edge/tenants/gate.ts";
 import { TenantReporter } from "../edge/tenants/reporter.ts";
 import { brokerPath } from "../edge/tenants/routing.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
@@ -167,7 +167,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
         });
   const ledger = new ContainerLedger({
     store,
-    gate,
+    gate: gate ?? (settings.tenancy === "chat" ? noChatGate : undefined),
     passOn: (to, event) => received(env.SANDBOX.getByName(to).admit(event)),
     container,
     gateway,

@@ -14,6 +14,9 @@ import { consoleLog, readWorker, type WorkerEnvironment } from "./environment.ts
 import { answer, received } from "./rpc.ts";
 import { remoteSandbox } from "./tenants.ts";
 
+/** Containers that are asked to make room for another one. */
+const MOST_ASKED = 20;
+
 /**
  * Knows the tenants of a deployment in which each chat has a sandbox of its own, and who may write to the bot. It sees a
  * chat's first message only: what follows goes to the chat's own object.
@@ -84,8 +87,9 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   makeRoom(wanting: TenantId) {
     return answer(async () => {
-      for (const tenant of this.#reception.roster.running()) {
-        if (tenant === wanting) continue;
+      // Where those are in use that were used longest ago, so are the others.
+      const idle = this.#reception.roster.running().filter((one) => one !== wanting);
+      for (const tenant of idle.slice(0, MOST_ASKED)) {
         const object = this.env.SANDBOX.getByName(tenant);
         if (await received(object.sleepEarly())) return true;
       }

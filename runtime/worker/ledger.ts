@@ -6,7 +6,7 @@ import { type AttemptResult, type Deliver, Dispatcher } from "../edge/ledger/dis
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
-import type { TenantGate } from "../edge/tenants/gate.ts";
+import type { Gate } from "../edge/tenants/gate.ts";
 import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { AskAgain } from "./alarm.ts";
@@ -24,7 +24,7 @@ const FULL_AGAIN_MS = 5_000;
 interface ContainerLedgerOptions {
   store: LedgerStore;
   /** Set if each chat has a sandbox of its own; else every event goes to the container. */
-  gate: TenantGate | undefined;
+  gate: Gate | undefined;
   /** Has another tenant's object record an event. */
   passOn(tenant: TenantId, event: Delivery): Promise<Admission>;
   container: Pick<SandboxContainer, "whenReady">;

@@ -77,6 +77,40 @@ test(
   },
 );
 
+test(
+  "a message that waits when the chats get sandboxes of their own is answered by its chat's",
+  { timeout: 180_000 },
+  async () => {
+    // The gateway refuses the variable, so that nothing is answered yet.
+    const { postSlack, read, deploy, counts } = await byChat({
+      TENANCY: "shared",
+      TELEGRAM_DM_POLICY: "open",
+    });
+    for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `hello ${chat}`));
+    await expect.poll(() => counts(""), SOON).toMatchObject({ waiting: 2 });
+
+    await deploy({ TENANCY: "chat", TELEGRAM_DM_POLICY: "" });
+
+    for (const chat of ["C1", "C2"]) {
+      await expect.poll(() => read(chat).join(), SOON).toContain(`hello ${chat}`);
+      await expect.poll(() => counts(`slack-${chat}`), SOON).toMatchObject({ answered: 1 });
+    }
+    expect(await counts("")).toMatchObject({ waiting: 0, ignored: 2 });
+  },
+);
+
+test("an event of no chat starts no container", { timeout: 60_000 }, async () => {
+  const { postSlack, containers, counts } = await byChat();
+  await postSlack({
+    type: "event_callback",
+    event_id: "EvJOIN",
+    team_id: "T1",
+    event: { type: "team_join", user: { id: "U7" } },
+  });
+  await expect.poll(() => counts(""), SOON).toMatchObject({ ignored: 1 });
+  expect(await containers()).toBe(0);
+});
+
 test("a stranger's flood starts nothing, and is answered once in a while", { timeout: 120_000 }, async () => {
   const { postSlack, read, counts, containers } = await byChat();
   for (let round = 0; round < 10; round += 1) {
@@ -186,5 +220,40 @@ test(
     await put("{}");
     await postSlack(said("C2", "U1", "and now?"));
     await expect.poll(() => read("C2").join(), SOON).toMatch(/hello C2[^]*and now\?/);
+  },
+);
+
+test(
+  "a chat whose backups are broken waits and says so, the others are answered; nothing begins empty",
+  { timeout: 240_000 },
+  async () => {
+    const { postSlack, read, withBucket, ask, cli, endContainer, counts } = await byChat();
+    await postSlack(said("C1", "U1", "remember me"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("remember me");
+    expect(await cli("backup create", "slack-C1")).toContain("was made");
+    const prefix = "steward/tenants/slack-C1/generations/";
+    const kept = new Map<string, string>();
+    await withBucket(async (bucket) => {
+      for (const { key } of (await bucket.list({ prefix })).objects.filter((one) =>
+        one.key.endsWith(".json"),
+      )) {
+        kept.set(key, (await (await bucket.get(key))?.text()) ?? "");
+        await bucket.put(key, "{");
+      }
+    });
+    expect(kept.size).toBeGreaterThan(0);
+    await endContainer();
+
+    for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `hello ${chat}`));
+    await expect.poll(() => read("C2").join(), SOON).toContain("hello C2");
+    const status = async () => (await ask("/debug/processes?chat=slack-C1")).text();
+    await expect.poll(status, { ...SOON, interval: 2_000 }).toMatch(/restore_failed.*No backup is whole/);
+    expect(await counts("slack-C1")).toMatchObject({ waiting: 1 });
+
+    await withBucket(async (bucket) => {
+      for (const [key, text] of kept) await bucket.put(key, text);
+    });
+    await expect.poll(() => read("C1").join(), { timeout: 120_000 }).toContain("hello C1");
+    expect(await cli("sessions list", "slack-C1")).toContain("C1");
   },
 );

@@ -1,4 +1,4 @@
-import type { Handler, MiddlewareHandler } from "hono";
+import type { Context, Handler, MiddlewareHandler } from "hono";
 import { setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { parse } from "hono/utils/cookie";
@@ -38,12 +38,41 @@ function namedChat({ url }: Request): string | undefined {
   return new URL(url).searchParams.get(CHAT_PARAMETER) ?? undefined;
 }
 
-/** Refuses an address whose chat is no tenant's id: an operator's mistake must not change the deployment's sandbox. */
-export function refuseUnknownChat(): MiddlewareHandler {
-  return async function unknownChatMiddleware(context, next) {
-    const chat = namedChat(context.req.raw) ?? "";
-    return chat === "" || isTenantId(chat) ? next() : sendProblem("tenant_unknown");
+/**
+ * Keeps a chat that an address names. A browser's page would lose it with the first link or button, and that button would
+ * then change the deployment's sandbox: opening such a page chooses the chat. An answer that leads to another page leads to
+ * that chat's. An address whose chat is no tenant's id is refused.
+ */
+export function keepNamedChat(): MiddlewareHandler {
+  return async function namedChatMiddleware(context, next) {
+    const chat = namedChat(context.req.raw);
+    if (chat === undefined) return next();
+    if (chat !== "" && !isTenantId(chat)) return sendProblem("tenant_unknown");
+    if (context.req.method === "GET" && context.req.header("sec-fetch-dest") === "document") {
+      const page = new URL(context.req.url);
+      page.searchParams.delete(CHAT_PARAMETER);
+      // Another site may not choose for the operator.
+      if (context.req.header("sec-fetch-site") === "cross-site")
+        return context.redirect(ROUTES.tenantsPage.path, 303);
+      choose(context, chat);
+      return context.redirect(`${page.pathname}${page.search}`, 303);
+    }
+    await next();
+    const to = context.res.headers.get("location") ?? "";
+    if (!ABOUT_ONE.test(to)) return undefined;
+    context.header("location", `${to}${to.includes("?") ? "&" : "?"}${CHAT_PARAMETER}=${chat}`);
+    return undefined;
   };
+}
+
+/** Has the pages show a chat's sandbox from now on, or the deployment's. */
+function choose(context: Context, chat: string): void {
+  setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
+    httpOnly: true,
+    sameSite: "Strict",
+    path: "/",
+    secure: new URL(context.req.url).protocol === "https:",
+  });
 }
 
 /** `GET /_admin/chats`: the chats that have a sandbox of their own, problems first. Wakes nothing. */
@@ -83,13 +112,7 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
 export function chooseTenant(): Handler<AccessVariables> {
   return async function handleChooseTenant(context) {
     const { chat } = await readFields(context.req.raw, { chat: CHOICE });
-    const secure = new URL(context.req.url).protocol === "https:";
-    setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
-      httpOnly: true,
-      sameSite: "Strict",
-      path: "/",
-      secure,
-    });
+    choose(context, chat);
     return context.redirect(ROUTES.admin.path, 303);
   };
 }

@@ -1,5 +1,5 @@
 import type { Delivery } from "../../contract/delivery.ts";
-import { type TenantId, tenantOf } from "../../contract/tenant.ts";
+import { isTenantId, type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { askOperation } from "../operate.ts";
 import type { Clock, Notes, Sandbox } from "../ports.ts";
@@ -18,6 +18,28 @@ interface TenantGateOptions {
   notes: Notes;
   clock: Clock;
 }
+
+/** Gate of an object's ledger: it decides which events reach the container. */
+export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
+
+/**
+ * Gate of the sandbox that serves what belongs to no chat. Events of chats, which waited in its ledger when each chat got
+ * a sandbox, are passed on.
+ */
+export const noChatGate: Gate = {
+  isOpen: false,
+  movedTo: undefined,
+  async followMove() {},
+  async ask(event) {
+    const place = placeOf(event);
+    const tenant = place && tenantOf(place.chat);
+    if (tenant === undefined || !isTenantId(tenant)) return { admitted: false, note: "an event of no chat" };
+    return { admitted: false, note: `passed on to ${tenant}`, movedTo: tenant };
+  },
+  async passOnGrant() {
+    return true;
+  },
+};
 
 /**
  * Decides whether a chat's messages reach a container. The directory is asked at a chat's first message; an admitted

@@ -94,11 +94,6 @@ export class TenantRoster {
     return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
   }
 
-  /** Removes a tenant. Its own object keeps its data. */
-  forget(id: TenantId): void {
-    this.#sql.all("DELETE FROM tenants WHERE id = ?", id);
-  }
-
   /** Returns tenants by id, those with a problem first. */
   list({ limit, after }: TenantQuery): Tenant[] {
     // `?2` and not `id` in the subquery: SQLite uses an index for one column of a pair that is compared with columns.

@@ -81,6 +81,34 @@ it("says how far an update has come, and which chat holds it up", async () => {
   expect(stopped.text).toContain("The other chats keep their containers until slack-C1 answers.");
 });
 
+const NAVIGATION = { "sec-fetch-dest": "document", "sec-fetch-site": "none" };
+
+it("a page that is opened for a chat chooses it, so that its buttons are about that chat too", async () => {
+  const { ask } = await page("/_admin/");
+  const opened = await ask("/_admin/restart?chat=slack-C1&x=1", { headers: NAVIGATION });
+  expect([opened.status, opened.headers.get("location")]).toEqual([303, "/_admin/restart?x=1"]);
+  expect(opened.headers.get("set-cookie")).toContain("steward-chat=slack-C1; Path=/; HttpOnly");
+  const ended = await ask("/_admin/restart?chat=", { headers: NAVIGATION });
+  expect(ended.headers.get("set-cookie")).toContain("steward-chat=; ");
+});
+
+it("another site's link chooses no chat", async () => {
+  const { ask } = await page("/_admin/");
+  const headers = { ...NAVIGATION, "sec-fetch-site": "cross-site" };
+  const opened = await ask("/_admin/restart?chat=slack-C1", { headers });
+  expect([opened.status, opened.headers.get("location")]).toEqual([303, "/_admin/chats"]);
+  expect(opened.headers.get("set-cookie")).toBeNull();
+});
+
+it("a change that names its chat leads to a page of that chat", async () => {
+  const { ask } = await page("/_admin/");
+  const saved = await ask("/_admin/restart?chat=slack-C1", { method: "POST" });
+  expect([saved.status, saved.headers.get("location")]).toEqual([
+    303,
+    expect.stringMatching(/[?&]chat=slack-C1$/),
+  ]);
+});
+
 it("names the chat that its pages show", async () => {
   const { text } = await page("/_admin/", { chats: CHATS, tenant: "slack-C1" });
   expect(text).toMatch(/<a href="\/_admin\/chats">slack-C1<\/a>/);
