@@ -3,6 +3,7 @@ import type { ColdStart } from "./cold-starts.ts";
 import type { Platform } from "./delivery.ts";
 import type { Duty } from "./duty.ts";
 import type { ErrorCode, Reason } from "./errors.ts";
+import type { TenantId } from "./tenant.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
@@ -41,6 +42,11 @@ export const CONTROL_ROUTES = {
    */
   restore: "/restore",
   /**
+   * GET: {@link ChatsReport}. Below it, POST `/<tenant>`, {@link SnapshotRequest} with an id: creates a backup with the
+   * part of one chat and returns its manifest. It is read and removed as those of `/generations`.
+   */
+  chats: "/chats",
+  /**
    * GET, query `as` of {@link CONFIG_TEXTS}: {@link ConfigText}. PUT, query `expected` (sha256 of the file it replaces,
    * or `none`): writes the body as the config file, applies it to the gateway and returns the resulting {@link
    * ConfigText}. 422 `config_invalid` as {@link ConfigRefusal} unless `unchecked=true`; 409 `config_changed` if the
@@ -64,6 +70,14 @@ export interface StateRevision {
 export interface SnapshotRequest {
   /** The backup's id; by default the supervisor assigns the next one. */
   id?: string;
+}
+
+/** Chats of a state that served several. */
+export interface ChatsReport {
+  /** Tenants whose chats have data in it. */
+  tenants: TenantId[];
+  /** Backups whose content was brought back into it: the last one of each tenant. */
+  broughtBack: Readonly<Record<TenantId, string>>;
 }
 
 /** Body of a POST to `/generations/<id>/restore`. */

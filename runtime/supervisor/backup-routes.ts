@@ -8,6 +8,7 @@ import {
   type StateRevision,
 } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
+import { isTenantId } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import type { ControlAnswer, ControlRequest } from "./control-request.ts";
 
@@ -29,6 +30,14 @@ export async function answerBackups(
       return ok(await backups.write({ id: readId(fieldOf(body, "id")) }));
     case `POST ${CONTROL_ROUTES.restore}`:
       return receive(backups, request, searchParams);
+    case `GET ${CONTROL_ROUTES.chats}`:
+      return ok(await backups.chats());
+  }
+  const tenant = pathname.slice(CONTROL_ROUTES.chats.length + 1);
+  if (method === "POST" && pathname === `${CONTROL_ROUTES.chats}/${tenant}` && isTenantId(tenant)) {
+    const id = readId(fieldOf(body, "id"));
+    if (id === undefined) throw new StewardError("body_invalid", "The backup has no id.");
+    return ok(await backups.writeChat(tenant, id));
   }
   const [, id = "", action = ""] = ONE.exec(pathname) ?? [];
   if (id === "") return undefined;

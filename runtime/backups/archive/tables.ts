@@ -18,12 +18,21 @@ const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", 
 /** In order of creation. Rows are copied before the triggers exist, so that these do not count them again. */
 const KINDS = ["table", "index", "trigger"];
 
+/** Selects the rows of a copy. */
+export interface RowFilter {
+  /** Prepares tables of the connection that the conditions name. The database that is copied is attached as `source`. */
+  prepare(database: DatabaseSync): void;
+  /** Conditions by table. Of a table without a condition no row is copied. */
+  conditions: Readonly<Record<string, string>>;
+}
+
 /**
- * Copies a consistent snapshot of the gateway's tables from a database that may be in use.
+ * Copies a consistent snapshot of the gateway's tables from a database that may be in use. With a filter, other rows are
+ * never written to the copy.
  *
  * @throws StewardError `store_corrupt`, `disk_full`, `data_directory_unwritable`.
  */
-export function copyTables(from: string, to: string): void {
+export function copyTables(from: string, to: string, filter?: RowFilter): void {
   try {
     const database = new DatabaseSync(to, {
       timeout: BUSY_TIMEOUT_MS,
@@ -32,7 +41,7 @@ export function copyTables(from: string, to: string): void {
     try {
       // A failed copy is discarded, so no rollback is needed.
       database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;");
-      takeOver(database, from);
+      takeOver(database, from, filter);
     } finally {
       database.close();
     }
@@ -84,17 +93,18 @@ export function checkTables(path: string): void {
   }
 }
 
-function takeOver(database: DatabaseSync, from: string): void {
+function takeOver(database: DatabaseSync, from: string, filter?: RowFilter): void {
   database.prepare("ATTACH DATABASE ? AS source").run(from);
   transaction(database, () => {
     // The first read fixes the snapshot: later commits to the source are not visible.
     const wanted = gatewaySchema(database, "source");
+    filter?.prepare(database);
     const present = gatewaySchema(database, "main").filter(({ type }) => type === "table");
     for (const { name } of present) database.exec(`DROP TABLE main.${quoted(name)}`);
     for (const kind of KINDS) {
       for (const { sql, name } of wanted.filter(({ type }) => type === kind)) {
         database.prepare(sql).run();
-        if (kind === "table") copyRows(database, name);
+        if (kind === "table") copyRows(database, name, filter && (filter.conditions[name] ?? "0"));
       }
     }
     const version = Number(database.prepare("PRAGMA source.user_version").get()?.["user_version"] ?? 0);
@@ -111,8 +121,8 @@ function gatewaySchema(database: DatabaseSync, of: "main" | "source"): SchemaEnt
     .filter(({ name }) => !name.startsWith("sqlite_"));
 }
 
-function copyRows(database: DatabaseSync, table: string): void {
-  database.exec(`INSERT INTO main.${quoted(table)} SELECT * FROM source.${quoted(table)}`);
+function copyRows(database: DatabaseSync, table: string, condition = "1"): void {
+  database.exec(`INSERT INTO main.${quoted(table)} SELECT * FROM source.${quoted(table)} WHERE ${condition}`);
   const counts = "SELECT 1 FROM source.sqlite_schema WHERE name = 'sqlite_sequence'";
   if (database.prepare(counts).get() === undefined) return;
   const numbered = database.prepare("SELECT name, seq FROM source.sqlite_sequence WHERE name = ?").get(table);
