@@ -35,6 +35,8 @@ export const CONTROL_ROUTES = {
    * header `steward-manifest` is its manifest as JSON. Installs the data and starts the gateway: {@link RestoreReport}.
    * With `start=false` the gateway stays stopped for `/config-file`.
    *
+   * `chat=<tenant>` merges the archive of a tenant into the state, while the gateway is stopped.
+   *
    * These queries leave the gateway as it is: `drill=true` only tests the archive, as `/generations/<id>/verify` does.
    * `show=config` returns the archive's config file as {@link ConfigText}; a secret in it has the same mark as in the
    * current file. `take=config` replaces the current config file with it and saves the current one beside it; 404
@@ -43,7 +45,8 @@ export const CONTROL_ROUTES = {
   restore: "/restore",
   /**
    * GET: {@link ChatsReport}. Below it, POST `/<tenant>`, {@link SnapshotRequest} with an id: creates a backup with the
-   * part of one chat and returns its manifest. It is read and removed as those of `/generations`.
+   * part of one chat and returns its manifest. It is read and removed as those of `/generations`. PUT `/approvals`,
+   * `Approvals` of tenant.ts: replaces the approvals while the gateway is stopped (204).
    */
   chats: "/chats",
   /**

@@ -2,10 +2,10 @@ import type { DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
 import type { OperationRequest } from "../contract/control.ts";
 import type { GrantedRole } from "../contract/config/rights.ts";
-import type { Delivery, Platform } from "../contract/delivery.ts";
+import { type Delivery, type Platform, platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
 import { AGENT } from "../contract/names.ts";
-import { chatOfTenant, stateKeys, type TenantId } from "../contract/tenant.ts";
+import { type Approvals, APPROVALS_KEY, chatOfTenant, stateKeys, type TenantId } from "../contract/tenant.ts";
 import { messageIn, messageTo, post } from "../edge/ledger/post.ts";
 import { readAccessRules } from "../edge/tenants/access-rules.ts";
 import { TenantDesk } from "../edge/tenants/desk.ts";
@@ -14,6 +14,7 @@ import { TenantOutbox } from "../edge/tenants/outbox.ts";
 import { People } from "../edge/tenants/people.ts";
 import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
 import { TenantRoster } from "../edge/tenants/roster.ts";
+import type { Log } from "../shared/log.ts";
 import {
   APPROVED_TEXT,
   type AccessRules,
@@ -27,6 +28,9 @@ import { consoleLog, readWorker, type WorkerEnvironment } from "./environment.ts
 import { answer, received } from "./rpc.ts";
 import { remoteSandbox } from "./tenants.ts";
 
+/** Wait before approvals are stored again that the bucket did not take. */
+const KEEP_AGAIN_MS = 60_000;
+
 /**
  * Knows the tenants of a deployment in which each chat has a sandbox of its own, and who may write to the bot. It sees a
  * chat's first message only: what follows goes to the chat's own object.
@@ -39,7 +43,9 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #alarm: Alarm;
   readonly #notes: ContainerMemory;
   readonly #canaries: readonly TenantId[];
+  readonly #log: Log;
   #adopting: Promise<void> | undefined;
+  #isAdopted = false;
   /** The rules of each platform that were read last. */
   readonly #rules = new Map<Platform, AccessRules>();
 
@@ -50,6 +56,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     const sql = durableSql(ctx.storage);
     const clock = Date.now;
     const log = consoleLog(variables);
+    this.#log = log;
     const send: typeof fetch = (url, init) => fetch(url, init);
     this.#alarm = new Alarm({ storage: ctx.storage, waitUntil: (work) => ctx.waitUntil(work) });
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
@@ -109,7 +116,8 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   makeRoom(wanting: TenantId) {
     return answer(async () => {
-      for (const tenant of this.#roster.running()) {
+      // The sandbox of browsers last: it also ends what it does for the chats.
+      for (const tenant of [...this.#roster.running(), AGENT]) {
         if (tenant === wanting) continue;
         const object = this.env.SANDBOX.getByName(tenant);
         if (await received(object.sleepEarly())) return true;
@@ -136,7 +144,9 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   operate(request: OperationRequest) {
     return answer(async () => {
       await this.#adopt();
-      return operateOnPeople(this.#people, request);
+      const reply = await operateOnPeople(this.#people, request);
+      await this.#keepApprovals();
+      return reply;
     });
   }
 
@@ -144,24 +154,51 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   async alarm(): Promise<void> {
     this.#alarm.fired();
     await this.#outbox.run();
+    await this.#keepApprovals();
     this.#schedule();
   }
 
-  /** Takes over the approvals from before, once. */
+  /** Takes over the approvals from before, once after each time in which one sandbox served every chat. */
   async #adopt(): Promise<void> {
-    if (this.#notes.read("adopted") === "yes") return;
-    this.#adopting ??= adoptApprovals({
-      sandbox: remoteSandbox(this.env, AGENT),
-      hasState: async () => {
-        const { objects } = await this.env.STATE.list({ prefix: stateKeys().generations, limit: 1 });
-        return objects.length > 0;
-      },
-      people: this.#people,
-    }).finally(() => {
+    if (this.#isAdopted) return;
+    this.#adopting ??= this.#adoptOnce().finally(() => {
       this.#adopting = undefined;
     });
     await this.#adopting;
-    this.#notes.write("adopted", "yes");
+    this.#isAdopted = true;
+  }
+
+  async #adoptOnce(): Promise<void> {
+    const since = await received(this.env.SANDBOX.getByName(AGENT).servedAllSince());
+    if (since === undefined || this.#notes.read("adopted") === since) return;
+    await adoptApprovals({
+      sandbox: remoteSandbox(this.env, AGENT),
+      people: this.#people,
+      stored: this.#notes.read("approvalsVersion"),
+    });
+    this.#notes.write("adopted", since);
+    await this.#keepApprovals();
+  }
+
+  /** Stores the approvals in the bucket for the way back, on which this object is not asked. */
+  async #keepApprovals(): Promise<void> {
+    const lists = platformSchema.options.map((platform) => {
+      const { approved, operators } = this.#people.on(platform);
+      return [platform, { allowFrom: approved(), operators: operators() }] as const;
+    });
+    const known = this.#notes.read("approvals");
+    const text = JSON.stringify(lists);
+    const isEmpty = known === undefined && lists.every(([, { allowFrom }]) => allowFrom.length === 0);
+    if (text === known || isEmpty) return;
+    const approvals: Approvals = { version: new Date().toISOString(), platforms: Object.fromEntries(lists) };
+    try {
+      await this.env.STATE.put(APPROVALS_KEY, JSON.stringify(approvals));
+      this.#notes.write("approvalsVersion", approvals.version);
+      this.#notes.write("approvals", text);
+    } catch (error) {
+      this.#log.error("the approvals could not be stored", { error: String(error) });
+      this.#alarm.wakeAt(Date.now() + KEEP_AGAIN_MS);
+    }
   }
 
   /** Returns the access rules of the config in the bucket; of the last one that could be read while it is broken. */

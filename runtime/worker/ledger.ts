@@ -1,6 +1,5 @@
 import type { Delivery } from "../contract/delivery.ts";
 import type { Environment } from "../contract/environment.ts";
-import type { TenantId } from "../contract/tenant.ts";
 import { deliverTo, type DeliverOptions } from "../edge/ledger/deliver.ts";
 import { type AttemptResult, type Deliver, Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
@@ -25,8 +24,13 @@ interface ContainerLedgerOptions {
   store: LedgerStore;
   /** Set if each chat has a sandbox of its own; else every event goes to the container. */
   gate: TenantGate | undefined;
-  /** Has another tenant's object record an event. */
-  passOn(tenant: TenantId, event: Delivery): Promise<Admission>;
+  /** Has another object record an event. */
+  passOn(object: string, event: Delivery): Promise<Admission>;
+  /**
+   * Returns the object that an event belongs to now, if it was recorded before the tenancy changed; `undefined` for this
+   * object. Absent if all events belong here.
+   */
+  elsewhere: ((event: Delivery) => string | undefined) | undefined;
   container: Pick<SandboxContainer, "whenReady">;
   gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
   /** Contains the platforms' keys. */
@@ -123,7 +127,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   /** Starts the deliveries that are due. Waits for the gateway first: an absent one is no failed attempt. */
   async deliver(): Promise<void> {
     if (this.#dispatcher.full) return;
-    const { gate, container, wakeAt, clock } = this.#options;
+    const { gate, container, elsewhere, wakeAt, clock } = this.#options;
     const due = this.#store.nextDue();
     if (due === undefined) return;
     const from = Math.max(due, this.startAgain.at);
@@ -131,7 +135,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       wakeAt(from);
       return;
     }
-    if (gate?.isOpen === false) {
+    if (gate?.isOpen === false || elsewhere !== undefined) {
       this.#dispatcher.run();
       return;
     }
@@ -153,18 +157,24 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Lets events of an admitted chat through, and tells its gateway of an approval first.
+   * Passes events on that belong to another object. Lets events of an admitted chat through, and tells its gateway of an
+   * approval first.
    *
    * @returns how the events end if they do not reach the gateway.
    */
   async #atGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
-    const { gate, container, gateway, passOn } = this.#options;
+    const { gate, elsewhere, gateway } = this.#options;
     const [first] = deliveries;
-    if (gate === undefined) return undefined;
+    const object = elsewhere?.(first);
+    if (object !== undefined) {
+      await this.#passOnAll(object, deliveries);
+      return { kind: "settled", state: "ignored", note: `passed on to ${object}` };
+    }
+    if (gate === undefined) return elsewhere && this.#absence();
     if (!gate.isOpen) {
       const standing = await gate.ask(first);
       if (!standing.admitted && standing.movedTo !== undefined)
-        for (const event of deliveries) await passOn(standing.movedTo, event);
+        await this.#passOnAll(standing.movedTo, deliveries);
       if (!standing.admitted)
         return {
           kind: "settled",
@@ -172,10 +182,21 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
           note: standing.note,
           group: "group" in standing ? standing.group : undefined,
         };
-      const { state } = await container.whenReady();
-      if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };
+      const absence = await this.#absence();
+      if (absence !== undefined) return absence;
     }
     if (await gate.passOnGrant(gateway)) return undefined;
     return { kind: "retry", note: "the gateway was not told of the approval", absent: true };
+  }
+
+  /** Starts the container. @returns how events end for which it does not get ready. */
+  async #absence(): Promise<AttemptResult | undefined> {
+    const { state } = await this.#options.container.whenReady();
+    if (state === "ready") return undefined;
+    return { kind: "retry", note: "the container does not start", absent: true };
+  }
+
+  async #passOnAll(object: string, events: readonly Delivery[]): Promise<void> {
+    for (const event of events) await this.#options.passOn(object, event);
   }
 }

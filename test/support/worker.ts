@@ -133,9 +133,9 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     });
   };
   await deploy({});
-  const resume = async (): Promise<void> => {
+  const resume = async (changed: Record<string, string> = {}): Promise<void> => {
     runner = start();
-    await deploy({});
+    await deploy(changed);
   };
 
   const request = async (route: string, init?: RequestInit): Promise<Response> => {

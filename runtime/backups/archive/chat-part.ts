@@ -9,7 +9,7 @@ import { CHATS, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 import { chatName } from "../../process/chat-name.ts";
 import { contentBelow, unlessGone } from "./content.ts";
 import type { StatePart } from "./generation.ts";
-import { copyTables, type RowFilter } from "./tables.ts";
+import { copyTables } from "./tables.ts";
 
 /** Folder of a root's former versions. */
 const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root}`;
@@ -96,6 +96,11 @@ const SUMS: Readonly<Record<string, string>> = {
   retention: "UPDATE retention SET messages = 0, sessions = 0",
 };
 
+/** Computes the sums of a database whose rows were copied. */
+export function sumUp(database: DatabaseSync): void {
+  for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
+}
+
 /** Table of a tenant's database with what it began with: the time, the last message, and the digest of each file. */
 export const ORIGIN_TABLE = "chat_origin";
 
@@ -110,11 +115,10 @@ export async function chatPart(home: string, tenant: TenantId, now: number): Pro
   return {
     roots: [CONFIG_FILE, shared, own, ownHistory, STATE_FILE],
     copyTables(from, to) {
-      const filter: RowFilter = { prepare: () => {}, conditions: conditionsOf(chat, "source") };
-      copyTables(from, to, filter);
+      copyTables(from, to, conditionsOf(chat, "source"));
       const copy = new DatabaseSync(to);
       try {
-        for (const [table, sum] of Object.entries(SUMS)) if (hasTable(copy, table)) copy.exec(sum);
+        sumUp(copy);
         copy.exec(
           `DROP TABLE IF EXISTS ${ORIGIN_TABLE};
            CREATE TABLE ${ORIGIN_TABLE} (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -162,6 +166,9 @@ export async function chatsIn(home: string): Promise<{ tenants: TenantId[]; brou
 
 /** Versions of what was brought back, by tenant. */
 export type BroughtBack = Readonly<Record<string, string>>;
+
+/** Name of the approvals among what was brought back; no tenant has it. */
+export const APPROVALS = "approvals";
 
 /** See {@link BroughtBack}. Older versions do not know the table, and leave it. */
 export const BROUGHT_BACK_TABLE = "brought_back";

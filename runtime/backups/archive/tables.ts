@@ -18,21 +18,19 @@ const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", 
 /** In order of creation. Rows are copied before the triggers exist, so that these do not count them again. */
 const KINDS = ["table", "index", "trigger"];
 
-/** Selects the rows of a copy. */
-export interface RowFilter {
-  /** Prepares tables of the connection that the conditions name. The database that is copied is attached as `source`. */
-  prepare(database: DatabaseSync): void;
-  /** Conditions by table. Of a table without a condition no row is copied. */
-  conditions: Readonly<Record<string, string>>;
-}
+/**
+ * Conditions for the rows of a copy, by table. Of a table without a condition no row is copied. The database that is
+ * copied is attached as `source`.
+ */
+type RowConditions = Readonly<Record<string, string>>;
 
 /**
- * Copies a consistent snapshot of the gateway's tables from a database that may be in use. With a filter, other rows are
+ * Copies a consistent snapshot of the gateway's tables from a database that may be in use. With conditions, other rows are
  * never written to the copy.
  *
  * @throws StewardError `store_corrupt`, `disk_full`, `data_directory_unwritable`.
  */
-export function copyTables(from: string, to: string, filter?: RowFilter): void {
+export function copyTables(from: string, to: string, conditions?: RowConditions): void {
   try {
     const database = new DatabaseSync(to, {
       timeout: BUSY_TIMEOUT_MS,
@@ -41,7 +39,7 @@ export function copyTables(from: string, to: string, filter?: RowFilter): void {
     try {
       // A failed copy is discarded, so no rollback is needed.
       database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;");
-      takeOver(database, from, filter);
+      takeOver(database, from, conditions);
     } finally {
       database.close();
     }
@@ -93,18 +91,17 @@ export function checkTables(path: string): void {
   }
 }
 
-function takeOver(database: DatabaseSync, from: string, filter?: RowFilter): void {
+function takeOver(database: DatabaseSync, from: string, conditions?: RowConditions): void {
   database.prepare("ATTACH DATABASE ? AS source").run(from);
   transaction(database, () => {
     // The first read fixes the snapshot: later commits to the source are not visible.
     const wanted = gatewaySchema(database, "source");
-    filter?.prepare(database);
     const present = gatewaySchema(database, "main").filter(({ type }) => type === "table");
     for (const { name } of present) database.exec(`DROP TABLE main.${quoted(name)}`);
     for (const kind of KINDS) {
       for (const { sql, name } of wanted.filter(({ type }) => type === kind)) {
         database.prepare(sql).run();
-        if (kind === "table") copyRows(database, name, filter && (filter.conditions[name] ?? "0"));
+        if (kind === "table") copyRows(database, name, conditions && (conditions[name] ?? "0"));
       }
     }
     const version = Number(database.prepare("PRAGMA source.user_version").get()?.["user_version"] ?? 0);

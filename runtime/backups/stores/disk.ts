@@ -11,13 +11,14 @@ import type { ChatsReport, ConfigRefusal, ConfigText } from "../../contract/cont
 import type { Environment } from "../../contract/environment.ts";
 import { reason, StewardError, type Reason } from "../../contract/errors.ts";
 import { RESTORE_MARKER } from "../../contract/names.ts";
-import type { TenantId } from "../../contract/tenant.ts";
+import type { Approvals, TenantId } from "../../contract/tenant.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { stateRevision } from "../archive/content.ts";
+import { bringBack, takeApprovals } from "../archive/bring-back.ts";
 import { chatPart, chatsIn } from "../archive/chat-part.ts";
 import { makeGeneration, type StatePart } from "../archive/generation.ts";
-import { drill, finishRestore, removeScratch, stageRestore } from "../archive/restore.ts";
+import { drill, finishRestore, removeScratch, stageRestore, whileUnpacked } from "../archive/restore.ts";
 import { Shelf } from "../archive/shelf.ts";
 import { expired } from "../retention.ts";
 import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
@@ -86,14 +87,38 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
     return chatsIn(this.#options.home);
   }
 
-  /** Copies the part of one chat into a backup of this name, in place of an earlier attempt. */
+  /** Copies the part of one chat into a backup of this name, in place of an earlier attempt, and verifies it. */
   writeChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
     return this.alone(async () => {
       for (const ending of Object.values(GENERATION_FILES).toReversed())
         await rm(this.path(id, ending), { force: true });
       const { home, clock } = this.#options;
-      return this.#write({ id, part: await chatPart(home, tenant, clock()) });
+      const manifest = await this.#write({ id, part: await chatPart(home, tenant, clock()) });
+      await drill({ ...this.#options, ...(await this.read({ id })) });
+      return manifest;
     });
+  }
+
+  /**
+   * Merges a tenant's archive into the state, which serves every chat. The gateway must not run.
+   *
+   * @throws StewardError `backup_corrupt` before anything changes
+   */
+  bringBack(tenant: TenantId, archive: Archive): Promise<RestoreReport> {
+    const { home, log } = this.#options;
+    const { id } = archive.manifest;
+    return this.alone(async () => {
+      const report = await whileUnpacked({ ...this.#options, ...archive }, (directory) =>
+        bringBack(home, { tenant, id, directory }),
+      );
+      log.info("a chat's data was brought back", { tenant, id, ...report.counts });
+      return report;
+    });
+  }
+
+  /** Replaces the approvals with those that the directory kept. The gateway must not run. */
+  takeApprovals(approvals: Approvals): Promise<void> {
+    return this.alone(async () => takeApprovals(this.#options.home, approvals));
   }
 
   /** See {@link BackupStore}. */
