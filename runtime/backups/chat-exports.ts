@@ -1,5 +1,6 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import { BUCKET_KEYS, nameGeneration, readGenerationId } from "../contract/backup.ts";
+import { StewardError } from "../contract/errors.ts";
 import { stateKeys, type TenantId, tenantMark } from "../contract/tenant.ts";
 import type { Clock, Notes } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
@@ -18,7 +19,7 @@ interface ChatExportsOptions {
   notes: Notes;
   service: Pick<BackupService<unknown>, "whileAwake">;
   /** Container of the state that served every chat. */
-  container: { readonly running: boolean; whenDrained(): Promise<void> };
+  container: { readonly running: boolean; readonly restored: boolean; whenDrained(): Promise<void> };
   clock: Clock;
   log: Log;
 }
@@ -73,8 +74,12 @@ export class ChatExports {
   }
 
   async #export(tenant: TenantId): Promise<void> {
-    const { notes, log } = this.#options;
+    const { container, notes, log } = this.#options;
+    const run = notes.read("startedAt");
+    // A container that was started meanwhile has no data yet, and would say that there is none.
+    const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, broughtBack } = await this.#state.chats();
+    if (!isSame()) throw restarted();
     notes.write(NOTE, JSON.stringify(tenants));
     if (!tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);
@@ -85,6 +90,7 @@ export class ChatExports {
     const epoch = stored[0] === undefined ? 0 : readGenerationId(stored[0].id).epoch;
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });
     const manifest = await this.#state.snapshotChat(tenant, id);
+    if (!isSame()) throw restarted();
     try {
       await store.publish(manifest, await this.#state.archive(id));
     } finally {
@@ -103,4 +109,8 @@ export class ChatExports {
       record: new BackupRecord(),
     });
   }
+}
+
+function restarted(): StewardError {
+  return new StewardError("gateway_unavailable", "The container that has the chat's data was restarted.");
 }

@@ -93,6 +93,12 @@ export class ContainerBackups {
     return this.#record.facts.restored;
   }
 
+  /** Time of the newest backup in milliseconds since the epoch; `undefined` if there is none. */
+  get lastAt(): number | undefined {
+    const { lastAt } = this.#record.facts;
+    return lastAt === undefined ? undefined : Date.parse(lastAt);
+  }
+
   /** Why the last attempt to restore failed; absent after a success. */
   get restoreFailure(): Reason | undefined {
     return this.#restoreFailure;

@@ -72,7 +72,13 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const gate =
     tenant === undefined
       ? undefined
-      : new TenantGate({ tenant, directory: remoteDirectory(env), notes: memory, clock });
+      : new TenantGate({
+          tenant,
+          directory: remoteDirectory(env),
+          notes: memory,
+          run: () => ({ id: memory.read("startedAt") ?? "", backedUpAt: state.lastAt }),
+          clock,
+        });
 
   // The container.
   const platform = (): Container => containerOf(ctx);

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startModel } from "../runtime/support/platforms.ts";
 import { filesBelow, textOf } from "../support/leaks.ts";
+import { runs, startedAs } from "../support/measure.ts";
 import { byChat, said } from "../support/tenants.ts";
 
 const SOON = { timeout: 60_000 };
@@ -144,4 +146,46 @@ test("the way back brings what was said, written and approved meanwhile", SLOW, 
   expect(askedWith("once more")).toMatch(/apricot-4711[^]*meanwhile C1[^]*back again/);
   expect(await cli("pairing list")).toContain("Approved slack senders: UBOB (operator), UCAT");
   expect(read("C2").filter((text) => text === "due-later")).toHaveLength(1);
+});
+
+test("kills at any step of the move lose nothing", SLOW, async () => {
+  const { postSlack, read, deploy, halt, resume, expectMoved, cli, ask, askedWith } = await talked();
+  await cli("backup create");
+  await deploy({ TENANCY: "chat" });
+  const kill = (name: string): void => {
+    for (const pid of startedAs(process.pid, name)) if (runs(pid)) process.kill(pid, "SIGKILL");
+  };
+  let waitMs = 150;
+  for (const chat of CHATS) {
+    await postSlack(said(chat, chat === "D1" ? "UANN" : "U1", `under kills ${chat}`));
+    for (let round = 0; round < 4; round += 1) {
+      await sleep((waitMs += 170));
+      if (round % 2 === 0) {
+        kill("bin/workerd");
+        kill("supervisor/main.js");
+        kill("gateway/main.js");
+        await halt();
+        await resume({ TENANCY: "chat" });
+        // Local workerd wakes no object for an alarm of its last run; Cloudflare does.
+        for (const tenant of ["", `slack-${chat}`]) await ask(`/_admin/?chat=${tenant}`);
+      } else {
+        kill("supervisor/main.js");
+      }
+    }
+    await expect.poll(() => read(chat).join("\n"), SOON).toContain(`You said: under kills ${chat}`);
+    await expectMoved(chat, `after the kills, ${chat}`);
+  }
+
+  await deploy({ TENANCY: "shared" });
+  for (const chat of ["C1", "C2"] as const) {
+    await postSlack(said(chat, "U1", `back under kills ${chat}`));
+    await sleep((waitMs = (waitMs * 7) % 1_300));
+    kill("supervisor/main.js");
+    await sleep((waitMs = (waitMs * 7) % 1_300));
+    if (chat === "C1") kill("supervisor/main.js");
+    await expect.poll(() => read(chat).join("\n"), SOON).toContain(`You said: back under kills ${chat}`);
+    expect(askedWith(`back under kills ${chat}`)).toContain(WORDS[chat].said);
+  }
+  // What the chats' containers had not backed up when they were killed is gone, as everywhere.
+  expect(await cli("schedules list")).toContain(WORDS.D1.plan);
 });

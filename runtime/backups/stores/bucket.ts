@@ -146,6 +146,9 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const id = record.next();
     const manifest = { ...(await state.snapshot(id)), ...(cause && { cause }) };
     try {
+      // A container that was started meanwhile may have had no data yet.
+      if (!record.facts.restored || record.last !== id)
+        throw new StewardError("backup_failed", "The container was restarted while its state was copied.");
       accept?.(manifest);
       await this.publish(manifest, await state.archive(id));
       const config = await state.configText();
