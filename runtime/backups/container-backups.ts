@@ -5,6 +5,7 @@ import type { StateKeys } from "../contract/tenant.ts";
 import type { Clock, Notes } from "../edge/ports.ts";
 import { backoffMs, pause } from "../shared/backoff.ts";
 import type { Log } from "../shared/log.ts";
+import type { ChatReturns } from "./chat-returns.ts";
 import { BackupRecord } from "./record.ts";
 import { coded, RemoteState, type StreamedArchive, type SupervisorPort } from "./remote-state.ts";
 import { BackupService } from "./service.ts";
@@ -27,6 +28,8 @@ interface ContainerBackupsOptions {
   /** See {@link CachedConfig}. */
   onConfig?: (() => void) | undefined;
   ports: SupervisorPort;
+  /** Set for a sandbox that serves every chat: some may have had sandboxes of their own. */
+  returns?: Pick<ChatReturns, "find" | "bringBack"> | undefined;
   notes: Notes;
   /** Returns true if the platform runs the container. */
   running(): boolean;
@@ -92,6 +95,12 @@ export class ContainerBackups {
     return this.#record.facts.restored;
   }
 
+  /** Time of the newest backup in milliseconds since the epoch; `undefined` if there is none. */
+  get lastAt(): number | undefined {
+    const { lastAt } = this.#record.facts;
+    return lastAt === undefined ? undefined : Date.parse(lastAt);
+  }
+
   /** Why the last attempt to restore failed; absent after a success. */
   get restoreFailure(): Reason | undefined {
     return this.#restoreFailure;
@@ -137,12 +146,17 @@ export class ContainerBackups {
   }
 
   async #restore(): Promise<void> {
-    const { running, clock, log } = this.#options;
+    const { returns, running, clock, log } = this.#options;
     const [record, store, run] = [this.#record, this.#store, this.#run];
     // The bucket is read while the container is still booting.
-    const reading = [store.stored(), store.cached.read(), this.#state.listening(running)] as const;
-    const [stored, cached] = await Promise.all(reading);
-    const { manifest, problem } = await this.#putNewest(stored, cached);
+    const listening = this.#state.listening(running);
+    const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
+    const [stored, cached, found] = await Promise.all(reading);
+    const waits = found !== undefined && found.size > 0;
+    const { manifest, problem, byHand } = await this.#putNewest(stored, cached, waits);
+    if (waits) await returns?.bringBack(found);
+    if (byHand !== undefined) await this.#state.startWith(byHand);
+    else if (waits) await this.#state.startGateway();
     if (run !== this.#run) throw new Error("The container was restarted.");
     record.begin(stored[0]?.id);
     const { counts, createdAt: lastAt } = manifest ?? {};
@@ -152,20 +166,26 @@ export class ContainerBackups {
     log.info("the state is restored", { id: manifest?.id ?? "none" });
   }
 
-  /** Restores the newest generation that is complete. Without any generation, the container begins empty. */
+  /**
+   * Restores the newest generation that is complete. Without any generation, the container begins empty.
+   *
+   * @param waits Leaves the gateway stopped, as a config `byHand` does.
+   */
   async #putNewest(
     stored: StoredGeneration[],
     cached: Cached,
-  ): Promise<{ manifest?: GenerationManifest; problem?: Reason | undefined }> {
+    waits: boolean,
+  ): Promise<{ manifest?: GenerationManifest; problem?: Reason | undefined; byHand?: string | undefined }> {
     const broken: string[] = [];
     for (const one of stored.filter(({ published }) => published)) {
       try {
         const manifest = await this.#store.manifest(one);
         const { config, byHand } = chooseConfig(cached, manifest);
-        await this.#state.receive(await this.#store.read(manifest), { config, start: byHand === undefined });
-        if (byHand !== undefined) await this.#state.startWith(byHand);
+        const start = byHand === undefined && !waits;
+        await this.#state.receive(await this.#store.read(manifest), { config, start });
         const detail = `${manifest.id} was restored, since what is newer is not whole. ${broken.join(" ")}`;
-        return { manifest, problem: broken.length > 0 ? reason("backup_corrupt", detail) : undefined };
+        const problem = broken.length > 0 ? reason("backup_corrupt", detail) : undefined;
+        return { manifest, problem, byHand };
       } catch (error) {
         if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
         this.#options.log.error("a backup is not whole", { id: one.id, error: error.message });
@@ -176,9 +196,8 @@ export class ContainerBackups {
     if (broken.length > 0)
       throw new StewardError("restore_failed", `No backup is whole. ${broken.join(" ")}`);
     const { byHand } = chooseConfig(cached, undefined);
-    await this.#state.receiveNothing({ start: byHand === undefined });
-    if (byHand !== undefined) await this.#state.startWith(byHand);
-    return {};
+    await this.#state.receiveNothing({ start: byHand === undefined && !waits });
+    return { byHand };
   }
 
   /** Returns true if the cached config in the bucket was deleted or replaced since the container took it. */

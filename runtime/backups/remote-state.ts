@@ -6,6 +6,7 @@ import {
   type RestoreReport,
 } from "../contract/backup.ts";
 import {
+  type ChatsReport,
   type ConfigText,
   CONTROL_ROUTES,
   MANIFEST_HEADER,
@@ -13,6 +14,7 @@ import {
   type StateRevision,
 } from "../contract/control.ts";
 import { type ErrorCode, ERRORS, isErrorCode, type Reason, StewardError } from "../contract/errors.ts";
+import type { Approvals, TenantId } from "../contract/tenant.ts";
 import { pause } from "../shared/backoff.ts";
 import type { Archive, GatewayState, ReceiveOptions } from "./store.ts";
 
@@ -27,6 +29,10 @@ const stateRevision: z.ZodMiniType<StateRevision> = z.object({ revision: z.strin
 const configText: z.ZodMiniType<ConfigText> = z.object({
   text: z.nullable(z.string()),
   sha256: z.nullable(z.string()),
+});
+const chatsReport: z.ZodMiniType<ChatsReport> = z.object({
+  tenants: z.array(z.string()),
+  broughtBack: z.record(z.string(), z.string()),
 });
 const restoreReport: z.ZodMiniType<RestoreReport> = z.object({
   id: z.string(),
@@ -77,14 +83,44 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   }
 
   /** Makes a generation inside the container. */
-  async snapshot(id: string): Promise<GenerationManifest> {
+  snapshot(id: string): Promise<GenerationManifest> {
+    return this.#snapshot(CONTROL_ROUTES.generations, id);
+  }
+
+  async #snapshot(path: string, id: string): Promise<GenerationManifest> {
     const request: SnapshotRequest = { id };
     const init = { method: "POST", body: JSON.stringify(request) };
-    const answer = await this.#json(z.unknown(), CONTROL_ROUTES.generations, init, TRANSFER_TIMEOUT_MS);
+    const answer = await this.#json(z.unknown(), path, init, TRANSFER_TIMEOUT_MS);
     const { data } = generationManifest.safeParse(answer);
     if (data?.id !== id)
       throw new StewardError("backup_failed", "The container answered with no manifest of this copy.");
     return data;
+  }
+
+  /** Returns the chats that have data in the state. */
+  chats(): Promise<ChatsReport> {
+    return this.#json(chatsReport, CONTROL_ROUTES.chats);
+  }
+
+  /** Makes a generation inside the container with the part of one chat, and verifies it. */
+  snapshotChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
+    return this.#snapshot(`${CONTROL_ROUTES.chats}/${tenant}`, id);
+  }
+
+  /** Merges a tenant's archive into the state. The gateway must not run. */
+  bringBack(tenant: TenantId, archive: StreamedArchive): Promise<RestoreReport> {
+    return this.#upload(restoreReport, archive, { config: "current", chat: tenant });
+  }
+
+  /** Replaces the approvals. The gateway must not run. */
+  async takeApprovals(approvals: Approvals): Promise<void> {
+    const init = { method: "PUT", body: JSON.stringify(approvals) };
+    await this.#tell(`${CONTROL_ROUTES.chats}/approvals`, init);
+  }
+
+  /** Starts a gateway that a restore has left stopped. */
+  async startGateway(): Promise<void> {
+    await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
   }
 
   /** Reads the archive of a generation inside the container. */
@@ -117,7 +153,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   /** See {@link GatewayState}. Restarts the gateway with it. */
   async takeConfig(archive: StreamedArchive): Promise<ConfigText> {
     const taken = await this.#upload(configText, archive, { config: "generation", take: "config" });
-    await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
+    await this.startGateway();
     return taken;
   }
 
@@ -154,7 +190,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     const { sha256 } = await this.configText();
     const query = new URLSearchParams({ expected: sha256 ?? "none", unchecked: "true" });
     await this.#tell(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
-    await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
+    await this.startGateway();
   }
 
   #upload<T>(

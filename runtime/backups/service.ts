@@ -106,7 +106,7 @@ export class BackupService<Content> implements Backups {
 
   /** See {@link Backups}. */
   create(options: CopyOptions = {}): Promise<GenerationManifest> {
-    return this.#awake(() => this.#copy(options));
+    return this.whileAwake(() => this.#copy(options));
   }
 
   /** See {@link Backups}. */
@@ -206,10 +206,11 @@ export class BackupService<Content> implements Backups {
   ): Promise<T> {
     const { store, state } = await this.#options.open();
     const manifest = await store.find(id);
-    return this.#awake(() => work(() => store.read(manifest), state));
+    return this.whileAwake(() => work(() => store.read(manifest), state));
   }
 
-  async #awake<T>(work: () => Promise<T>): Promise<T> {
+  /** Starts what the state needs, and keeps it awake for one piece of work in turn. */
+  async whileAwake<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     try {
       await this.#options.awake?.();

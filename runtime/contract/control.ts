@@ -3,6 +3,7 @@ import type { ColdStart } from "./cold-starts.ts";
 import type { Platform } from "./delivery.ts";
 import type { Duty } from "./duty.ts";
 import type { ErrorCode, Reason } from "./errors.ts";
+import type { TenantId } from "./tenant.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
@@ -34,12 +35,20 @@ export const CONTROL_ROUTES = {
    * header `steward-manifest` is its manifest as JSON. Installs the data and starts the gateway: {@link RestoreReport}.
    * With `start=false` the gateway stays stopped for `/config-file`.
    *
+   * `chat=<tenant>` merges the archive of a tenant into the state, while the gateway is stopped.
+   *
    * These queries leave the gateway as it is: `drill=true` only tests the archive, as `/generations/<id>/verify` does.
    * `show=config` returns the archive's config file as {@link ConfigText}; a secret in it has the same mark as in the
    * current file. `take=config` replaces the current config file with it and saves the current one beside it; 404
    * `config_no_good` if the archived config is no longer valid.
    */
   restore: "/restore",
+  /**
+   * GET: {@link ChatsReport}. Below it, POST `/<tenant>`, {@link SnapshotRequest} with an id: creates a backup with the
+   * part of one chat and returns its manifest. It is read and removed as those of `/generations`. PUT `/approvals`,
+   * `Approvals` of tenant.ts: replaces the approvals while the gateway is stopped (204).
+   */
+  chats: "/chats",
   /**
    * GET, query `as` of {@link CONFIG_TEXTS}: {@link ConfigText}. PUT, query `expected` (sha256 of the file it replaces,
    * or `none`): writes the body as the config file, applies it to the gateway and returns the resulting {@link
@@ -64,6 +73,14 @@ export interface StateRevision {
 export interface SnapshotRequest {
   /** The backup's id; by default the supervisor assigns the next one. */
   id?: string;
+}
+
+/** Chats of a state that served several. */
+export interface ChatsReport {
+  /** Tenants whose chats have data in it. */
+  tenants: TenantId[];
+  /** Backups whose content was brought back into it: the last one of each tenant. */
+  broughtBack: Readonly<Record<TenantId, string>>;
 }
 
 /** Body of a POST to `/generations/<id>/restore`. */

@@ -1,4 +1,5 @@
-import type { Platform } from "./delivery.ts";
+import * as z from "zod/mini";
+import { type Platform, platformSchema } from "./delivery.ts";
 import { BUCKET_KEYS } from "./backup.ts";
 import { DUTY_KEY } from "./duty.ts";
 import { AGENT } from "./names.ts";
@@ -68,7 +69,7 @@ export type StateKeys = Pick<
 /** Returns the keys of a tenant, or of the sandbox that serves the whole deployment. All have one config. */
 export function stateKeys(tenant?: TenantId): StateKeys {
   if (tenant === undefined) return { ...BUCKET_KEYS, duty: DUTY_KEY };
-  const prefix = `${AGENT}/tenants/${tenant}/`;
+  const prefix = `${TENANTS_PREFIX}${tenant}/`;
   return {
     config: BUCKET_KEYS.config,
     generations: `${prefix}generations/`,
@@ -76,6 +77,29 @@ export function stateKeys(tenant?: TenantId): StateKeys {
     duty: `${prefix}duty.json`,
   };
 }
+
+/** Beginning of the keys of all tenants. */
+export const TENANTS_PREFIX = `${AGENT}/tenants/`;
+
+/** Returns the key of the object that says since when a tenant has had its chat's data. */
+export function tenantMark(tenant: TenantId): string {
+  return `${TENANTS_PREFIX}${tenant}/tenant.json`;
+}
+
+/** Key of the approvals that the directory keeps: {@link Approvals}. */
+export const APPROVALS_KEY = `${TENANTS_PREFIX}approvals.json`;
+
+const approvalLists = z.object({ allowFrom: z.array(z.string()), operators: z.array(z.string()) });
+
+/** Approvals of all platforms, for a sandbox that serves every chat again. */
+export const approvalsForm = z.object({
+  /** ISO 8601: when they were stored. */
+  version: z.string(),
+  platforms: z.partialRecord(platformSchema, approvalLists),
+});
+
+/** See {@link approvalsForm}. */
+export type Approvals = z.infer<typeof approvalsForm>;
 
 // An underscore and two hexadecimal digits for each other byte: an id is a plain name, and no two chats share one.
 function escaped(chat: string): string {

@@ -8,9 +8,12 @@ import {
   type StateRevision,
 } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
+import { type Approvals, approvalsForm, isTenantId } from "../contract/tenant.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 import type { ControlAnswer, ControlRequest } from "./control-request.ts";
 
+/** Last part of the route of approvals; no tenant has this id. */
+const APPROVALS_PART = "approvals";
 const ONE = new RegExp(`^${CONTROL_ROUTES.generations}/([\\d-]+)(/\\w+)?$`);
 
 /** Answers a request about backups; `undefined` if no route matches. */
@@ -29,6 +32,17 @@ export async function answerBackups(
       return ok(await backups.write({ id: readId(fieldOf(body, "id")) }));
     case `POST ${CONTROL_ROUTES.restore}`:
       return receive(backups, request, searchParams);
+    case `GET ${CONTROL_ROUTES.chats}`:
+      return ok(await backups.chats());
+    case `PUT ${CONTROL_ROUTES.chats}/${APPROVALS_PART}`:
+      await backups.takeApprovals(readApprovals(body));
+      return { status: 204, value: null };
+  }
+  const tenant = pathname.slice(CONTROL_ROUTES.chats.length + 1);
+  if (method === "POST" && pathname === `${CONTROL_ROUTES.chats}/${tenant}` && isTenantId(tenant)) {
+    const id = readId(fieldOf(body, "id"));
+    if (id === undefined) throw new StewardError("body_invalid", "The backup has no id.");
+    return ok(await backups.writeChat(tenant, id));
   }
   const [, id = "", action = ""] = ONE.exec(pathname) ?? [];
   if (id === "") return undefined;
@@ -66,6 +80,8 @@ async function receive(
   if (manifest === undefined)
     throw new StewardError("body_invalid", "The header steward-manifest holds no manifest.");
   const archive = { content, manifest };
+  const tenant = query.get("chat");
+  if (tenant !== null && isTenantId(tenant)) return ok(await backups.bringBack(tenant, archive));
   if (query.get("show") === "config") return ok(await backups.showConfig(archive));
   if (query.get("take") === "config") return ok(await backups.takeConfig(archive));
   if (query.get("drill") === "true") return ok(await backups.tryOut(archive));
@@ -83,6 +99,12 @@ function readConfigSource(value: unknown): ConfigSource {
   const known = CONFIG_SOURCES.find((one) => one === value);
   if (known !== undefined) return known;
   throw new StewardError("body_invalid", `"config" is none of ${CONFIG_SOURCES.join(", ")}.`);
+}
+
+function readApprovals(body: string | undefined): Approvals {
+  const { data } = approvalsForm.safeParse(parseJson(body ?? ""));
+  if (data === undefined) throw new StewardError("body_invalid", "The body lists no approvals.");
+  return data;
 }
 
 /** Returns a field of a JSON object. An empty body counts as an empty object. */

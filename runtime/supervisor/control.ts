@@ -15,7 +15,12 @@ import type { Supervisor } from "./supervisor.ts";
 const REFUSED = 422;
 const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 
-const BACKUP_ROUTES = [CONTROL_ROUTES.revision, CONTROL_ROUTES.generations, CONTROL_ROUTES.restore];
+const BACKUP_ROUTES = [
+  CONTROL_ROUTES.revision,
+  CONTROL_ROUTES.generations,
+  CONTROL_ROUTES.restore,
+  CONTROL_ROUTES.chats,
+];
 /** Characters of the longest body of a request of an operation. */
 const LONGEST_REQUEST = 128 * 1024;
 

@@ -130,7 +130,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     },
     {
       name: "schedule",
-      dueAt: () => (container.running ? undefined : schedule.startAt),
+      dueAt: () => (container.running || !container.mayRun ? undefined : schedule.startAt),
       run: () => {
         log.info("a schedule is due");
         schedule.begun();

@@ -1,22 +1,25 @@
 import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
+import { ChatExports } from "../backups/chat-exports.ts";
+import { ChatReturns } from "../backups/chat-returns.ts";
 import { ContainerBackups } from "../backups/container-backups.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
 import { type EdgeSettings, gatewayEnvironment, type Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import { FROM_SOURCE, VERSION } from "../contract/names.ts";
+import { AGENT, FROM_SOURCE, VERSION } from "../contract/names.ts";
 import { BROKER_VARIABLE } from "../contract/services.ts";
 import { chatOfTenant, isTenantId, stateKeys, type TenantChat, type TenantId } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/variables.ts";
 import { Alerts } from "../edge/alerts.ts";
 import { createBroker } from "../edge/broker.ts";
 import { DueSchedule } from "../edge/due-schedule.ts";
+import type { Clock } from "../edge/ports.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
-import { noChatGate, TenantGate } from "../edge/tenants/gate.ts";
+import { type Gate, passOnGate, TenantGate } from "../edge/tenants/gate.ts";
 import { TenantReporter } from "../edge/tenants/reporter.ts";
-import { brokerPath } from "../edge/tenants/routing.ts";
+import { brokerPath, tenantOfEvent } from "../edge/tenants/routing.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
 import { Alarm, AskAgain } from "./alarm.ts";
 import { ChatRelay } from "./chat.ts";
@@ -69,7 +72,13 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const gate =
     tenant === undefined
       ? undefined
-      : new TenantGate({ tenant, directory: remoteDirectory(env), notes: memory, clock });
+      : new TenantGate({
+          tenant,
+          directory: remoteDirectory(env),
+          notes: memory,
+          run: () => ({ id: memory.read("startedAt") ?? "", backedUpAt: state.lastAt }),
+          clock,
+        });
 
   // The container.
   const platform = (): Container => containerOf(ctx);
@@ -91,9 +100,13 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     notes: memory,
     ...background,
   };
+  const servesAll = ownTenant === undefined && settings.tenancy === "shared";
+  if (ownTenant === undefined) noteTenancy(memory, settings, clock);
+  const handOver = (to: TenantId) => received(env.SANDBOX.getByName(to).handOver());
   const state: ContainerBackups = new ContainerBackups({
     ...stored,
     ports,
+    returns: servesAll ? new ChatReturns({ ...stored, ports, handOver }) : undefined,
     running: () => platform().running,
     // Nothing asks for a backup before the gateway is built, which starts the container that this is the state of.
     whenRestored: () => gateway.whenRestored(),
@@ -106,25 +119,34 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     environment: containerEnvironment(variables, settings, tenant),
     state,
     recoversConfig: settings.configRecovery === "auto",
-    onStart: () => duty.started(),
+    onStart: () => {
+      duty.started();
+      exports.forget();
+    },
     onStop: () => {
       duty.ended();
       reporter?.touch();
       agenda.schedule();
     },
     onRefusal: () => {
-      if (tenant !== undefined)
+      if (settings.tenancy === "chat")
         waitUntil(
           remoteDirectory(env)
-            .makeRoom(tenant)
+            .makeRoom(tenant ?? AGENT)
             .catch(() => false),
         );
     },
-    mayRun: () => gate?.isOpen !== false,
+    mayRun: () => (gate === undefined ? ownTenant === undefined : gate.isOpen),
+    prepare: async () => {
+      if (tenant === undefined || memory.read("moved") === "yes") return;
+      await received(env.SANDBOX.getByName(AGENT).moveOut(tenant));
+      memory.write("moved", "yes");
+    },
     mayRenew: async () => tenant === undefined || remoteDirectory(env).mayRenew(tenant),
     clock,
     log,
   });
+  const exports = new ChatExports({ ...stored, ports, container, service: state.service });
   const restart = new AskAgain(KEEP_RUNNING);
   const gateway = new ContainerGateway({
     container,
@@ -167,7 +189,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
         });
   const ledger = new ContainerLedger({
     store,
-    gate: gate ?? (settings.tenancy === "chat" ? noChatGate : undefined),
+    gate: gate ?? formerGate(settings, ownTenant),
     passOn: (to, event) => received(env.SANDBOX.getByName(to).admit(event)),
     container,
     gateway,
@@ -235,9 +257,32 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     broker,
     duty,
     agenda,
+    exports,
+    servedAllSince: async () =>
+      (await exports.hasState()) ? (memory.read("servesAllSince") ?? "unknown") : undefined,
+    handOver: async () => {
+      if (tenant !== undefined)
+        throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
+      // The next time, what the chat has by then is moved again, and its people may be others.
+      for (const note of ["moved", "admitted", "grant"]) memory.write(note, "");
+      await container.whenDrained();
+    },
     gate,
     sleep,
   };
+}
+
+/** Notes when the object begins to serve every chat. */
+function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): void {
+  if (memory.read("tenancy") === tenancy) return;
+  if (tenancy === "shared") memory.write("servesAllSince", new Date(clock()).toISOString());
+  memory.write("tenancy", tenancy);
+}
+
+/** Returns the gate of an object that has no container for the events in its ledger; `undefined` for any other. */
+function formerGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
+  if (ownTenant !== undefined) return tenancy === "shared" ? passOnGate(() => AGENT) : undefined;
+  return tenancy === "chat" ? passOnGate(tenantOfEvent) : undefined;
 }
 
 /** Returns the tenant that an object is named after; `undefined` for the object that serves the whole deployment. */

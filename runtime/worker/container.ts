@@ -1,8 +1,9 @@
 import type { Container } from "@cloudflare/workers-types/index.ts";
 import type { ContainerBackups } from "../backups/container-backups.ts";
+import { coded } from "../backups/remote-state.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../contract/control.ts";
 import { sha256Hex } from "../contract/digest.ts";
-import { type Reason, StewardError } from "../contract/errors.ts";
+import { reason, type Reason, StewardError } from "../contract/errors.ts";
 import { withPasses } from "../contract/services.ts";
 import type { Clock, PortRequest } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
@@ -32,6 +33,9 @@ const SIGTERM = 15;
 const OUTLIVE_MS = 15 * 60_000;
 /** Wait before the next last backup of an outdated container, after one that failed. */
 const DRAIN_RETRY_MS = 5_000;
+/** Longest wait for the end of an outdated container. */
+const DRAINED_TIMEOUT_MS = 90_000;
+const DRAINED_POLL_MS = 200;
 /** Wait before an outdated container asks again if it may be replaced. */
 const RENEW_AGAIN_MS = 10_000;
 
@@ -55,6 +59,8 @@ export interface SandboxContainerOptions {
   onRefusal(): void;
   /** False for a chat that is not let in: nothing starts its container. */
   mayRun(): boolean;
+  /** Puts into the bucket what a first start has to find there. */
+  prepare(): Promise<void>;
   /** Resolves to false while other containers have to show first that this version answers. */
   mayRenew(): Promise<boolean>;
   clock: Clock;
@@ -74,6 +80,8 @@ export class SandboxContainer {
   /** The end of the run that is watched; a later run has its own. */
   #end: Promise<void> | undefined;
   #starting: Promise<SandboxStatus> | undefined;
+  #preparing: Promise<void> | undefined;
+  #prepareFailure: Reason | undefined;
 
   constructor(options: SandboxContainerOptions) {
     this.#options = options;
@@ -127,6 +135,28 @@ export class SandboxContainer {
     this.#advance({ type: "start", running: this.running });
   }
 
+  /**
+   * Waits until the container may be started. The calls that wait meanwhile share one attempt.
+   *
+   * @throws StewardError `restore_failed` if what it needs cannot be put into the bucket now.
+   */
+  async prepare(): Promise<void> {
+    const { prepare, mayRun, log } = this.#options;
+    if (this.running || !mayRun()) return;
+    this.#preparing ??= prepare().finally(() => {
+      this.#preparing = undefined;
+    });
+    try {
+      await this.#preparing;
+      this.#prepareFailure = undefined;
+    } catch (error) {
+      const { message } = coded(error, "restore_failed");
+      this.#prepareFailure = reason("restore_failed", message);
+      log.error("the container cannot be started yet", { error: message });
+      throw new StewardError("restore_failed", message);
+    }
+  }
+
   /** Starts the container and waits until the gateway is ready, cannot start, or two minutes are over. */
   async whenReady(): Promise<SandboxStatus> {
     const status = await this.status();
@@ -153,6 +183,22 @@ export class SandboxContainer {
     platform().signal(SIGTERM);
     await Promise.race([end, pause(STOP_GRACE_MS)]);
     if (this.#end === end) await platform().destroy();
+  }
+
+  /**
+   * Waits until an outdated container has ended, after its last backup.
+   *
+   * @throws StewardError `gateway_unavailable` after a minute and a half.
+   */
+  async whenDrained(): Promise<void> {
+    const { clock } = this.#options;
+    await this.adopted;
+    const deadline = clock() + DRAINED_TIMEOUT_MS;
+    while (this.isOutdated) {
+      if (clock() >= deadline)
+        throw new StewardError("gateway_unavailable", "The container of the version before still runs.");
+      await pause(DRAINED_POLL_MS);
+    }
   }
 
   /** True if the container has its data. */
@@ -196,7 +242,7 @@ export class SandboxContainer {
   }
 
   #facts(): ContainerFacts {
-    const { restored, restoreFailure } = this;
+    const { restored, restoreFailure = this.#prepareFailure } = this;
     return { ...this.#options.memory.facts(), restored, restoreFailure };
   }
 
@@ -209,6 +255,11 @@ export class SandboxContainer {
 
   async #untilSettled(): Promise<SandboxStatus> {
     const { clock } = this.#options;
+    const failed = await this.prepare().then(
+      () => false,
+      () => true,
+    );
+    if (failed) return stoppedStatus(this.#facts());
     const deadline = clock() + READY_TIMEOUT_MS;
     this.#advance({ type: "needed" });
     for (;;) {

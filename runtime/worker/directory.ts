@@ -3,7 +3,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { OperationRequest } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import { AGENT } from "../contract/names.ts";
-import { stateKeys, type TenantId } from "../contract/tenant.ts";
+import { APPROVALS_KEY, stateKeys, type TenantId } from "../contract/tenant.ts";
 import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
 import { TenantReception } from "../edge/tenants/reception.ts";
 import { Waves } from "../edge/tenants/waves.ts";
@@ -38,10 +38,9 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       environment: variables,
       readConfig: async () => (await env.STATE.get(stateKeys().config))?.text(),
       sandbox: remoteSandbox(env, AGENT),
-      hasState: async () => {
-        const { objects } = await env.STATE.list({ prefix: stateKeys().generations, limit: 1 });
-        return objects.length > 0;
-      },
+      servedAllSince: () => received(env.SANDBOX.getByName(AGENT).servedAllSince()),
+      storeApprovals: async (approvals) =>
+        void (await env.STATE.put(APPROVALS_KEY, JSON.stringify(approvals))),
       changeRights: (tenant, grant) =>
         ctx.waitUntil(received(env.SANDBOX.getByName(tenant).changeRights(grant))),
       wakeAt: (time) => this.#alarm.wakeAt(time),
@@ -87,9 +86,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   makeRoom(wanting: TenantId) {
     return answer(async () => {
-      // Where those are in use that were used longest ago, so are the others.
+      // Where those are in use that were used longest ago, so are the others. The sandbox of browsers comes last: it also
+      // ends what it does for the chats.
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
-      for (const tenant of idle.slice(0, MOST_ASKED)) {
+      for (const tenant of [...idle.slice(0, MOST_ASKED), AGENT].filter((one) => one !== wanting)) {
         const object = this.env.SANDBOX.getByName(tenant);
         if (await received(object.sleepEarly())) return true;
       }

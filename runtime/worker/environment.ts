@@ -1,6 +1,7 @@
 import type { R2Bucket, SendEmail } from "@cloudflare/workers-types/index.ts";
 import { type EdgeSettings, type Environment, readEdgeSettings } from "../contract/environment.ts";
 import type { OperationReply, OperationRequest } from "../contract/control.ts";
+import type { TenantId } from "../contract/tenant.ts";
 import { trimmedVariables } from "../contract/variables.ts";
 import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
@@ -27,10 +28,22 @@ export interface TenantObject {
   sleepEarly(): Promise<boolean>;
   /** Starts a container that sleeps, and returns whether it answers with this version's variables. */
   lookAsDeployed(): Promise<Renewed>;
+  /** The tenancy has ended: resolves when the container has, after a last backup. */
+  handOver(): Promise<void>;
+}
+
+/** The object that served every chat, as a tenant's object uses it. */
+export interface FormerObject {
+  /** Stores what it knows of a chat below the chat's prefix, unless that was done. */
+  moveOut(tenant: TenantId): Promise<void>;
+  /** Returns when it began to serve every chat last; `undefined` if it has no state of such a time. */
+  servedAllSince(): Promise<string | undefined>;
 }
 
 /** The Durable Object's calls: the edge's ports, backups, and requests as they are. */
-export type SandboxCalls = Remote<Ledger & Activity & AnswerMemory & Signatures & Sandbox & TenantObject> &
+export type SandboxCalls = Remote<
+  Ledger & Activity & AnswerMemory & Signatures & Sandbox & TenantObject & FormerObject
+> &
   BackupsDoor &
   ChatDoor;
 

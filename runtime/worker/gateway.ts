@@ -154,10 +154,10 @@ export class ContainerGateway implements Sandbox {
     await this.#options.container.adopted;
     // Before the restore there is nothing to read or change but the processes. A request is never sent twice: only a
     // question that may be repeated finds out that the port listens.
-    if (port === "supervisor" && !request.path.startsWith(CONTROL_ROUTES.processes))
-      await this.whenRestored();
-    const response = await this.#untilSent(port, request);
     const { method, path } = request;
+    const needsData = port === "supervisor" && !path.startsWith(CONTROL_ROUTES.processes);
+    if (needsData) await this.whenRestored();
+    const response = await this.#untilSent(port, request, needsData);
     const isConfig = port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) && method !== "GET";
     if (isConfig && response.ok) this.#options.onConfigSaved();
     return response;
@@ -178,11 +178,17 @@ export class ContainerGateway implements Sandbox {
     return ports.send(port, request, timeoutMs).catch(() => undefined);
   }
 
-  async #untilSent(port: SandboxPort, request: PortRequest): Promise<Response> {
+  async #untilSent(port: SandboxPort, request: PortRequest, needsData = false): Promise<Response> {
     const { container, ports, clock } = this.#options;
+    await container.prepare();
     const deadline = clock() + PORT_TIMEOUT_MS;
     for (;;) {
       container.start();
+      // The container that had its data may have ended meanwhile, and this one has none yet.
+      if (needsData && !container.restored) {
+        await this.whenRestored();
+        continue;
+      }
       try {
         return await ports.send(port, request, REQUEST_TIMEOUT_MS);
       } catch (error) {

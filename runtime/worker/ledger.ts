@@ -1,6 +1,5 @@
 import type { Delivery } from "../contract/delivery.ts";
 import type { Environment } from "../contract/environment.ts";
-import type { TenantId } from "../contract/tenant.ts";
 import { deliverTo, type DeliverOptions } from "../edge/ledger/deliver.ts";
 import { type AttemptResult, type Deliver, Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
@@ -23,10 +22,10 @@ const FULL_AGAIN_MS = 5_000;
 /** Dependencies of {@link ContainerLedger}. */
 interface ContainerLedgerOptions {
   store: LedgerStore;
-  /** Set if each chat has a sandbox of its own; else every event goes to the container. */
+  /** Decides which events the container gets. Absent if it gets all. */
   gate: Gate | undefined;
-  /** Has another tenant's object record an event. */
-  passOn(tenant: TenantId, event: Delivery): Promise<Admission>;
+  /** Has another object record an event. */
+  passOn(object: string, event: Delivery): Promise<Admission>;
   container: Pick<SandboxContainer, "whenReady">;
   gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
   /** Contains the platforms' keys. */
@@ -153,7 +152,8 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Lets events of an admitted chat through, and tells its gateway of an approval first.
+   * Lets events of an admitted chat through, and tells its gateway of an approval first. Passes events on that belong to
+   * another object.
    *
    * @returns how the events end if they do not reach the gateway.
    */

@@ -4,6 +4,7 @@ import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { BROKER_PATH } from "../contract/services.ts";
+import type { TenantId } from "../contract/tenant.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { ActivityEntry, Backups, LedgerQuery, PortRequest, SandboxPort } from "../edge/ports.ts";
 import type { Grant } from "../edge/tenants/ports.ts";
@@ -109,9 +110,26 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
     return answer(() => this.#parts.state.followConfig());
   }
 
+  /** One sandbox serves every chat again, and takes over this one's last backup. */
+  handOver() {
+    return answer(() => this.#parts.handOver());
+  }
+
   /** An update waits for this tenant: starts its container if it sleeps. */
   lookAsDeployed() {
     return answer(() => this.#parts.gateway.lookAsDeployed());
+  }
+
+  /** A chat gets its own container, and this object served it before. */
+  moveOut(tenant: TenantId) {
+    const { agenda, exports } = this.#parts;
+    const moved = answer(() => exports.moveOut(tenant)).finally(() => agenda.schedule());
+    this.ctx.waitUntil(moved);
+    return moved;
+  }
+
+  servedAllSince() {
+    return answer(() => this.#parts.servedAllSince());
   }
 
   callBackups(method: keyof Backups, parameters: unknown[]) {

@@ -38,13 +38,14 @@ export async function writeArchive(
   home: string,
   state: string | undefined,
   to: string,
+  roots: readonly string[] = GENERATION_CONTENT,
 ): Promise<WrittenArchive> {
   const hash = createHash("sha256");
   const written: WrittenArchive = { sha256: "", size: 0, files: 0, approvals: 0, config: undefined };
   const pack = newPack();
   const fill = async (): Promise<void> => {
     try {
-      await addAll(pack, home, state, written);
+      await addAll(pack, allContent(home, state, roots), written);
       pack.finalize();
     } catch (error) {
       pack.destroy(error instanceof Error ? error : new Error(String(error)));
@@ -66,12 +67,11 @@ export async function writeArchive(
 
 async function addAll(
   pack: Pack,
-  home: string,
-  state: string | undefined,
+  content: AsyncIterable<ContentEntry>,
   written: WrittenArchive,
 ): Promise<void> {
   let [entries, bytes] = [0, 0];
-  for await (const entry of allContent(home, state)) {
+  for await (const entry of content) {
     entries += 1;
     bytes += entry.stats.isFile() ? entry.stats.size : 0;
     if (entries > MOST_ENTRIES || bytes > MOST_BYTES) {
@@ -83,8 +83,12 @@ async function addAll(
   }
 }
 
-async function* allContent(home: string, state: string | undefined): AsyncGenerator<ContentEntry> {
-  for (const root of GENERATION_CONTENT) {
+async function* allContent(
+  home: string,
+  state: string | undefined,
+  roots: readonly string[],
+): AsyncGenerator<ContentEntry> {
+  for (const root of roots) {
     if (root !== STATE_FILE) yield* contentBelow(home, root);
     else if (state !== undefined) yield { name: root, path: state, stats: await lstat(state) };
   }

@@ -22,8 +22,18 @@ export interface GenerationOptions extends WriteOptions {
   id: string;
   /** Environment that the config file is checked against. */
   environment: Environment;
+  /** Copies a part of the state. By default all of it is copied. */
+  part?: StatePart;
   /** Milliseconds since the epoch. */
   clock(): number;
+}
+
+/** A part of the state. */
+export interface StatePart {
+  /** Names in the data directory; see `GENERATION_CONTENT`. */
+  roots: readonly string[];
+  /** Copies rows of the database into a new one. */
+  copyTables(from: string, to: string): void;
 }
 
 /**
@@ -50,13 +60,14 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
 }
 
 async function make(options: GenerationOptions): Promise<GenerationManifest> {
-  const { home, shelf, id, environment, clock, cause, accept } = options;
+  const { home, shelf, id, environment, part, clock, cause, accept } = options;
   const createdAt = new Date(clock()).toISOString();
   const [state, archive] = [shelf.path(id, ".db.tmp"), shelf.path(id, `${GENERATION_FILES.archive}.tmp`)];
   const source = join(home, STATE_FILE);
   const copied = existsSync(source) ? state : undefined;
-  if (copied !== undefined) copyTables(source, copied);
-  const { files, approvals, config, ...measured } = await writeArchive(home, copied, archive);
+  if (copied !== undefined) (part?.copyTables ?? copyTables)(source, copied);
+  const written = await writeArchive(home, copied, archive, part?.roots);
+  const { files, approvals, config, ...measured } = written;
   const manifest: GenerationManifest = {
     version: 1,
     id,

@@ -71,6 +71,22 @@ export async function drill(options: RestoreOptions): Promise<Checked> {
 }
 
 /**
+ * Unpacks an archive into a scratch directory, checks it, and calls `work` with the directory of its content.
+ *
+ * @throws StewardError as {@link drill}, or what `work` throws.
+ */
+export async function whileUnpacked(
+  options: RestoreOptions,
+  work: (directory: string) => Promise<void>,
+): Promise<RestoreReport> {
+  const { report } = await inScratch(options, async (scratch) => {
+    await work(join(options.home, scratch, PARTS.unpacked));
+    return false;
+  });
+  return report;
+}
+
+/**
  * Unpacks and checks an archive, and marks it for {@link finishRestore}, which the supervisor's next start also calls.
  *
  * @throws StewardError as {@link drill}; then nothing is marked

@@ -19,11 +19,18 @@ const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", 
 const KINDS = ["table", "index", "trigger"];
 
 /**
- * Copies a consistent snapshot of the gateway's tables from a database that may be in use.
+ * Conditions for the rows of a copy, by table. Of a table without a condition no row is copied. The database that is
+ * copied is attached as `source`.
+ */
+type RowConditions = Readonly<Record<string, string>>;
+
+/**
+ * Copies a consistent snapshot of the gateway's tables from a database that may be in use. With conditions, other rows are
+ * never written to the copy.
  *
  * @throws StewardError `store_corrupt`, `disk_full`, `data_directory_unwritable`.
  */
-export function copyTables(from: string, to: string): void {
+export function copyTables(from: string, to: string, conditions?: RowConditions): void {
   try {
     const database = new DatabaseSync(to, {
       timeout: BUSY_TIMEOUT_MS,
@@ -32,7 +39,7 @@ export function copyTables(from: string, to: string): void {
     try {
       // A failed copy is discarded, so no rollback is needed.
       database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;");
-      takeOver(database, from);
+      takeOver(database, from, conditions);
     } finally {
       database.close();
     }
@@ -84,7 +91,7 @@ export function checkTables(path: string): void {
   }
 }
 
-function takeOver(database: DatabaseSync, from: string): void {
+function takeOver(database: DatabaseSync, from: string, conditions?: RowConditions): void {
   database.prepare("ATTACH DATABASE ? AS source").run(from);
   transaction(database, () => {
     // The first read fixes the snapshot: later commits to the source are not visible.
@@ -94,7 +101,7 @@ function takeOver(database: DatabaseSync, from: string): void {
     for (const kind of KINDS) {
       for (const { sql, name } of wanted.filter(({ type }) => type === kind)) {
         database.prepare(sql).run();
-        if (kind === "table") copyRows(database, name);
+        if (kind === "table") copyRows(database, name, conditions && (conditions[name] ?? "0"));
       }
     }
     const version = Number(database.prepare("PRAGMA source.user_version").get()?.["user_version"] ?? 0);
@@ -111,8 +118,8 @@ function gatewaySchema(database: DatabaseSync, of: "main" | "source"): SchemaEnt
     .filter(({ name }) => !name.startsWith("sqlite_"));
 }
 
-function copyRows(database: DatabaseSync, table: string): void {
-  database.exec(`INSERT INTO main.${quoted(table)} SELECT * FROM source.${quoted(table)}`);
+function copyRows(database: DatabaseSync, table: string, condition = "1"): void {
+  database.exec(`INSERT INTO main.${quoted(table)} SELECT * FROM source.${quoted(table)} WHERE ${condition}`);
   const counts = "SELECT 1 FROM source.sqlite_schema WHERE name = 'sqlite_sequence'";
   if (database.prepare(counts).get() === undefined) return;
   const numbered = database.prepare("SELECT name, seq FROM source.sqlite_sequence WHERE name = ?").get(table);

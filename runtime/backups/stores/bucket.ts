@@ -148,8 +148,11 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const id = record.next();
     const manifest = { ...(await state.snapshot(id)), ...(cause && { cause }) };
     try {
+      // A container that was started meanwhile may have had no data yet.
+      if (!record.facts.restored || record.last !== id)
+        throw new StewardError("backup_failed", "The container was restarted while its state was copied.");
       accept?.(manifest);
-      await this.#upload(manifest, await state.archive(id));
+      await this.publish(manifest, await state.archive(id));
       const config = await state.configText();
       if (record.facts.recovered && record.facts.recovered.sha256 !== config.sha256)
         record.note({ recovered: undefined });
@@ -183,7 +186,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
    *
    * @throws StewardError `backup_stale` if another writer has taken its name
    */
-  async #upload(manifest: GenerationManifest, content: ReadableStream<Uint8Array>): Promise<void> {
+  async publish(manifest: GenerationManifest, content: ReadableStream<Uint8Array>): Promise<void> {
     const { id, size, sha256 } = manifest;
     const sized = new FixedLengthStream(size);
     const cut = new AbortController();

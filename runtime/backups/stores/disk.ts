@@ -1,15 +1,24 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
-import type { ConfigRefusal, ConfigText } from "../../contract/control.ts";
+import {
+  type ConfigSource,
+  GENERATION_FILES,
+  type GenerationManifest,
+  type RestoreReport,
+} from "../../contract/backup.ts";
+import type { ChatsReport, ConfigRefusal, ConfigText } from "../../contract/control.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { reason, StewardError, type Reason } from "../../contract/errors.ts";
 import { RESTORE_MARKER } from "../../contract/names.ts";
+import type { Approvals, TenantId } from "../../contract/tenant.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { stateRevision } from "../archive/content.ts";
-import { makeGeneration } from "../archive/generation.ts";
-import { drill, finishRestore, removeScratch, stageRestore } from "../archive/restore.ts";
+import { bringBack, takeApprovals } from "../archive/bring-back.ts";
+import { chatPart, chatsIn } from "../archive/chat-part.ts";
+import { makeGeneration, type StatePart } from "../archive/generation.ts";
+import { drill, finishRestore, removeScratch, stageRestore, whileUnpacked } from "../archive/restore.ts";
 import { Shelf } from "../archive/shelf.ts";
 import { expired } from "../retention.ts";
 import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
@@ -71,6 +80,45 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   /** See `makeGeneration`. `id` is by default the next one. */
   write(options: WriteOptions & { id?: string | undefined } = {}): Promise<GenerationManifest> {
     return this.alone(() => this.#write(options));
+  }
+
+  /** Returns the chats that have data in the state. */
+  chats(): Promise<ChatsReport> {
+    return chatsIn(this.#options.home);
+  }
+
+  /** Copies the part of one chat into a backup of this name, in place of an earlier attempt, and verifies it. */
+  writeChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
+    return this.alone(async () => {
+      for (const ending of Object.values(GENERATION_FILES).toReversed())
+        await rm(this.path(id, ending), { force: true });
+      const { home, clock } = this.#options;
+      const manifest = await this.#write({ id, part: await chatPart(home, tenant, clock()) });
+      await drill({ ...this.#options, ...(await this.read({ id })) });
+      return manifest;
+    });
+  }
+
+  /**
+   * Merges a tenant's archive into the state, which serves every chat. The gateway must not run.
+   *
+   * @throws StewardError `backup_corrupt` before anything changes
+   */
+  bringBack(tenant: TenantId, archive: Archive): Promise<RestoreReport> {
+    const { home, log } = this.#options;
+    const { id } = archive.manifest;
+    return this.alone(async () => {
+      const report = await whileUnpacked({ ...this.#options, ...archive }, (directory) =>
+        bringBack(home, { tenant, id, directory }),
+      );
+      log.info("a chat's data was brought back", { tenant, id, ...report.counts });
+      return report;
+    });
+  }
+
+  /** Replaces the approvals with those that the directory kept. The gateway must not run. */
+  takeApprovals(approvals: Approvals): Promise<void> {
+    return this.alone(async () => takeApprovals(this.#options.home, approvals));
   }
 
   /** See {@link BackupStore}. */
@@ -165,7 +213,10 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
     });
   }
 
-  async #write({ id, ...options }: WriteOptions & { id?: string | undefined }): Promise<GenerationManifest> {
+  async #write({
+    id,
+    ...options
+  }: WriteOptions & { id?: string | undefined; part?: StatePart }): Promise<GenerationManifest> {
     const { log } = this.#options;
     this.#epoch ??= (await this.last()).epoch + 1;
     const name = id ?? (await this.next(this.#epoch));

@@ -1,6 +1,7 @@
 import type { Delivery } from "../../contract/delivery.ts";
-import { isTenantId, type TenantId, tenantOf } from "../../contract/tenant.ts";
+import { type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { pairing } from "../../operations/pairing.ts";
+import { parseJson } from "../../shared/json.ts";
 import { askOperation } from "../operate.ts";
 import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { placeOf } from "./place.ts";
@@ -8,6 +9,8 @@ import type { Grant, Standing, TenantDirectory } from "./ports.ts";
 
 /** Time for which a refusal counts without another question, so that a flood of one chat is not the directory's. */
 const REFUSED_MS = 10_000;
+/** Most by which the container's clock is behind. */
+const SKEW_MS = 60_000;
 /** Senders of one chat whose refusals are remembered. */
 const MOST_SENDERS = 500;
 
@@ -16,6 +19,11 @@ interface TenantGateOptions {
   tenant: TenantId;
   directory: Pick<TenantDirectory, "introduce" | "moved">;
   notes: Notes;
+  /**
+   * Returns the container's present run, and the time of its newest backup in milliseconds since the epoch. Absent if the
+   * gateway's own disk keeps what it is told.
+   */
+  run?(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
 }
 
@@ -23,23 +31,25 @@ interface TenantGateOptions {
 export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
 
 /**
- * Gate of the sandbox that serves what belongs to no chat. Events of chats, which waited in its ledger when each chat got
- * a sandbox, are passed on.
+ * Returns the gate of an object whose ledger holds events from before a change of the tenancy.
+ *
+ * @param belongsTo Name of the object that an event belongs to now; `undefined` for an event that nothing answers.
  */
-export const noChatGate: Gate = {
-  isOpen: false,
-  movedTo: undefined,
-  async followMove() {},
-  async ask(event) {
-    const place = placeOf(event);
-    const tenant = place && tenantOf(place.chat);
-    if (tenant === undefined || !isTenantId(tenant)) return { admitted: false, note: "an event of no chat" };
-    return { admitted: false, note: `passed on to ${tenant}`, movedTo: tenant };
-  },
-  async passOnGrant() {
-    return true;
-  },
-};
+export function passOnGate(belongsTo: (event: Delivery) => string | undefined): Gate {
+  return {
+    isOpen: false,
+    movedTo: undefined,
+    async followMove() {},
+    async ask(event) {
+      const movedTo = belongsTo(event);
+      if (movedTo === undefined) return { admitted: false, note: "an event of no chat" };
+      return { admitted: false, note: `passed on to ${movedTo}`, movedTo };
+    },
+    async passOnGrant() {
+      return true;
+    },
+  };
+}
 
 /**
  * Decides whether a chat's messages reach a container. The directory is asked at a chat's first message; an admitted
@@ -122,11 +132,21 @@ export class TenantGate {
     if ((await sandbox.status()).state === "ready") await this.passOnGrant(sandbox);
   }
 
-  /** Tells the chat's gateway of rights that it does not know yet. @returns false if it was not told */
+  /**
+   * Tells the chat's gateway of rights that it may not know yet: each run of a container, until a backup has them.
+   *
+   * @returns false if it was not told
+   */
   async passOnGrant(sandbox: Pick<Sandbox, "request">): Promise<boolean> {
-    const { notes } = this.#options;
+    const { notes, run, clock } = this.#options;
     const text = notes.read("grant");
     if (!text) return true;
+    const told = parseJson(notes.read("grantTold") ?? "") as Told | undefined;
+    const { id, backedUpAt = 0 } = run?.() ?? { id: "" };
+    if (told?.grant === text) {
+      if (backedUpAt > told.at + SKEW_MS) notes.write("grant", "");
+      if (backedUpAt > told.at + SKEW_MS || told.run === id) return true;
+    }
     const { channel, sender, role } = JSON.parse(text) as Grant;
     const reply =
       role === undefined
@@ -134,7 +154,17 @@ export class TenantGate {
         : await askOperation(sandbox, pairing.grant, { channel, sender, role });
     // A gateway that does not know the sender lets nobody in.
     const isTold = reply.ok === true || (role === undefined && reply.error.code === "sender_unknown");
-    if (isTold) notes.write("grant", "");
+    if (isTold && run === undefined) notes.write("grant", "");
+    else if (isTold)
+      notes.write("grantTold", JSON.stringify({ grant: text, run: id, at: clock() } satisfies Told));
     return isTold;
   }
+}
+
+/** Note of a grant that a run of the container was told of. */
+interface Told {
+  grant: string;
+  run: string;
+  /** Milliseconds since the epoch. */
+  at: number;
 }

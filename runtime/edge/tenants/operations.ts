@@ -1,6 +1,11 @@
 // Not loaded on demand: a Worker has one file, and such an import keeps all of the schemas' library in it.
 import * as ids from "../../contract/config/ids.ts";
-import { CONTROL_ROUTES, type OperationReply, type OperationRequest } from "../../contract/control.ts";
+import {
+  type ChatsReport,
+  CONTROL_ROUTES,
+  type OperationReply,
+  type OperationRequest,
+} from "../../contract/control.ts";
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import { cat } from "../../operations/cat.ts";
 import type { OperationTools } from "../../operations/operation.ts";
@@ -103,21 +108,30 @@ function aboutPeople(port: SandboxPort | undefined, { path, body = "" }: PortReq
 interface AdoptOptions {
   /** The sandbox that served every chat, and still serves browsers. */
   sandbox: Sandbox;
-  /** True if that sandbox has ever had a state. */
-  hasState(): Promise<boolean>;
-  people: People;
+  people: Pick<People, "adopt" | "replace">;
+  /** Version of the approvals that were stored last for that sandbox; `undefined` if none were. */
+  stored: string | undefined;
 }
 
 /**
  * Takes the approvals over that an operator gave while one sandbox served every chat: nobody who was let in has to ask
- * again. Starts that sandbox's container.
+ * again. If that sandbox knows the approvals that were given meanwhile, its lists replace them. Starts its container.
  *
  * @throws StewardError if the container does not answer. Nothing is taken over then.
  */
-export async function adoptApprovals({ sandbox, hasState, people }: AdoptOptions): Promise<void> {
-  if (!(await hasState())) return;
+export async function adoptApprovals({ sandbox, people, stored }: AdoptOptions): Promise<void> {
   const answer = await operate(sandbox, pairing.list, {});
   if (!("channels" in answer)) throw new StewardError("command_failed");
-  for (const { channel, approved: allowFrom, operators } of answer.channels)
-    people.adopt(channel, { allowFrom, operators });
+  const knows = stored !== undefined && (await broughtBack(sandbox)) === stored;
+  for (const { channel, approved: allowFrom, operators } of answer.channels) {
+    if (knows) people.replace(channel, { allowFrom, operators });
+    else people.adopt(channel, { allowFrom, operators });
+  }
+}
+
+/** Returns the version of the approvals that a sandbox has taken from the bucket. */
+async function broughtBack(sandbox: Sandbox): Promise<unknown> {
+  const answer = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.chats });
+  const { broughtBack: versions } = Object(await answer.json()) as Partial<ChatsReport>;
+  return versions?.["approvals"];
 }

@@ -74,6 +74,17 @@ export class People {
     });
   }
 
+  /**
+   * Replaces the approvals by those of a sandbox that served every chat meanwhile. Only senders who lost their access
+   * are a change.
+   */
+  replace(platform: Platform, { allowFrom, operators }: Pick<PairingList, "allowFrom" | "operators">): void {
+    const known = this.#read(platform);
+    this.#write(platform, { ...known, allowFrom, operators });
+    const lost = known.allowFrom.filter((sender) => !allowFrom.includes(sender));
+    for (const sender of lost) this.#options.onChange(platform, sender, undefined);
+  }
+
   /** The lists of a platform; a gateway's store has the same calls. */
   on(platform: Platform) {
     const { onChange, clock } = this.#options;

@@ -1,8 +1,8 @@
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { OperationReply, OperationRequest } from "../../contract/control.ts";
-import type { Delivery, Platform } from "../../contract/delivery.ts";
+import { type Delivery, type Platform, platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { chatOfTenant, type TenantId } from "../../contract/tenant.ts";
+import { type Approvals, chatOfTenant, type TenantId } from "../../contract/tenant.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { Log } from "../../shared/log.ts";
 import {
@@ -22,6 +22,9 @@ import { People } from "./people.ts";
 import type { Grant, Standing } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
 
+/** Wait before approvals are stored again that were not taken. */
+const KEEP_AGAIN_MS = 60_000;
+
 /** Dependencies of {@link TenantReception}. */
 export interface TenantReceptionOptions {
   sql: Sql;
@@ -32,8 +35,10 @@ export interface TenantReceptionOptions {
   readConfig(): Promise<string | undefined>;
   /** The sandbox that served every chat, and still serves browsers. */
   sandbox: Sandbox;
-  /** True if that sandbox has ever had a state. */
-  hasState(): Promise<boolean>;
+  /** Returns when that sandbox began to serve every chat last; `undefined` if it has no state of such a time. */
+  servedAllSince(): Promise<string | undefined>;
+  /** Stores the approvals where that sandbox finds them when it serves every chat again. Absent if it needs none. */
+  storeApprovals?(approvals: Approvals): Promise<void>;
   /** Has a chat ask again, since an operator has changed the rights of the person who writes in it. */
   changeRights(tenant: TenantId, grant: Grant): void;
   /** Asks for {@link TenantReception.tell} at this time or sooner, in milliseconds since the epoch. */
@@ -54,6 +59,7 @@ export class TenantReception {
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
   #adopting: Promise<void> | undefined;
+  #isAdopted = false;
   /** The rules of each platform that were read last. */
   readonly #rules = new Map<Platform, AccessRules>();
 
@@ -94,24 +100,61 @@ export class TenantReception {
   /** Runs an operation about people; see {@link operateOnPeople}. */
   async operate(request: OperationRequest): Promise<OperationReply> {
     await this.#adopt();
-    return operateOnPeople(this.#people, request);
+    const reply = await operateOnPeople(this.#people, request);
+    await this.#keepApprovals();
+    return reply;
   }
 
-  /** Sends the messages that are due to people whose rights have changed. Never rejects. */
+  /** Sends the messages that are due to people whose rights have changed, and stores approvals that are not stored yet. */
   async tell(): Promise<void> {
     await this.#outbox.run();
+    await this.#keepApprovals();
     this.#schedule();
   }
 
-  /** Takes over the approvals from before, once. */
+  /** Takes over the approvals from before, once after each time in which one sandbox served every chat. */
   async #adopt(): Promise<void> {
-    const { notes, sandbox, hasState } = this.#options;
-    if (notes.read("adopted") === "yes") return;
-    this.#adopting ??= adoptApprovals({ sandbox, hasState, people: this.#people }).finally(() => {
+    if (this.#isAdopted) return;
+    this.#adopting ??= this.#adoptOnce().finally(() => {
       this.#adopting = undefined;
     });
     await this.#adopting;
-    notes.write("adopted", "yes");
+    this.#isAdopted = true;
+  }
+
+  async #adoptOnce(): Promise<void> {
+    const { notes, sandbox, servedAllSince } = this.#options;
+    const since = await servedAllSince();
+    if (since === undefined || notes.read("adopted") === since) return;
+    await adoptApprovals({ sandbox, people: this.#people, stored: notes.read("approvalsVersion") });
+    notes.write("adopted", since);
+    await this.#keepApprovals();
+  }
+
+  /** Stores the approvals for the way back, on which nobody asks here. Never rejects. */
+  async #keepApprovals(): Promise<void> {
+    const { notes, storeApprovals, wakeAt, clock, log } = this.#options;
+    if (storeApprovals === undefined) return;
+    const lists = platformSchema.options.map((platform) => {
+      const { approved, operators } = this.#people.on(platform);
+      return [platform, { allowFrom: approved(), operators: operators() }] as const;
+    });
+    const known = notes.read("approvals");
+    const text = JSON.stringify(lists);
+    const isEmpty = known === undefined && lists.every(([, { allowFrom }]) => allowFrom.length === 0);
+    if (text === known || isEmpty) return;
+    const approvals: Approvals = {
+      version: new Date(clock()).toISOString(),
+      platforms: Object.fromEntries(lists),
+    };
+    try {
+      await storeApprovals(approvals);
+      notes.write("approvalsVersion", approvals.version);
+      notes.write("approvals", text);
+    } catch (error) {
+      log.error("the approvals could not be stored", { error: String(error) });
+      wakeAt(clock() + KEEP_AGAIN_MS);
+    }
   }
 
   /** Returns the access rules of the config in force; of the last one that could be read while it is broken. */

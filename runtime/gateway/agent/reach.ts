@@ -1,6 +1,7 @@
 import { CHATS } from "../../contract/workspace.ts";
+import { chatName } from "../../process/chat-name.ts";
 import type { Entry, Root } from "../workspace/root.ts";
-import { chatName, readName, type Workspace } from "../workspace/workspace.ts";
+import { readName, type Workspace } from "../workspace/workspace.ts";
 import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
 import { ToolError } from "./tools/tool.ts";

@@ -3,6 +3,7 @@ import { settledWithin } from "../../shared/within.ts";
 import type { Config } from "../../contract/config/index.ts";
 import type { Schedule } from "../../contract/config/schedules.ts";
 import type { SchedulesHealth } from "../../contract/control.ts";
+import { REST_TENANT } from "../../contract/variables.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { isStoreError } from "../../process/database.ts";
@@ -47,6 +48,9 @@ interface SchedulesOptions {
 /**
  * Runs what is due. A run is in the store before it begins and until it is ended, so one that a crash
  * interrupted is finished by the next start.
+ *
+ * Where each chat has its own sandbox, the one that serves the rest runs nothing: its schedules wait until they are
+ * moved to their chats.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;
@@ -64,12 +68,17 @@ export class Schedules {
   /** Takes the config's schedules over, then runs what is due from now on. Returns at once. */
   start(config: Config): void {
     this.sync(config);
-    this.#next(() => this.#look());
+    if (!this.#isHeld) this.#next(() => this.#look());
+  }
+
+  get #isHeld(): boolean {
+    return this.#options.serves === REST_TENANT;
   }
 
   /** Takes over a changed config's schedules. */
   sync(config: Config): void {
     const { store, serves, clock, log } = this.#options;
+    if (this.#isHeld) return;
     this.#next(() => syncSchedules({ store, config, serves, now: clock(), log }));
   }
 
@@ -85,7 +94,7 @@ export class Schedules {
   /** Returns how the schedules stand. */
   health(): SchedulesHealth {
     const { store, clock } = this.#options;
-    const nextAt = store.nextAt();
+    const nextAt = this.#isHeld ? undefined : store.nextAt();
     return {
       count: store.count,
       ...(nextAt !== undefined && { nextAt: new Date(nextAt).toISOString() }),

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { CHATS, type FileName, readFileName, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 import { FileHistory } from "./history.ts";
@@ -52,7 +51,7 @@ export class Workspace {
     return this.#root("shared", WORKSPACE_FOLDERS.shared, RESERVED);
   }
 
-  /** Returns the root of a chat, by the name that {@link chatName} gives. */
+  /** Returns the root of a chat, by the name that `chatName` gives. */
   chat(chat: string): Root {
     return this.#root(`${CHATS}/${chat}`, `${WORKSPACE_FOLDERS.chats}/${chat}`, new Set());
   }
@@ -92,12 +91,4 @@ export function readName(text: string): FileName {
   const read = readFileName(text);
   if (read === undefined) throw leadsOut();
   return read;
-}
-
-/** Returns the name of a chat's root. No two chats have the same. */
-export function chatName(platform: string, chat: string): string {
-  const plain = chat.replaceAll(/[^\w-]/g, "_");
-  if (plain === chat && chat.length <= 100) return `${platform}-${chat}`;
-  const digest = createHash("sha256").update(chat).digest("hex").slice(0, 16);
-  return `${platform}-${plain.slice(0, 80)}-${digest}`;
 }

@@ -93,7 +93,8 @@ export class HostTenancy {
       environment: broker.environment,
       readConfig: async () => this.#readConfig(),
       sandbox,
-      hasState: async () => existsSync(path.join(home, "credentials")),
+      // The data directory keeps the approvals of either tenancy: they are taken over once.
+      servedAllSince: async () => (existsSync(path.join(home, "credentials")) ? "yes" : undefined),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
         void gate.change(grant, gateway).catch((error: unknown) => {

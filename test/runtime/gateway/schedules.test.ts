@@ -31,6 +31,19 @@ describe("a schedule", () => {
     expect(runner.health()).toEqual({ count: 0, missed: 0, failed: 0 });
   });
 
+  it("waits in the sandbox that serves the rest, and runs in that of its chat", async () => {
+    const before = stage.run({ one: { at: minute(5), text: "tea", to } });
+    await before.runner.stop(0);
+    const rest = stage.run({}, { serves: "rest" });
+    await rest.pass(HOUR);
+    expect([rest.said, rest.runner.health()]).toEqual([[], { count: 1, missed: 0, failed: 0 }]);
+    expect(rest.store.list()).toHaveLength(1);
+    await rest.runner.stop(0);
+    const own = stage.run({ one: { at: minute(5), text: "tea", to } }, { serves: "slack-C1" });
+    await own.pass(MINUTE);
+    expect(own.said).toEqual([[60, "tea"]]);
+  });
+
   it("in equal steps counts them from its making, also over a restart", async () => {
     const first = stage.run({ beat: { every: "10m", text: "tick", to } });
     await first.pass(25 * MINUTE);

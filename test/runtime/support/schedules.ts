@@ -40,7 +40,11 @@ export class ScheduleStage {
   /** A gateway's schedules on the test's clock. `said` lists what is due, with how many minutes after the start. */
   run(
     schedules: object,
-    options: { agent?: object; say?: (request: AnnounceRequest) => ReturnType<Announce> } = {},
+    options: {
+      agent?: object;
+      serves?: string;
+      say?: (request: AnnounceRequest) => ReturnType<Announce>;
+    } = {},
   ) {
     const said: [minute: number, what: string][] = [];
     const requests: AnnounceRequest[] = [];
@@ -57,6 +61,7 @@ export class ScheduleStage {
         said.push([(this.now - START) / MINUTE, request.text ?? request.prompt ?? ""]);
         return options.say ? options.say(request) : "said";
       },
+      serves: options.serves,
       clock: () => this.now,
       setTimer: (work, ms) => {
         const mine = { work, at: ticks + ms };

@@ -12,6 +12,7 @@ function stage(...answers: (Standing | Error)[]) {
   const asked: string[] = [];
   const moves: unknown[] = [];
   const time = { now: 0 };
+  const run: { id: string; backedUpAt: number | undefined } = { id: "1", backedUpAt: undefined };
   const again = () =>
     new TenantGate({
       tenant: "telegram-42",
@@ -25,9 +26,10 @@ function stage(...answers: (Standing | Error)[]) {
         moved: async (...move) => void moves.push(move),
       },
       notes: { read: (name) => notes.get(name), write: (name, value) => void notes.set(name, value) },
+      run: () => run,
       clock: () => time.now,
     });
-  return { gate: again(), again, asked, moves, notes, time };
+  return { gate: again(), again, asked, moves, notes, time, run };
 }
 
 test("a chat is asked about once, and an admitted one never again", async () => {
@@ -127,6 +129,24 @@ test("an approval is kept until the gateway has been told of it", async () => {
   expect(await again().passOnGrant(sandbox)).toBe(true);
   const told = { operation: "pairing grant", input: grant };
   expect(asked).toEqual([told, told]);
+});
+
+test("each run of a container is told of an approval until a backup has it", async () => {
+  const grant = { channel: "telegram", sender: "42", role: "person" } as const;
+  const { gate, again, run, time } = stage({ admitted: true, grant });
+  const { asked, sandbox } = container({ ok: true }, { ok: true });
+  await gate.ask(EVENT);
+  time.now = 1_000;
+  await gate.passOnGrant(sandbox);
+  run.backedUpAt = 500;
+  run.id = "2";
+  await again().passOnGrant(sandbox);
+  await again().passOnGrant(sandbox);
+  expect(asked).toHaveLength(2);
+  run.backedUpAt = 500_000;
+  run.id = "3";
+  expect(await again().passOnGrant(sandbox)).toBe(true);
+  expect(asked).toHaveLength(2);
 });
 
 test("a gateway that runs is told at once", async () => {

@@ -117,6 +117,9 @@ async function deployment() {
   };
 }
 
+/** Questions to the object that served every chat: the directory's only one, and one of a chat that gets a container. */
+const FORMER = ["chat steward: servedAllSince", "chat steward: moveOut"];
+
 const named = (calls: Call[]): string[] => calls.map(({ to, method }) => `${to}: ${method}`);
 
 /** An event with a time of its own, so that one in a channel begins a thread. */
@@ -134,7 +137,7 @@ test("an event of a chat that is let in is one call to its object, and none to t
   const answered = async (): Promise<number> => (await containers()).answered;
   await send(mention("hello", { chat: "C1" }));
   await expect.poll(answered, SOON).toBe(1);
-  expect(named(await calls())).toEqual(["chat slack-C1: admit", "directory steward: introduce"]);
+  expect(named(await calls())).toEqual(["chat slack-C1: admit", "directory steward: introduce", ...FORMER]);
 
   for (let count = 2; count <= 51; count += 1) await send(mention("hello", { chat: "C1" }));
   await expect.poll(answered, SOON).toBe(51);
@@ -158,7 +161,8 @@ test("the first events of a chat that come together are one question to the dire
   await expect.poll(async () => (await containers()).answered, SOON).toBe(40);
   const all = named(await calls());
   expect(all.filter((call) => call.startsWith("directory"))).toEqual(["directory steward: introduce"]);
-  expect(all.filter((call) => call.startsWith("chat"))).toHaveLength(40);
+  expect(all.filter((call) => call.startsWith("chat slack"))).toHaveLength(40);
+  expect(all.filter((call) => call.startsWith("chat steward"))).toEqual(FORMER);
 });
 
 /** Expects at most one call to the directory in ten seconds, and one to the chat's object for each event. */
@@ -167,8 +171,10 @@ function expectFew(calls: Call[], events: number): void {
   expect(new Set(named(asked))).toEqual(new Set(["directory steward: introduce"]));
   const waits = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
   for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(10_000);
-  const admitted = calls.filter(({ to }) => to.startsWith("chat"));
+  const admitted = calls.filter(({ to }) => to.startsWith("chat slack"));
   expect(admitted).toHaveLength(events);
+  const former = calls.filter(({ to }) => to.startsWith("chat steward"));
+  expect(named(former)).toEqual(FORMER.slice(0, 1));
 }
 
 test(

@@ -6,7 +6,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { StewardError } from "../../../../runtime/contract/errors.ts";
 import { fileNameProblem } from "../../../../runtime/contract/workspace.ts";
 import { digestOf } from "../../../../runtime/gateway/workspace/root.ts";
-import { chatName, Workspace } from "../../../../runtime/gateway/workspace/workspace.ts";
+import { Workspace } from "../../../../runtime/gateway/workspace/workspace.ts";
+import { chatName } from "../../../../runtime/process/chat-name.ts";
 
 const NOW = 1_800_000_000_000;
 const BY = { by: "agent" } as const;

@@ -1,0 +1,165 @@
+import { existsSync } from "node:fs";
+import { mkdir, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { STATE_FILE } from "../../contract/names.ts";
+import type { Approvals, TenantChat, TenantId } from "../../contract/tenant.ts";
+import { openDatabase, storeFailure, transaction } from "../../process/database.ts";
+import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+import { APPROVALS, BROUGHT_BACK_TABLE, digestsBelow, foldersOf, hasTable } from "./chat-part.ts";
+import { ORIGIN_TABLE, storedChat, sumUp } from "./chat-part.ts";
+import { contentBelow } from "./content.ts";
+import { mergeFile, type Origin } from "./merge.ts";
+import { mergeRows } from "./merge-rows.ts";
+import { copyTables } from "./tables.ts";
+
+/** Folder in a chat's own for files that were changed on both sides. */
+const BESIDE = "brought-back";
+/** Codes of a file where a folder belongs, or the other way round. */
+const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
+
+/** An unpacked backup of a tenant. */
+interface TenantPart {
+  tenant: TenantId;
+  /** Id of the backup. */
+  id: string;
+  /** Folder of its content. */
+  directory: string;
+}
+
+/** State of a tenant when it was copied from the one that served every chat. */
+interface PartOrigin {
+  transcript: Origin | undefined;
+  /** Digests of files by their names in the data directory. */
+  files: ReadonlyMap<string, string>;
+}
+
+/**
+ * Merges a tenant's backup into a state that serves every chat: the rows and files of its chat, and files that all chats
+ * share. The gateway must not run. What changed on both sides is kept twice.
+ */
+export async function bringBack(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
+  const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
+  if (!existsSync(theirs)) return;
+  if (!existsSync(ours)) createTables(theirs, ours);
+  const { chat, origin } = readPart(theirs, tenant);
+  await mergeFiles(home, directory, { chat, id, origin });
+  changing(ours, (database) => {
+    database.prepare("ATTACH DATABASE ? AS theirs").run(theirs);
+    transaction(database, () => {
+      mergeRows(database, chat, origin.transcript);
+      noteBroughtBack(database, tenant, id);
+    });
+  });
+}
+
+/**
+ * Replaces the approvals with those that the directory kept meanwhile, unless that was done. The gateway must not run.
+ */
+export function takeApprovals(home: string, { version, platforms }: Approvals): void {
+  const folder = join(home, "credentials");
+  changing(join(home, STATE_FILE), (database) => {
+    if (hasTable(database, BROUGHT_BACK_TABLE)) {
+      const query = `SELECT 1 FROM ${BROUGHT_BACK_TABLE} WHERE name = ? AND version >= ?`;
+      if (database.prepare(query).get(APPROVALS, version) !== undefined) return;
+    }
+    ensureDirectory(folder);
+    for (const [platform, { allowFrom, operators }] of Object.entries(platforms)) {
+      // The role first: a crash in between must not leave rights of an earlier approval.
+      for (const [name, list] of Object.entries({ operators, allowFrom })) {
+        const file = join(folder, `${platform}-${name}.json`);
+        if (list.length > 0 || existsSync(file))
+          writeFileAtomic(file, `${JSON.stringify({ version: 1, [name]: list }, null, 2)}\n`);
+      }
+    }
+    noteBroughtBack(database, APPROVALS, version);
+  });
+}
+
+function changing(path: string, work: (database: DatabaseSync) => void): void {
+  const database = openDatabase(path);
+  try {
+    work(database);
+  } catch (error) {
+    throw storeFailure(error, path) ?? error;
+  } finally {
+    database.close();
+  }
+}
+
+/** Makes an empty database of the same schema. */
+function createTables(like: string, path: string): void {
+  copyTables(like, path, {});
+  const database = new DatabaseSync(path);
+  try {
+    sumUp(database);
+  } finally {
+    database.close();
+  }
+}
+
+function readPart(path: string, tenant: TenantId): { chat: TenantChat; origin: PartOrigin } {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const chat = storedChat(tenant, database);
+    if (!hasTable(database, ORIGIN_TABLE))
+      return { chat, origin: { transcript: undefined, files: new Map() } };
+    const rows = database.prepare(`SELECT name, value FROM ${ORIGIN_TABLE}`).all();
+    const values = new Map(rows.map(({ name, value }) => [String(name), String(value)]));
+    const prefix = "file ";
+    const files = [...values].flatMap(([name, value]): [string, string][] =>
+      name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
+    );
+    const transcript = { seq: Number(values.get("seq")), at: Number(values.get("at")) };
+    return { chat, origin: { transcript, files: new Map(files) } };
+  } finally {
+    database.close();
+  }
+}
+
+function noteBroughtBack(database: DatabaseSync, name: string, version: string): void {
+  database.exec(
+    `CREATE TABLE IF NOT EXISTS ${BROUGHT_BACK_TABLE} (name TEXT PRIMARY KEY, version TEXT NOT NULL)
+     STRICT, WITHOUT ROWID`,
+  );
+  database.prepare(`INSERT OR REPLACE INTO ${BROUGHT_BACK_TABLE} VALUES (?, ?)`).run(name, version);
+}
+
+async function mergeFiles(
+  home: string,
+  directory: string,
+  { chat, id, origin }: { chat: TenantChat; id: string; origin: PartOrigin },
+): Promise<void> {
+  const { shared, sharedHistory, own, ownHistory } = foldersOf(chat);
+  for (const folder of [shared, own]) {
+    const ours = await digestsBelow(home, folder);
+    for (const [name, theirs] of await digestsBelow(directory, folder)) {
+      const decision = mergeFile(ours.get(name), theirs, origin.files.get(name));
+      if (decision === "ours") continue;
+      const rest = folder === shared ? name : name.slice(folder.length + 1);
+      const beside = `${own}/${BESIDE}/${id}/${rest}`;
+      if (decision === "both" || !(await isPlaced(directory, home, name)))
+        await place(join(directory, name), join(home, beside));
+    }
+  }
+  for (const folder of [sharedHistory, ownHistory]) {
+    for await (const { name, path, stats } of contentBelow(directory, folder))
+      if (stats.isFile() && !existsSync(join(home, name))) await place(path, join(home, name));
+  }
+}
+
+/** Moves a file to its place. @returns false if something of another kind is in its way. */
+async function isPlaced(directory: string, home: string, name: string): Promise<boolean> {
+  try {
+    await place(join(directory, name), join(home, name));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && IN_THE_WAY.has(String(error.code))) return false;
+    throw error;
+  }
+}
+
+async function place(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await rename(from, to);
+}

@@ -1,0 +1,214 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { chatOfTenant, isTenantId, type TenantChat, type TenantId, tenantOf } from "../../contract/tenant.ts";
+import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
+import { CHATS, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
+import { chatName } from "../../process/chat-name.ts";
+import { contentBelow, unlessGone } from "./content.ts";
+import type { StatePart } from "./generation.ts";
+import { copyTables } from "./tables.ts";
+
+/** Folder of a root's former versions. */
+const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root}`;
+const BUSY_TIMEOUT_MS = 5_000;
+const PLATFORM_CHAT = /^(slack|telegram|discord)[:-](.+)$/;
+
+/** The folders of a chat's part. Files of the first two are also the deployment's: every chat may read them. */
+export interface ChatFolders {
+  shared: string;
+  sharedHistory: string;
+  own: string;
+  ownHistory: string;
+}
+
+/** Returns the folders of a chat's part, relative to the data directory. */
+export function foldersOf({ platform, chat }: TenantChat): ChatFolders {
+  const name = chatName(platform, chat);
+  return {
+    shared: WORKSPACE_FOLDERS.shared,
+    sharedHistory: historyOf("shared"),
+    own: `${WORKSPACE_FOLDERS.chats}/${name}`,
+    ownHistory: historyOf(`${CHATS}/${name}`),
+  };
+}
+
+/**
+ * Returns the chat under whose id a tenant's data is stored: a group that became a supergroup keeps the id by which it
+ * was first known.
+ */
+export function storedChat(tenant: TenantId, database: DatabaseSync | undefined): TenantChat {
+  const chat = chatOfTenant(tenant);
+  const row = database && hasTable(database, "chat_moves") && formerOf(database, chat);
+  return row ? { ...chat, chat: String(row["former"]) } : chat;
+}
+
+function formerOf(database: DatabaseSync, { platform, chat }: TenantChat) {
+  return database
+    .prepare("SELECT former FROM chat_moves WHERE platform = ? AND chat = ?")
+    .get(platform, chat);
+}
+
+/**
+ * Returns the condition for the rows of each table that belong to a chat. Tables that are not listed belong to the
+ * deployment, to browsers, or to a later version.
+ *
+ * @param of Schema of the database that is read.
+ */
+export function conditionsOf({ platform, chat }: TenantChat, of: string): Record<string, string> {
+  const [ours, own, where] = [text(`${platform}:${chat}`), text(chat), text(platform)];
+  const conversation = `conversation = ${ours}`;
+  const schedules = `spec ->> '$.to.platform' = ${where} AND spec ->> '$.to.chat' = ${own}`;
+  const ownSchedules = `(SELECT id FROM ${of}.schedules WHERE ${schedules})`;
+  return {
+    messages: conversation,
+    sessions: conversation,
+    session_context: conversation,
+    steps: conversation,
+    tool_calls: `step IN (SELECT seq FROM ${of}.steps WHERE ${conversation})`,
+    schedules,
+    schedule_runs: `schedule IN ${ownSchedules}`,
+    deliveries: `platform = ${where} AND (chat = ${own}
+      OR id IN (SELECT delivery FROM ${of}.messages WHERE ${conversation})
+      OR id IN (SELECT delivery FROM ${of}.session_context WHERE ${conversation})
+      OR id IN (SELECT 'schedule:' || schedule || ':' || due_at FROM ${of}.schedule_runs
+        WHERE schedule IN ${ownSchedules}))`,
+    chat_moves: `platform = ${where} AND former = ${own}`,
+    // A button does not name its chat, but only one person may press it: keep those of people who write here alone.
+    chat_actions: `platform = ${where} AND action ->> '$.does' IN ('say', 'file')
+      AND by IN (SELECT sender FROM ${of}.messages WHERE ${conversation})
+      AND by NOT IN (SELECT sender FROM ${of}.messages WHERE sender IS NOT NULL AND conversation <> ${ours})`,
+    spending: `who = ${text(`chat ${platform} ${chat}`)}`,
+    retention: "1",
+  };
+}
+
+/** Sums of the tables that were copied, in place of those that triggers keep. */
+const SUMS: Readonly<Record<string, string>> = {
+  session_totals:
+    "INSERT INTO session_totals SELECT 1, (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages)",
+  delivery_totals:
+    "INSERT INTO delivery_totals SELECT 1, (SELECT count(*) FROM deliveries WHERE answered = 1)",
+  message_days: `INSERT INTO message_days SELECT date(at / 1000, 'unixepoch') AS day,
+    sum(role = 'user'), sum(role = 'assistant') FROM messages GROUP BY day`,
+  retention: "UPDATE retention SET messages = 0, sessions = 0",
+};
+
+/** Computes the sums of a database whose rows were copied. */
+export function sumUp(database: DatabaseSync): void {
+  for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
+}
+
+/** Table of a tenant's database with what it began with: the time, the last message, and the digest of each file. */
+export const ORIGIN_TABLE = "chat_origin";
+
+/**
+ * Returns the part of a data directory that a chat's own sandbox gets: the chat's rows and files, the config, and the
+ * files that every chat may read. Approvals are left out: the directory tells each chat's gateway of its own.
+ */
+export async function chatPart(home: string, tenant: TenantId, now: number): Promise<StatePart> {
+  const chat = withDatabase(home, (database) => storedChat(tenant, database));
+  const { shared, own, ownHistory } = foldersOf(chat);
+  const digests = [...(await digestsBelow(home, shared)), ...(await digestsBelow(home, own))];
+  return {
+    roots: [CONFIG_FILE, shared, own, ownHistory, STATE_FILE],
+    copyTables(from, to) {
+      copyTables(from, to, conditionsOf(chat, "source"));
+      const copy = new DatabaseSync(to);
+      try {
+        sumUp(copy);
+        copy.exec(
+          `DROP TABLE IF EXISTS ${ORIGIN_TABLE};
+           CREATE TABLE ${ORIGIN_TABLE} (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+           INSERT INTO ${ORIGIN_TABLE} SELECT 'seq', coalesce(max(seq), 0) FROM messages;
+           INSERT INTO ${ORIGIN_TABLE} VALUES ('at', '${now}')`,
+        );
+        const insert = copy.prepare(`INSERT INTO ${ORIGIN_TABLE} VALUES (?, ?)`);
+        for (const [name, digest] of digests) insert.run(`file ${name}`, digest);
+      } finally {
+        copy.close();
+      }
+    },
+  };
+}
+
+/** Returns the tenants whose chats have data here, and the version of each part that was brought back; see bring-back.ts. */
+export async function chatsIn(home: string): Promise<{ tenants: TenantId[]; broughtBack: BroughtBack }> {
+  const tenants = new Set<TenantId>();
+  const add = (platform: string, chat: string): void => {
+    const tenant = tenantOf({ platform: platform as TenantChat["platform"], chat });
+    if (isTenantId(tenant)) tenants.add(tenant);
+  };
+  const folders = (await unlessGone(readdir(join(home, WORKSPACE_FOLDERS.chats)))) ?? [];
+  const broughtBack = withDatabase(home, (database) => {
+    const conversations = ["messages", "sessions", "session_context"].map((table) =>
+      database && hasTable(database, table) ? `SELECT conversation AS name FROM ${table}` : "SELECT NULL",
+    );
+    const rows = database?.prepare(conversations.join(" UNION ")).all() ?? [];
+    for (const name of [...rows.map((row) => String(row["name"])), ...folders]) {
+      const [, platform, chat] = PLATFORM_CHAT.exec(name) ?? [];
+      if (platform !== undefined && chat !== undefined) add(platform, chat);
+    }
+    if (database === undefined || !hasTable(database, "schedules")) return {};
+    const destinations =
+      "SELECT spec ->> '$.to.platform' AS platform, spec ->> '$.to.chat' AS chat FROM schedules";
+    for (const { platform, chat } of database.prepare(destinations).all())
+      add(String(platform), String(chat));
+    // Events of a group that became a supergroup name its present id.
+    for (const { platform, chat } of database.prepare("SELECT platform, chat FROM chat_moves").all())
+      add(String(platform), String(chat));
+    return broughtBackIn(database);
+  });
+  return { tenants: [...tenants].sort(), broughtBack };
+}
+
+/** Versions of what was brought back, by tenant. */
+export type BroughtBack = Readonly<Record<string, string>>;
+
+/** Name of the approvals among what was brought back; no tenant has it. */
+export const APPROVALS = "approvals";
+
+/** See {@link BroughtBack}. Older versions do not know the table, and leave it. */
+export const BROUGHT_BACK_TABLE = "brought_back";
+
+function broughtBackIn(database: DatabaseSync): BroughtBack {
+  if (!hasTable(database, BROUGHT_BACK_TABLE)) return {};
+  const rows = database.prepare(`SELECT name, version FROM ${BROUGHT_BACK_TABLE}`).all();
+  return Object.fromEntries(rows.map(({ name, version }) => [String(name), String(version)]));
+}
+
+/** Returns the digests of the files below a folder, by their names in the data directory. */
+export async function digestsBelow(home: string, folder: string): Promise<Map<string, string>> {
+  const digests = new Map<string, string>();
+  for await (const { name, path, stats } of contentBelow(home, folder)) {
+    const content = stats.isFile() ? await unlessGone(readFile(path)) : undefined;
+    if (content !== undefined) digests.set(name, createHash("sha256").update(content).digest("hex"));
+  }
+  return digests;
+}
+
+/** Returns true if a database has a table. */
+export function hasTable(database: DatabaseSync, table: string): boolean {
+  return (
+    database.prepare("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?").get(table) !==
+    undefined
+  );
+}
+
+function withDatabase<T>(home: string, work: (database: DatabaseSync | undefined) => T): T {
+  const path = join(home, STATE_FILE);
+  if (!existsSync(path)) return work(undefined);
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Returns a literal of SQL. */
+function text(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}

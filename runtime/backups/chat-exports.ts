@@ -1,0 +1,116 @@
+import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
+import { BUCKET_KEYS, nameGeneration, readGenerationId } from "../contract/backup.ts";
+import { StewardError } from "../contract/errors.ts";
+import { stateKeys, type TenantId, tenantMark } from "../contract/tenant.ts";
+import type { Clock, Notes } from "../edge/ports.ts";
+import type { Log } from "../shared/log.ts";
+import { parseJson } from "../shared/json.ts";
+import { BackupRecord } from "./record.ts";
+import { RemoteState, type SupervisorPort } from "./remote-state.ts";
+import type { BackupService } from "./service.ts";
+import { BucketStore } from "./stores/bucket.ts";
+
+const NOTE = "chatsHere";
+
+/** Dependencies of {@link ChatExports}. */
+interface ChatExportsOptions {
+  bucket: R2Bucket;
+  ports: SupervisorPort;
+  notes: Notes;
+  service: Pick<BackupService<unknown>, "whileAwake">;
+  /** Container of the state that served every chat. */
+  container: { readonly running: boolean; readonly restored: boolean; whenDrained(): Promise<void> };
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Gives a chat's own sandbox its part of the state that served every chat before: as a backup below the chat's prefix,
+ * which the sandbox restores at its first start. Each step can be repeated, and the last one that is noted is the
+ * tenant's own.
+ */
+export class ChatExports {
+  readonly #options: ChatExportsOptions;
+  readonly #state: RemoteState;
+
+  constructor(options: ChatExportsOptions) {
+    this.#options = options;
+    this.#state = new RemoteState(options.ports);
+  }
+
+  /** The container was started, and its state may be another one. */
+  forget(): void {
+    this.#options.notes.write(NOTE, "");
+  }
+
+  /**
+   * Stores a chat's part, unless there is none, or the tenant has a newer state of its own. Starts the container only if
+   * it may have data of the chat.
+   *
+   * @throws StewardError if the part cannot be copied now.
+   */
+  async moveOut(tenant: TenantId): Promise<void> {
+    const { bucket, container, service, clock } = this.#options;
+    if (await this.#mayKnow(tenant)) {
+      // A container of the version before could still answer the chat.
+      await container.whenDrained();
+      await service.whileAwake(() => this.#export(tenant));
+    }
+    // The way back looks for it, even if the tenant has made no backup yet.
+    const mark = { version: 1, at: new Date(clock()).toISOString() };
+    await bucket.put(tenantMark(tenant), JSON.stringify(mark));
+  }
+
+  async #mayKnow(tenant: TenantId): Promise<boolean> {
+    const chats = parseJson(this.#options.notes.read(NOTE) ?? "");
+    return Array.isArray(chats) ? chats.includes(tenant) : this.hasState();
+  }
+
+  /** Returns true if the container has, or ever had, a state. */
+  async hasState(): Promise<boolean> {
+    const { bucket, container } = this.#options;
+    if (container.running) return true;
+    return (await bucket.list({ prefix: BUCKET_KEYS.generations, limit: 1 })).objects.length > 0;
+  }
+
+  async #export(tenant: TenantId): Promise<void> {
+    const { container, notes, log } = this.#options;
+    const run = notes.read("startedAt");
+    // A container that was started meanwhile has no data yet, and would say that there is none.
+    const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
+    const { tenants, broughtBack } = await this.#state.chats();
+    if (!isSame()) throw restarted();
+    notes.write(NOTE, JSON.stringify(tenants));
+    if (!tenants.includes(tenant)) return;
+    const store = this.#storeOf(tenant);
+    const stored = await store.stored();
+    const newest = stored.find(({ published }) => published);
+    // What was brought back from it is a part of the state here, so that only a later backup is newer.
+    if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
+    const epoch = stored[0] === undefined ? 0 : readGenerationId(stored[0].id).epoch;
+    const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });
+    const manifest = await this.#state.snapshotChat(tenant, id);
+    if (!isSame()) throw restarted();
+    try {
+      await store.publish(manifest, await this.#state.archive(id));
+    } finally {
+      await this.#state.discard(id).catch(() => undefined);
+    }
+    log.info("a chat's data was moved", { tenant, id, ...manifest.counts });
+  }
+
+  #storeOf(tenant: TenantId): BucketStore {
+    const keys = stateKeys(tenant);
+    return new BucketStore({
+      ...this.#options,
+      keys,
+      sharesConfig: true,
+      state: this.#state,
+      record: new BackupRecord(),
+    });
+  }
+}
+
+function restarted(): StewardError {
+  return new StewardError("gateway_unavailable", "The container that has the chat's data was restarted.");
+}
