@@ -103,7 +103,8 @@ export async function startHost({
       await once(child, "exit");
     }
     await Promise.all([slack.close(), model.close()]);
-    await rm(home, { recursive: true });
+    // A command that ran beside the gateway may outlive it by a moment.
+    await rm(home, { recursive: true, maxRetries: 10 });
   };
   await until("the edge", async () => (await request("/healthz")).ok).catch(async (error: unknown) => {
     await stop();
