@@ -189,6 +189,11 @@ export interface ServerlessGatewayArgs extends GatewayArgs {
   expectedAwakeHours?: number | undefined;
   /** US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget. */
   monthlyBudget?: number | undefined;
+  /**
+   * US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the
+   * chats whose measured cost is higher. Default: no budget.
+   */
+  monthlyChatBudget?: number | undefined;
   /** Host of the registry that the image is pushed to. Default: Cloudflare's, or none if `origin` is given. */
   registry?: string | undefined;
   /** Loopback origin that the probes ask instead of the Worker's address, for rehearsals. */

@@ -216,6 +216,7 @@ const SERVERLESS = {
   instanceType: oneOf(Object.keys(INSTANCES) as [keyof typeof INSTANCES]),
   expectedAwakeHours: amount(0, 24, "hours a day"),
   monthlyBudget: amount(0, 100_000, "US dollars"),
+  monthlyChatBudget: amount(0, 100_000, "US dollars"),
   registry: matching(
     /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)+|localhost)(?::\d{1,5})?$/,
     "a registry's host without scheme and path, such as registry.cloudflare.com",

@@ -1,6 +1,7 @@
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
+import { SANDBOXES } from "../../runtime/contract/environment.ts";
 import { DIRECTORY_CLASS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
-import { type CostInputs, dollars, INSTANCES, monthlyCost } from "../serverless/cost.ts";
+import { type CostInputs, dollars, INSTANCES, isUnknown, monthlyCost } from "../serverless/cost.ts";
 import {
   checkMigrations,
   type Migration,
@@ -133,7 +134,9 @@ function migrations(values: Values, words: Wording): Problem[] {
 /** Reports arguments of tenants where all chats share one sandbox. */
 function onlyWithChat(values: Values, words: Wording): Problem[] {
   if (values["tenancy"] === "chat") return [];
-  const given = ["maxSandboxes", "canaryTenants"].filter((path) => values[path] !== undefined);
+  const given = ["maxSandboxes", "canaryTenants", "monthlyChatBudget"].filter(
+    (path) => values[path] !== undefined,
+  );
   return given.map((path) => ({
     path,
     reason: `has no effect: all chats share one sandbox unless ${words.name("tenancy")} is chat`,
@@ -267,7 +270,7 @@ function foreignTeamDomain(values: Values, words: Wording): Problem[] {
 function budget(values: Values, words: Wording): Problem[] {
   const { monthlyBudget } = values;
   const inputs = costInputs(values);
-  if (typeof monthlyBudget !== "number" || inputs === undefined) return [];
+  if (typeof monthlyBudget !== "number" || inputs === undefined || isUnknown(inputs)) return [];
   const cost = monthlyCost(inputs);
   if (cost <= monthlyBudget) return [];
   const { instanceType, sleepAfter } = inputs;
@@ -290,12 +293,19 @@ function remedy(inputs: CostInputs, cost: number, monthlyBudget: number, words: 
   return `${raise}, or a smaller ${words.name("instanceType")}`;
 }
 
-function costInputs({ instanceType, sleepAfter, expectedAwakeHours }: Values): CostInputs | undefined {
+function costInputs({
+  instanceType,
+  sleepAfter,
+  expectedAwakeHours,
+  tenancy,
+  ...values
+}: Values): CostInputs | undefined {
   if (typeof instanceType !== "string" || typeof sleepAfter !== "string") return undefined;
   if (!Object.hasOwn(INSTANCES, instanceType)) return undefined;
   return {
     instanceType: instanceType as CostInputs["instanceType"],
     sleepAfter,
+    ...(tenancy === "chat" && { maxSandboxes: Number(values["maxSandboxes"] ?? SANDBOXES.default) }),
     ...(typeof expectedAwakeHours === "number" && { awakeHours: expectedAwakeHours }),
   };
 }

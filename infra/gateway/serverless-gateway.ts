@@ -130,6 +130,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
         awakeHours: settings.expectedAwakeHours,
         maxSandboxes: settings.maxSandboxes,
         monthlyBudget: settings.monthlyBudget,
+        monthlyChatBudget: settings.monthlyChatBudget,
         accountId,
         bucketName: bucket.name,
         api: credentials,

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import type { ApiCredentials } from "./account-api.ts";
-import { type CostInputs, costLine, dollars, hardlyMoves, monthlyCost } from "./cost.ts";
+import { containerCost, type CostInputs, costLine, dollars, hardlyMoves, monthlyCost } from "./cost.ts";
 import { type DutyReading, readDuty } from "./duty-reading.ts";
 import { say } from "../shell/connection.ts";
 
@@ -54,6 +54,8 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
 export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
   /** US dollars. A measured cost above it is warned of. Default: none. */
   monthlyBudget?: number | undefined;
+  /** US dollars. Each chat that costs more is warned of. Default: none. */
+  monthlyChatBudget?: number | undefined;
   accountId: pulumi.Input<string>;
   /** The bucket with the measurements; what was measured before counts where it tells nothing. */
   bucketName: pulumi.Input<string>;
@@ -69,8 +71,8 @@ export class CostEstimate extends OwnResource {
   declare readonly line: pulumi.Output<string>;
 
   constructor(name: string, args: CostEstimateArgs, opts?: pulumi.CustomResourceOptions) {
-    const { accountId, bucketName, api, monthlyBudget, instanceType, sleepAfter, ...given } = args;
-    const { awakeHours, maxSandboxes } = given;
+    const { accountId, bucketName, api, monthlyBudget, monthlyChatBudget, ...given } = args;
+    const { instanceType, sleepAfter, awakeHours, maxSandboxes } = given;
     const place = pulumi.all([accountId, bucketName, api.apiToken, api.baseUrl]);
     const duty = pulumi.unsecret(
       place.apply(([account, bucket, apiToken = "", baseURL]) =>
@@ -90,8 +92,12 @@ export class CostEstimate extends OwnResource {
       ...(awakeHours !== undefined && { awakeHours }),
       ...(maxSandboxes !== undefined && { maxSandboxes }),
     };
-    duty.apply((reading) => warnOverBudget(monthlyBudget, inputs, reading));
-    super("serverless:CostEstimate", name, { ...inputs, duty, line: undefined }, opts);
+    duty.apply((reading) => {
+      warnOverBudget(monthlyBudget, inputs, reading);
+      warnOfChats(monthlyChatBudget, inputs, reading);
+    });
+    const all = duty.apply(({ measured, unmeasured }) => ({ measured, unmeasured }));
+    super("serverless:CostEstimate", name, { ...inputs, duty: all, line: undefined }, opts);
   }
 }
 
@@ -106,4 +112,20 @@ function warnOverBudget(
   if (cost <= monthlyBudget) return;
   const amounts = `about ${dollars(cost)} a month, above steward:monthlyBudget (${dollars(monthlyBudget)})`;
   void pulumi.log.warn(`As it is used, the stack costs ${amounts}.`);
+}
+
+/** Chats that a warning names. */
+const MOST_NAMED = 5;
+
+function warnOfChats(budget: number | undefined, inputs: CostInputs, { chats = [] }: DutyReading): void {
+  if (budget === undefined) return;
+  const over = chats
+    .map(({ tenant, awakeHours }) => ({ tenant, cost: containerCost(inputs, awakeHours) }))
+    .filter(({ cost }) => cost > budget)
+    .toSorted((a, b) => b.cost - a.cost);
+  if (over.length === 0) return;
+  const named = over.slice(0, MOST_NAMED).map(({ tenant, cost }) => `${tenant} about ${dollars(cost)}`);
+  const more = over.length > MOST_NAMED ? `, and ${over.length - MOST_NAMED} more chats` : "";
+  const limit = `more a month than steward:monthlyChatBudget (${dollars(budget)})`;
+  void pulumi.log.warn(`As they are used, these chats cost ${limit}: ${named.join(", ")}${more}.`);
 }

@@ -111,6 +111,12 @@ export function monthlyCost(inputs: CostInputs): number {
   return Math.round(cost * 100) / 100;
 }
 
+/** Returns what a container adds to a month, in US dollars and whole cents, once the plan's allowances are used up. */
+export function containerCost(inputs: Pick<CostInputs, "instanceType">, awakeHours: number): number {
+  const second = chargesOf(inputs).reduce((sum, { amount, price }) => sum + amount * price, 0);
+  return Math.round(second * awakeHours * DAYS * 3_600 * 100) / 100;
+}
+
 /** Returns what a container that is awake takes in a second, with the plan's allowance and the price of each unit. */
 function chargesOf({ instanceType }: Pick<CostInputs, "instanceType">) {
   const { vcpu, memoryGiB, diskGB } = INSTANCES[instanceType];
@@ -123,7 +129,7 @@ function chargesOf({ instanceType }: Pick<CostInputs, "instanceType">) {
 }
 
 /** True if nothing tells how long the chats' containers are awake, so that a month's cost cannot be estimated. */
-function isUnknown(inputs: CostInputs): boolean {
+export function isUnknown(inputs: CostInputs): boolean {
   const { maxSandboxes, awakeHours, sleepAfter } = inputs;
   if (maxSandboxes === undefined || usableMeasure(inputs) !== undefined) return false;
   return awakeHours === undefined || parseDuration(sleepAfter) === Number.POSITIVE_INFINITY;

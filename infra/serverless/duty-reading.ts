@@ -6,7 +6,7 @@ import {
   SHORTEST_DUTY_HOURS,
 } from "../../runtime/contract/duty.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
-import { isTenantId, stateKeys } from "../../runtime/contract/tenant.ts";
+import { isTenantId, stateKeys, type TenantId } from "../../runtime/contract/tenant.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
 import { type AccountAccess, AccountError, listInAccount, textInAccount, unlessGone } from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
@@ -14,6 +14,8 @@ import type { MeasuredDuty } from "./cost.ts";
 /** Measurements of a deployed stack. */
 export interface DutyReading {
   measured?: MeasuredDuty;
+  /** Hours a day for which the container of each chat is awake, if each chat has its own. */
+  chats?: { tenant: TenantId; awakeHours: number }[];
   /** Why there is nothing. */
   unmeasured?: string;
 }
@@ -57,35 +59,40 @@ async function readOfAll(place: DutyPlace): Promise<DutyReading> {
   const record = recordIn(text);
   if (record === undefined)
     return { unmeasured: `${DUTY_KEY} in the bucket is none that this version reads` };
-  return readingOf([record], place);
+  return readingOf([{ tenant: AGENT, record }], place);
 }
 
 async function readOfChats(place: DutyPlace): Promise<DutyReading> {
-  const keys = await dutyKeys(place);
-  if (keys === undefined) return { unmeasured: "there are more chats than a preview reads" };
-  const records: DutyRecord[] = [];
+  const tenants = await measuredTenants(place);
+  if (tenants === undefined) return { unmeasured: "there are more chats than a preview reads" };
+  const records: ChatRecord[] = [];
   const work = async (): Promise<void> => {
-    for (let key = keys.pop(); key !== undefined; key = keys.pop()) {
-      const record = recordIn((await readObject(place, key)) ?? "");
-      if (record !== undefined) records.push(record);
+    for (let tenant = tenants.pop(); tenant !== undefined; tenant = tenants.pop()) {
+      const record = recordIn((await readObject(place, stateKeys(tenant).duty)) ?? "");
+      if (record !== undefined) records.push({ tenant, record });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
   return readingOf(records, place);
 }
 
-/** Returns the keys of the chats' records; `undefined` if there are more than a preview reads. */
-async function dutyKeys(place: DutyPlace): Promise<string[] | undefined> {
-  const keys: string[] = [];
+interface ChatRecord {
+  tenant: TenantId;
+  record: DutyRecord;
+}
+
+/** Returns the chats that have a record; `undefined` if there are more than a preview reads. */
+async function measuredTenants(place: DutyPlace): Promise<TenantId[] | undefined> {
+  const tenants: TenantId[] = [];
   const query = { prefix: `${AGENT}/tenants/`, per_page: "1000" };
   let listed = 0;
   for await (const { key = "" } of listInAccount<{ key?: string }>(place, objectsIn(place), query)) {
     listed += 1;
     const [, , tenant = ""] = key.split("/");
-    if (isTenantId(tenant) && key === stateKeys(tenant).duty) keys.push(key);
-    if (listed > MOST_LISTED || keys.length > MOST_READ) return undefined;
+    if (isTenantId(tenant) && key === stateKeys(tenant).duty) tenants.push(tenant);
+    if (listed > MOST_LISTED || tenants.length > MOST_READ) return undefined;
   }
-  return keys;
+  return tenants;
 }
 
 function objectsIn({ bucketName }: DutyPlace): string {
@@ -101,24 +108,29 @@ function recordIn(text: string): DutyRecord | undefined {
 }
 
 /** Adds up the records of containers that have the newest record's wait before sleep. */
-function readingOf(records: readonly DutyRecord[], { now, isPerChat }: DutyPlace): DutyReading {
-  const newest = records.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))[0];
+function readingOf(records: readonly ChatRecord[], { now, isPerChat }: DutyPlace): DutyReading {
+  const newest = records.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at))[0];
   if (newest === undefined) return { unmeasured: NOTHING };
-  const { sleepAfterMs } = newest;
-  const all = records.filter((one) => one.sleepAfterMs === sleepAfterMs).map((one) => dutyOf(one, now));
-  const longest = Math.floor(Math.max(...all.map(({ measuredHours }) => measuredHours)));
+  const { sleepAfterMs } = newest.record;
+  const all = records
+    .filter(({ record }) => record.sleepAfterMs === sleepAfterMs)
+    .map(({ tenant, record }) => ({ tenant, duty: dutyOf(record, now) }));
+  const longest = Math.floor(Math.max(...all.map(({ duty }) => duty.measuredHours)));
   if (longest < SHORTEST_DUTY_HOURS) {
     return { unmeasured: `it takes ${SHORTEST_DUTY_HOURS} hours, and there are ${longest}` };
   }
-  const used = all.filter(({ measuredHours }) => measuredHours >= SHORTEST_DUTY_HOURS);
+  const used = all.filter(({ duty }) => duty.measuredHours >= SHORTEST_DUTY_HOURS);
   const sum = (values: number[]): number => Math.round(values.reduce((a, b) => a + b, 0) * 100) / 100;
   return {
     measured: {
       measuredHours: longest,
-      awakeHours: sum(used.map(({ awakeHours }) => awakeHours)),
-      startsADay: sum(used.map(({ startsADay }) => startsADay)),
+      awakeHours: sum(used.map(({ duty }) => duty.awakeHours)),
+      startsADay: sum(used.map(({ duty }) => duty.startsADay)),
       sleepAfterMs,
       ...(isPerChat === true && { containers: used.length }),
     },
+    ...(isPerChat === true && {
+      chats: used.map(({ tenant, duty: { awakeHours } }) => ({ tenant, awakeHours })),
+    }),
   };
 }

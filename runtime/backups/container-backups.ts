@@ -25,6 +25,8 @@ interface ContainerBackupsOptions {
   keys: StateKeys;
   /** See {@link CachedConfig}. */
   sharesConfig: boolean;
+  /** See {@link CachedConfig}. */
+  onConfig?: (() => void) | undefined;
   ports: SupervisorPort;
   /** Set for a sandbox that serves every chat: some may have had sandboxes of their own. */
   returns?: Pick<ChatReturns, "find" | "bringBack"> | undefined;
@@ -104,10 +106,15 @@ export class ContainerBackups {
     return this.#restoreFailure;
   }
 
+  /** Why the container keeps the config that it has; absent if that is the deployment's. */
+  get refusedConfig(): Reason | undefined {
+    return this.#record.facts.refusedConfig;
+  }
+
   /** Records the start of a container, which has no data yet. */
   started(): void {
     this.#run += 1;
-    this.#record.note({ restored: false, revision: undefined });
+    this.#record.note({ restored: false, revision: undefined, refusedConfig: undefined });
   }
 
   /** Retries in the background until the data is restored or the container ends; only once at a time. */
@@ -209,14 +216,40 @@ export class ContainerBackups {
     return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.service.againAt);
   }
 
-  /** Copies a state that has changed, in the background. */
+  /** Copies a state that has changed, in the background, and follows the deployment's config. */
   look(): void {
-    const { clock, waitUntil } = this.#options;
-    if (this.nextAt === undefined || this.nextAt > clock()) return;
+    const { clock } = this.#options;
+    if (this.nextAt !== undefined && this.nextAt <= clock()) this.lookNow();
+  }
+
+  /** As {@link look}, whenever that is due: something was changed. */
+  lookNow(): void {
+    const { clock, waitUntil, sharesConfig } = this.#options;
     this.#lookedAt = clock();
+    if (sharesConfig) waitUntil(this.followConfig());
     const copied = this.service.inTurn(() => this.service.copyChanged());
     // The service remembers and logs a failure.
     waitUntil(copied.catch(() => undefined));
+  }
+
+  /**
+   * Gives a running container the deployment's config if that has changed. A broken one is refused, and the container
+   * keeps what it has. Never rejects.
+   */
+  followConfig(): Promise<void> {
+    return this.service.inTurn(async () => {
+      const { log } = this.#options;
+      try {
+        const config = this.restored ? await this.#store.cached.replacement() : undefined;
+        if (config === undefined) return;
+        const refusedConfig = await this.#state.replaceConfig(config.text);
+        this.#record.note({ refusedConfig, seen: { ...this.#record.facts.seen, config: config.etag } });
+        if (refusedConfig === undefined) log.info("the deployment's config was taken over");
+        else log.error("the deployment's config was refused", { ...refusedConfig });
+      } catch (error) {
+        log.warn("the deployment's config was not taken over", { error: String(error) });
+      }
+    });
   }
 
   /** Makes the last copy before the container is stopped. @returns true if it may be stopped */

@@ -22,6 +22,8 @@ interface Facts extends GenerationNumber {
   /** ISO 8601: when the newest copy was made. */
   lastAt?: string | undefined;
   problem?: Reason | undefined;
+  /** Why the container keeps another config than the deployment's. */
+  refusedConfig?: Reason | undefined;
   /** A recovery, with the digest of the config that it has put in place. */
   recovered?: Recovery | undefined;
   /** Name of the run in which a recovery was tried last. */

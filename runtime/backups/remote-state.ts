@@ -13,7 +13,7 @@ import {
   type SnapshotRequest,
   type StateRevision,
 } from "../contract/control.ts";
-import { type ErrorCode, ERRORS, isErrorCode, StewardError } from "../contract/errors.ts";
+import { type ErrorCode, ERRORS, isErrorCode, type Reason, StewardError } from "../contract/errors.ts";
 import type { Approvals, TenantId } from "../contract/tenant.ts";
 import { pause } from "../shared/backoff.ts";
 import type { Archive, GatewayState, ReceiveOptions } from "./store.ts";
@@ -166,6 +166,23 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   /** Returns the container's config file. */
   configText(): Promise<ConfigText> {
     return this.#json(configText, CONTROL_ROUTES.configFile);
+  }
+
+  /**
+   * Replaces the config of a running gateway, which reloads it.
+   *
+   * @returns why a config that is not valid was refused
+   */
+  async replaceConfig(config: string): Promise<Reason | undefined> {
+    const { sha256 } = await this.configText();
+    const query = new URLSearchParams({ expected: sha256 ?? "none", secrets: "plain" });
+    try {
+      await this.#tell(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
+      return undefined;
+    } catch (error) {
+      if (error instanceof StewardError && error.code === "config_invalid") return error.reason;
+      throw error;
+    }
   }
 
   /** Writes a config unchecked and starts the gateway with it, which stops visibly if it is invalid. */

@@ -53,9 +53,9 @@ export const CONTROL_ROUTES = {
    * GET, query `as` of {@link CONFIG_TEXTS}: {@link ConfigText}. PUT, query `expected` (sha256 of the file it replaces,
    * or `none`): writes the body as the config file, applies it to the gateway and returns the resulting {@link
    * ConfigText}. 422 `config_invalid` as {@link ConfigRefusal} unless `unchecked=true`; 409 `config_changed` if the
-   * file has changed since. With `write=false` it is validated but not written. Below it, POST `/fresh`, query
-   * `expected`: removes the file and restarts the gateway, which writes a new one. The previous file is always saved
-   * beside the new one.
+   * file has changed since. With `write=false` it is validated but not written; with `secrets=plain` it may hold
+   * secrets. Below it, POST `/fresh`, query `expected`: removes the file and restarts the gateway, which writes a new
+   * one. The previous file is always saved beside the new one.
    */
   configFile: "/config-file",
 } as const;

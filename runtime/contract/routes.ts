@@ -119,6 +119,7 @@ export const ROUTES = {
   stackAlerts: { method: "POST", path: "/stack/alerts", access: "stack" },
   /** The service redacts the record: see replay.ts. */
   stackReplay: { method: "POST", path: "/stack/replay", access: "stack" },
+  stackChats: { method: "GET", path: "/stack/chats", access: "stack" },
   stackChannels: { method: "GET", path: "/stack/channels", access: "stack" },
   stackConfigVariables: { method: "GET", path: "/stack/config-variables", access: "stack" },
   brokerGet: { method: "GET", path: `${BROKER_PATH}/*`, access: "gateway" },

@@ -16,6 +16,16 @@ export interface TenantChat {
   chat: string;
 }
 
+/** Progress of an update of the running containers. */
+export interface Renewal {
+  /** Containers that were allowed to be replaced. */
+  begun: number;
+  /** Those of them that have answered with the present version. */
+  answering: number;
+  /** Tenants whose new container does not answer: no other one is replaced. */
+  failing: TenantId[];
+}
+
 /** Characters of a chat's id that stand for themselves in a tenant's id. */
 const PLAIN = /^[A-Za-z0-9-]$/;
 const TENANT_ID = /^(?:slack|telegram|discord|web)-(?:[A-Za-z0-9-]|_[0-9a-f]{2}){1,128}$/;

@@ -16,7 +16,7 @@ import {
 } from "./access.ts";
 import { describeVisitor } from "./admin/visitor.ts";
 import { addAdminPages } from "./admin/routes.ts";
-import { refuseUnknownChat } from "./admin/tenants.ts";
+import { keepNamedChat } from "./admin/tenants.ts";
 import { discordInteractions } from "./admission/discord.ts";
 import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
@@ -49,6 +49,7 @@ import {
   requireStack,
   stackBackups,
   stackChannels,
+  stackChats,
   stackConfigVariables,
   stackReplay,
   tryStackAlerts,
@@ -102,7 +103,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   ] as const;
 
   const { tenants } = options;
-  const aboutOne = tenants === undefined ? [] : [refuseUnknownChat()];
+  const aboutOne = tenants === undefined ? [] : [keepNamedChat()];
 
   app.get(ROUTES.live.path, live);
   app.use(securityHeaders());
@@ -195,6 +196,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.stackBackups.path, stackBackups(backups));
   app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
   app.post(ROUTES.stackAlerts.path, tryStackAlerts(settings.alerts, { sendEmail, clock }));
+  app.get(ROUTES.stackChats.path, stackChats(tenants));
   app.get(ROUTES.stackChannels.path, stackChannels(sandbox));
   app.get(ROUTES.stackConfigVariables.path, stackConfigVariables(sandbox, backups));
   const { replayEvents } = settings;

@@ -11,6 +11,7 @@ import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Backups, Clock, Ledger, Sandbox, Signatures, SignatureUse } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
+import type { Tenants } from "./tenants/ports.ts";
 
 /** A stopped container starts before, and its archive may be of some size. */
 const LIMIT_MS = 90_000;
@@ -54,6 +55,16 @@ export function stackBackups(backups: Backups): Handler {
   return async function handleStackBackups(context) {
     const [list, { problem }] = await inTime(LIMIT_MS, Promise.all([backups.list(), backups.status()]));
     return context.json({ backups: list.slice(0, LISTED), problem });
+  };
+}
+
+/**
+ * `GET /stack/chats`: how far the present version has come with the chats' containers, `null` if one sandbox serves them
+ * all; starts the containers of canaries.
+ */
+export function stackChats(tenants: Tenants | undefined): Handler {
+  return async function handleStackChats(context) {
+    return context.json((await tenants?.renewal({ look: true })) ?? null);
   };
 }
 

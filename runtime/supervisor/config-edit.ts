@@ -27,6 +27,8 @@ export interface ReplaceOptions {
   expected: string;
   /** It is written although it may not be valid. */
   unchecked: boolean;
+  /** Secrets may be in it: it is the deployment's own file, and nobody's text of a page. */
+  plain?: boolean;
   /** False: it is checked and not written. */
   write: boolean;
 }
@@ -86,7 +88,7 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
       const shown = file?.text ?? null;
       return { text: kind === "mended" && shown !== null ? mend(shown) : shown, sha256 };
     },
-    replace: async (given, { expected, unchecked, write }) => {
+    replace: async (given, { expected, unchecked, plain = false, write }) => {
       if (Buffer.byteLength(given) > CONFIG_LIMIT_BYTES) throw new StewardError("body_too_large", LIMIT);
       // The control API's server leaves out a body that is too long.
       if (given === "") throw new StewardError("body_invalid", `The config file's text is empty. ${LIMIT}`);
@@ -99,9 +101,9 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
       if (!unchecked) {
         const problems = [
           ...(await problemsOf(text, environment)),
-          ...markProblems(sent, before),
+          ...(plain ? [] : markProblems(sent, before)),
           // Brackets that are not closed make more secret than is; there a mark may come to stand anywhere.
-          ...(isJson(former ?? "") ? exposures(given, before, mark(text, before)) : []),
+          ...(!plain && isJson(former ?? "") ? exposures(given, before, mark(text, before)) : []),
         ];
         if (problems.length > 0) return { problems, text: sent.text };
       }

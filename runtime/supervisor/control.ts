@@ -111,6 +111,7 @@ async function replaceConfigFile(supervisor: Supervisor, query: URLSearchParams,
   const options = {
     expected: readExpected(query),
     unchecked: query.get("unchecked") === "true",
+    plain: query.get("secrets") === "plain",
     write: query.get("write") !== "false",
   };
   const result = await (await supervisor.editConfig()).replace(text, options);

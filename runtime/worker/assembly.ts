@@ -3,7 +3,6 @@ import { ChatExports } from "../backups/chat-exports.ts";
 import { ChatReturns } from "../backups/chat-returns.ts";
 import { ContainerBackups } from "../backups/container-backups.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
-import type { Delivery } from "../contract/delivery.ts";
 import { type EdgeSettings, gatewayEnvironment, type Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { AGENT, FROM_SOURCE, VERSION } from "../contract/names.ts";
@@ -17,7 +16,7 @@ import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
-import { TenantGate } from "../edge/tenants/gate.ts";
+import { formerChatGate, type Gate, noChatGate, TenantGate } from "../edge/tenants/gate.ts";
 import { TenantReporter } from "../edge/tenants/reporter.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
 import { Alarm, AskAgain } from "./alarm.ts";
@@ -33,7 +32,7 @@ import { ContainerGateway } from "./gateway.ts";
 import { ContainerLedger } from "./ledger.ts";
 import { received } from "./rpc.ts";
 import { Sleep } from "./sleep.ts";
-import { brokerPath, objectOf, remoteDirectory } from "./tenants.ts";
+import { brokerPath, remoteDirectory } from "./tenants.ts";
 
 /** Backoff for restarting an always-on container that keeps ending. */
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
@@ -88,6 +87,15 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     // A container of a chat outlives a deployment that has one sandbox: its state must not become that of everyone.
     keys: stateKeys(ownTenant),
     sharesConfig: ownTenant !== undefined,
+    onConfig: () => {
+      // The chats that are not told look for themselves while they are awake.
+      if (settings.tenancy === "chat")
+        waitUntil(
+          remoteDirectory(env)
+            .configChanged()
+            .catch(() => undefined),
+        );
+    },
     notes: memory,
     ...background,
   };
@@ -153,6 +161,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       reporter?.touch();
       agenda.schedule();
     },
+    onConfigSaved: () => state.lookNow(),
     waitUntil,
     clock,
   });
@@ -164,7 +173,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       : new TenantReporter({
           tenant,
           read: async () => {
-            const { state: now, version, reason: problem } = await gateway.status();
+            const { state: now, version, reason: problem = state.refusedConfig } = await gateway.status();
             return {
               running: now !== "stopped",
               version,
@@ -179,9 +188,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
         });
   const ledger = new ContainerLedger({
     store,
-    gate,
+    gate: gate ?? gateWithoutTenant(settings, ownTenant),
     passOn: (to, event) => received(env.SANDBOX.getByName(to).admit(event)),
-    elsewhere: formerEvents(settings, ownTenant),
     container,
     gateway,
     environment: variables,
@@ -243,7 +251,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     answers,
     signatures,
     gateway,
-    backups: state.service,
+    state,
     chat,
     broker,
     duty,
@@ -263,21 +271,17 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
 }
 
+/** Returns the gate of an object that is no tenant's; `undefined` if all events are its own. */
+function gateWithoutTenant({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
+  if (tenancy === "chat") return noChatGate;
+  return ownTenant === undefined ? undefined : formerChatGate;
+}
+
 /** Notes when the object begins to serve every chat. */
 function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): void {
   if (memory.read("tenancy") === tenancy) return;
   if (tenancy === "shared") memory.write("servesAllSince", new Date(clock()).toISOString());
   memory.write("tenancy", tenancy);
-}
-
-/** See `elsewhere` in {@link ContainerLedger}. */
-function formerEvents(settings: EdgeSettings, ownTenant: TenantId | undefined) {
-  if (ownTenant !== undefined) return settings.tenancy === "shared" ? () => AGENT : undefined;
-  if (settings.tenancy === "shared") return undefined;
-  return (event: Delivery): string | undefined => {
-    const object = objectOf(event, settings);
-    return object === AGENT ? undefined : object;
-  };
 }
 
 /** Returns the tenant that an object is named after; `undefined` for the object that serves the whole deployment. */

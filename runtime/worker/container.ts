@@ -102,10 +102,10 @@ export class SandboxContainer {
     return this.#options.mayRun();
   }
 
-  /** True if the container that runs was started with this version's variables, and is not being replaced. */
-  get isCurrent(): boolean {
+  /** True if the container that runs was started with an earlier version's variables, or is being replaced. */
+  get isOutdated(): boolean {
     const { draining } = this.#state;
-    return this.running && !draining && this.#options.memory.read("environment") === this.#fingerprint;
+    return this.running && (draining || this.#options.memory.read("environment") !== this.#fingerprint);
   }
 
   /** True while somebody waits for a start. */
@@ -194,7 +194,7 @@ export class SandboxContainer {
     const { clock } = this.#options;
     await this.adopted;
     const deadline = clock() + DRAINED_TIMEOUT_MS;
-    while (this.running && !this.isCurrent) {
+    while (this.isOutdated) {
       if (clock() >= deadline)
         throw new StewardError("gateway_unavailable", "The container of the version before still runs.");
       await pause(DRAINED_POLL_MS);
@@ -295,7 +295,7 @@ export class SandboxContainer {
   async #replaceConfig(why: Reason): Promise<boolean> {
     const { state, recoversConfig } = this.#options;
     if (recoversConfig && (await state.service.recoverConfig(why))) return true;
-    if (!(await this.#isOutdated()) || !(await this.backUp())) return false;
+    if (!(await this.#hasOldConfig()) || !(await this.backUp())) return false;
     await this.stop();
     return true;
   }
@@ -307,7 +307,7 @@ export class SandboxContainer {
     this.#fingerprint = await sha256Hex(JSON.stringify(environment));
     if (!this.running) return;
     const isSame = memory.read("environment") === this.#fingerprint;
-    if (isSame && !(await this.#isOutdated())) return;
+    if (isSame && !(await this.#hasOldConfig())) return;
     log.info(isSame ? "the cached config was replaced" : "the container's environment is outdated");
     // Not awaited: meanwhile the gateway reports that it is stopping, and its users wait for the next start.
     void this.#drainInTurn().catch((error: unknown) =>
@@ -316,7 +316,7 @@ export class SandboxContainer {
   }
 
   /** Returns true if the config was replaced; false too if the bucket does not answer. */
-  async #isOutdated(): Promise<boolean> {
+  async #hasOldConfig(): Promise<boolean> {
     return this.isConfigReplaced().catch((error: unknown) => {
       this.#options.log.warn("the cached config could not be looked up", { error: String(error) });
       return false;

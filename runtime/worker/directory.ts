@@ -14,6 +14,7 @@ import { TenantOutbox } from "../edge/tenants/outbox.ts";
 import { People } from "../edge/tenants/people.ts";
 import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
 import { TenantRoster } from "../edge/tenants/roster.ts";
+import { Waves } from "../edge/tenants/waves.ts";
 import type { Log } from "../shared/log.ts";
 import {
   APPROVED_TEXT,
@@ -30,6 +31,8 @@ import { remoteSandbox } from "./tenants.ts";
 
 /** Wait before approvals are stored again that the bucket did not take. */
 const KEEP_AGAIN_MS = 60_000;
+/** Containers that are asked to make room for another one. */
+const MOST_ASKED = 20;
 
 /**
  * Knows the tenants of a deployment in which each chat has a sandbox of its own, and who may write to the bot. It sees a
@@ -42,7 +45,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #outbox: TenantOutbox;
   readonly #alarm: Alarm;
   readonly #notes: ContainerMemory;
-  readonly #canaries: readonly TenantId[];
+  readonly #waves: Waves;
   readonly #log: Log;
   #adopting: Promise<void> | undefined;
   #isAdopted = false;
@@ -52,7 +55,6 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
     const { variables, settings } = readWorker(env);
-    this.#canaries = settings.canaryTenants;
     const sql = durableSql(ctx.storage);
     const clock = Date.now;
     const log = consoleLog(variables);
@@ -62,6 +64,15 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
     this.#notes = new ContainerMemory(sql);
     this.#roster = new TenantRoster(sql, clock);
+    this.#waves = new Waves({
+      sql,
+      version: env.VERSION?.id ?? "",
+      canaries: settings.canaryTenants,
+      knows: (tenant) => this.#roster.has(tenant),
+      isWell: (tenant) => this.#roster.isWell(tenant),
+      look: (tenant) => received(env.SANDBOX.getByName(tenant).lookAsDeployed()),
+      clock,
+    });
     this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
     this.#outbox = new TenantOutbox({
       sql,
@@ -116,8 +127,9 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   makeRoom(wanting: TenantId) {
     return answer(async () => {
-      // The sandbox of browsers last: it also ends what it does for the chats.
-      for (const tenant of [...this.#roster.running(), AGENT]) {
+      // Where those are in use that were used longest ago, so are the others. The sandbox of browsers comes last.
+      const idle = this.#roster.running().filter((one) => one !== wanting);
+      for (const tenant of [...idle.slice(0, MOST_ASKED), AGENT]) {
         if (tenant === wanting) continue;
         const object = this.env.SANDBOX.getByName(tenant);
         if (await received(object.sleepEarly())) return true;
@@ -126,18 +138,23 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     });
   }
 
-  mayRenew(tenant: TenantId) {
+  configChanged() {
     return answer(async () => {
-      if (this.#canaries.includes(tenant)) return true;
-      const version = this.env.VERSION?.id ?? "";
-      if (this.#notes.read("renews") === version) return true;
-      // A canary that was never let in has no container that could show anything.
-      for (const canary of this.#canaries.filter((one) => this.#roster.has(one))) {
-        const object = this.env.SANDBOX.getByName(canary);
-        if (!(await received(object.answersAsDeployed()))) return false;
-      }
-      this.#notes.write("renews", version);
-      return true;
+      const told = this.#roster
+        .running()
+        .map((one) => received(this.env.SANDBOX.getByName(one).followConfig()));
+      await Promise.allSettled(told);
+    });
+  }
+
+  mayRenew(tenant: TenantId) {
+    return answer(() => this.#waves.mayRenew(tenant));
+  }
+
+  renewal({ look }: { look: boolean }) {
+    return answer(async () => {
+      if (look) await this.#waves.look();
+      return this.#waves.progress();
     });
   }
 

@@ -1,5 +1,7 @@
-import { gatewayDetails } from "../edge/debug-routes.ts";
+import * as z from "zod/mini";
+import { GATEWAY_ROUTES } from "../contract/control.ts";
 import type { Clock, Sandbox } from "../edge/ports.ts";
+import { once } from "../shared/once.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
 const NOTE = "scheduleAt";
@@ -9,6 +11,9 @@ const COLD_START_MS = 5_000;
 const SHORTEST_SLEEP_MS = 10_000;
 /** Longest time that a run keeps the container awake: by then the gateway gives it up. */
 const LONGEST_RUN_MS = 3_600_000;
+
+/** Part of the gateway's status that is read. What a container answers, its agent may have made up. */
+const nextSchedule = once(() => z.object({ schedules: z.object({ nextAt: z.optional(z.string()) }) }));
 
 /** Dependencies of {@link DueSchedule}. */
 interface DueScheduleOptions {
@@ -33,10 +38,11 @@ export class DueSchedule {
    */
   async poll(): Promise<boolean> {
     const { memory, sandbox, clock } = this.#options;
-    const details = await gatewayDetails(sandbox);
+    const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
+    const { data } = nextSchedule().safeParse(response?.ok ? await response.json().catch(() => null) : null);
     // A gateway that does not answer keeps nothing awake; its last answer stays noted.
-    if (details === undefined) return false;
-    const at = Date.parse(details.schedules.nextAt ?? "");
+    if (data === undefined) return false;
+    const at = Date.parse(data.schedules.nextAt ?? "");
     const leftMs = at - clock();
     // A schedule that is stuck would start the container over and over.
     const isKnown = leftMs > -LONGEST_RUN_MS;

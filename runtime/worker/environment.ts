@@ -7,7 +7,7 @@ import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
-import type { Grant, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
+import type { Grant, Renewed, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
 import type { BackupsDoor } from "./remote-backups.ts";
 import type { Remote } from "./rpc.ts";
@@ -22,12 +22,14 @@ export interface ChatDoor {
 /** A tenant's object as the directory uses it. */
 export interface TenantObject {
   changeRights(grant: Grant): Promise<void>;
+  /** Gives a running container the deployment's config. */
+  followConfig(): Promise<void>;
   /** @returns true if the container does not run any more. */
   sleepEarly(): Promise<boolean>;
   /** The tenancy has ended: resolves when the container has, after a last backup. */
   handOver(): Promise<void>;
-  /** Starts a container that sleeps. @returns true if it answers with this version's variables. */
-  answersAsDeployed(): Promise<boolean>;
+  /** Starts a container that sleeps, and returns whether it answers with this version's variables. */
+  lookAsDeployed(): Promise<Renewed>;
 }
 
 /** The object that served every chat, as a tenant's object uses it. */

@@ -1,6 +1,7 @@
 import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Clock, PortRequest, Sandbox, SandboxPort } from "../edge/ports.ts";
+import type { Renewed } from "../edge/tenants/ports.ts";
 import { pause } from "../shared/backoff.ts";
 import { POLL_MS } from "./container-lifecycle.ts";
 import { type ContainerMemory, LastUse } from "./container-memory.ts";
@@ -24,6 +25,8 @@ export interface ContainerGatewayOptions {
   onReady(): void;
   /** The container is in use. */
   onUse(): void;
+  /** An operator has changed the config file. */
+  onConfigSaved(): void;
   /** Keeps the object until a start in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -106,11 +109,13 @@ export class ContainerGateway implements Sandbox {
     if (!response.ok) throw new StewardError("gateway_unavailable");
   }
 
-  /** Starts a container that sleeps. @returns true if the gateway is ready, with this version's variables. */
-  async answersAsDeployed(): Promise<boolean> {
+  /** Starts a container that sleeps, and returns whether its gateway answers with this version's variables. */
+  async lookAsDeployed(): Promise<Renewed> {
     const { state } = await this.status();
     if (state === "stopped") await this.wake("operator");
-    return state === "ready" && this.#options.container.isCurrent;
+    if (this.#options.container.isOutdated) return "starts";
+    if (state === "crash-looping") return "fails";
+    return state === "ready" ? "answers" : "starts";
   }
 
   /** See {@link Sandbox}. */
@@ -151,7 +156,11 @@ export class ContainerGateway implements Sandbox {
     // question that may be repeated finds out that the port listens.
     const needsData = port === "supervisor" && !request.path.startsWith(CONTROL_ROUTES.processes);
     if (needsData) await this.whenRestored();
-    return this.#untilSent(port, request, needsData);
+    const response = await this.#untilSent(port, request, needsData);
+    const { method, path } = request;
+    const isConfig = port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) && method !== "GET";
+    if (isConfig && response.ok) this.#options.onConfigSaved();
+    return response;
   }
 
   /**

@@ -1,11 +1,12 @@
 import type { Delivery } from "../contract/delivery.ts";
 import type { Environment } from "../contract/environment.ts";
+import type { TenantId } from "../contract/tenant.ts";
 import { deliverTo, type DeliverOptions } from "../edge/ledger/deliver.ts";
 import { type AttemptResult, type Deliver, Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
-import type { TenantGate } from "../edge/tenants/gate.ts";
+import type { Gate } from "../edge/tenants/gate.ts";
 import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { AskAgain } from "./alarm.ts";
@@ -23,14 +24,9 @@ const FULL_AGAIN_MS = 5_000;
 interface ContainerLedgerOptions {
   store: LedgerStore;
   /** Set if each chat has a sandbox of its own; else every event goes to the container. */
-  gate: TenantGate | undefined;
-  /** Has another object record an event. */
-  passOn(object: string, event: Delivery): Promise<Admission>;
-  /**
-   * Returns the object that an event belongs to now, if it was recorded before the tenancy changed; `undefined` for this
-   * object. Absent if all events belong here.
-   */
-  elsewhere: ((event: Delivery) => string | undefined) | undefined;
+  gate: Gate | undefined;
+  /** Has another tenant's object record an event. */
+  passOn(tenant: TenantId, event: Delivery): Promise<Admission>;
   container: Pick<SandboxContainer, "whenReady">;
   gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
   /** Contains the platforms' keys. */
@@ -127,7 +123,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   /** Starts the deliveries that are due. Waits for the gateway first: an absent one is no failed attempt. */
   async deliver(): Promise<void> {
     if (this.#dispatcher.full) return;
-    const { gate, container, elsewhere, wakeAt, clock } = this.#options;
+    const { gate, container, wakeAt, clock } = this.#options;
     const due = this.#store.nextDue();
     if (due === undefined) return;
     const from = Math.max(due, this.startAgain.at);
@@ -135,7 +131,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       wakeAt(from);
       return;
     }
-    if (gate?.isOpen === false || elsewhere !== undefined) {
+    if (gate?.isOpen === false) {
       this.#dispatcher.run();
       return;
     }
@@ -157,24 +153,18 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Passes events on that belong to another object. Lets events of an admitted chat through, and tells its gateway of an
-   * approval first.
+   * Lets events of an admitted chat through, and tells its gateway of an approval first.
    *
    * @returns how the events end if they do not reach the gateway.
    */
   async #atGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
-    const { gate, elsewhere, gateway } = this.#options;
+    const { gate, container, gateway, passOn } = this.#options;
     const [first] = deliveries;
-    const object = elsewhere?.(first);
-    if (object !== undefined) {
-      await this.#passOnAll(object, deliveries);
-      return { kind: "settled", state: "ignored", note: `passed on to ${object}` };
-    }
-    if (gate === undefined) return elsewhere && this.#absence();
+    if (gate === undefined) return undefined;
     if (!gate.isOpen) {
       const standing = await gate.ask(first);
       if (!standing.admitted && standing.movedTo !== undefined)
-        await this.#passOnAll(standing.movedTo, deliveries);
+        for (const event of deliveries) await passOn(standing.movedTo, event);
       if (!standing.admitted)
         return {
           kind: "settled",
@@ -182,21 +172,10 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
           note: standing.note,
           group: "group" in standing ? standing.group : undefined,
         };
-      const absence = await this.#absence();
-      if (absence !== undefined) return absence;
+      const { state } = await container.whenReady();
+      if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };
     }
     if (await gate.passOnGrant(gateway)) return undefined;
     return { kind: "retry", note: "the gateway was not told of the approval", absent: true };
-  }
-
-  /** Starts the container. @returns how events end for which it does not get ready. */
-  async #absence(): Promise<AttemptResult | undefined> {
-    const { state } = await this.#options.container.whenReady();
-    if (state === "ready") return undefined;
-    return { kind: "retry", note: "the container does not start", absent: true };
-  }
-
-  async #passOnAll(object: string, events: readonly Delivery[]): Promise<void> {
-    for (const event of events) await this.#options.passOn(object, event);
   }
 }

@@ -110,9 +110,14 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
     return answer(() => this.#parts.handOver());
   }
 
+  /** The deployment's config has changed. */
+  followConfig() {
+    return answer(() => this.#parts.state.followConfig());
+  }
+
   /** An update waits for this tenant: starts its container if it sleeps. */
-  answersAsDeployed() {
-    return answer(() => this.#parts.gateway.answersAsDeployed());
+  lookAsDeployed() {
+    return answer(() => this.#parts.gateway.lookAsDeployed());
   }
 
   /** A chat gets its own container, and this object served it before. */
@@ -128,8 +133,8 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
   }
 
   callBackups(method: keyof Backups, parameters: unknown[]) {
-    const { agenda, backups } = this.#parts;
-    const called = callBackups(backups, method, parameters).finally(() => agenda.schedule());
+    const { agenda, state } = this.#parts;
+    const called = callBackups(state.service, method, parameters).finally(() => agenda.schedule());
     // Finish the work even if the page stops waiting for it.
     this.ctx.waitUntil(called);
     return called;

@@ -54,6 +54,7 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
   return {
     totals: () => received(directory().totals()),
     tenants: (query) => received(directory().tenants(query)),
+    renewal: (options) => received(directory().renewal(options)),
     async knows(tenant) {
       if (!known.has(tenant) && (await received(directory().knows(tenant)))) known.add(tenant);
       return known.has(tenant);
@@ -74,9 +75,16 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
   };
 }
 
-/** Returns a sandbox whose operations about people are the directory's, which starts no container for them. */
-export function withDirectory(sandbox: Sandbox, { DIRECTORY }: WorkerEnvironment): Sandbox {
+/**
+ * Returns a chat's sandbox with what is the deployment's: operations about people, for which the directory starts no
+ * container, and the config file.
+ */
+export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
+  const { DIRECTORY } = env;
   if (DIRECTORY === undefined) return sandbox;
+  const deployment = remoteSandbox(env, AGENT);
+  const whose = (port: SandboxPort | undefined, { path }: PortRequest): Sandbox =>
+    port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) ? deployment : sandbox;
   const ask = async (request: OperationRequest): Promise<Response> => {
     try {
       return Response.json(await received(DIRECTORY.getByName(AGENT).operate(request)));
@@ -89,11 +97,11 @@ export function withDirectory(sandbox: Sandbox, { DIRECTORY }: WorkerEnvironment
     ...sandbox,
     request: (port, request) => {
       const operation = aboutPeople(port, request);
-      return operation === undefined ? sandbox.request(port, request) : ask(operation);
+      return operation === undefined ? whose(port, request).request(port, request) : ask(operation);
     },
     peek: (request, port) => {
       const operation = aboutPeople(port, request);
-      return operation === undefined ? sandbox.peek(request, port) : ask(operation);
+      return operation === undefined ? whose(port, request).peek(request, port) : ask(operation);
     },
   };
 }
@@ -118,6 +126,7 @@ export function remoteDirectory({ DIRECTORY }: WorkerEnvironment): TenantDirecto
     report: (tenant, report) => received(directory().report(tenant, report)),
     moved: (tenant, to) => received(directory().moved(tenant, to)),
     makeRoom: (tenant) => received(directory().makeRoom(tenant)),
+    configChanged: () => received(directory().configChanged()),
     mayRenew: (tenant) => received(directory().mayRenew(tenant)),
   };
 }

@@ -13,7 +13,7 @@ import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
-import { objectOf, readBrokerUrl, remoteSandbox, remoteTenants, withDirectory } from "./tenants.ts";
+import { objectOf, readBrokerUrl, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
@@ -70,7 +70,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
       lastAnswer: (question) => received(object().lastAnswer(question)),
     },
     signatures: { useSignature: (mac, expiresAt) => received(object().useSignature(mac, expiresAt)) },
-    sandbox: withDirectory(remoteSandbox(env, tenant ?? AGENT), env),
+    sandbox: withDeployment(remoteSandbox(env, tenant ?? AGENT), env),
     backups: remoteBackups(object),
     broker: async (request) => {
       const { tenant: whose, url } = readBrokerUrl(request.url);

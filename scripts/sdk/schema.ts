@@ -18,7 +18,7 @@ const COMPONENTS = {
 /** The convention of the arguments' documentation: "…; a secret." */
 const SECRET = /\ba secret\b/;
 /** Arguments whose numbers may have decimals. */
-const FRACTIONS = new Set(["cpus", "expectedAwakeHours", "monthlyBudget"]);
+const FRACTIONS = new Set(["cpus", "expectedAwakeHours", "monthlyBudget", "monthlyChatBudget"]);
 
 /** https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/ */
 interface Property {

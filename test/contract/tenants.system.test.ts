@@ -77,6 +77,40 @@ test(
   },
 );
 
+test(
+  "a message that waits when the chats get sandboxes of their own is answered by its chat's",
+  { timeout: 180_000 },
+  async () => {
+    // The gateway refuses the variable, so that nothing is answered yet.
+    const { postSlack, read, deploy, counts } = await byChat({
+      TENANCY: "shared",
+      TELEGRAM_DM_POLICY: "open",
+    });
+    for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `hello ${chat}`));
+    await expect.poll(() => counts(""), SOON).toMatchObject({ waiting: 2 });
+
+    await deploy({ TENANCY: "chat", TELEGRAM_DM_POLICY: "" });
+
+    for (const chat of ["C1", "C2"]) {
+      await expect.poll(() => read(chat).join(), SOON).toContain(`hello ${chat}`);
+      await expect.poll(() => counts(`slack-${chat}`), SOON).toMatchObject({ answered: 1 });
+    }
+    expect(await counts("")).toMatchObject({ waiting: 0, ignored: 2 });
+  },
+);
+
+test("an event of no chat starts no container", { timeout: 60_000 }, async () => {
+  const { postSlack, containers, counts } = await byChat();
+  await postSlack({
+    type: "event_callback",
+    event_id: "EvJOIN",
+    team_id: "T1",
+    event: { type: "team_join", user: { id: "U7" } },
+  });
+  await expect.poll(() => counts(""), SOON).toMatchObject({ ignored: 1 });
+  expect(await containers()).toBe(0);
+});
+
 test("a stranger's flood starts nothing, and is answered once in a while", { timeout: 120_000 }, async () => {
   const { postSlack, read, counts, containers } = await byChat();
   for (let round = 0; round < 10; round += 1) {
@@ -116,23 +150,17 @@ test(
 );
 
 test("an update reaches the other chats once the canary answers", { timeout: 180_000 }, async () => {
-  const { postSlack, read, deploy, environs } = await byChat({ CANARY_TENANTS: "slack-C1" });
+  const { postSlack, read, deploy, tenantsWith } = await byChat({ CANARY_TENANTS: "slack-C1" });
   for (const chat of ["C1", "C2"]) {
     await postSlack(said(chat, "U1", `hello ${chat}`));
     await expect.poll(() => read(chat).join(), SOON).toContain(`hello ${chat}`);
   }
-  /** Chats whose container was started with a value of a variable. */
-  const chatsWith = async (value: string): Promise<string[]> =>
-    (await environs()).flatMap((text) =>
-      text.includes(`\0PROOF=${value}\0`) ? [/\0STEWARD_TENANT=([^\0]*)/.exec(text)?.[1] ?? ""] : [],
-    );
-
   // A canary that does not start keeps the others as they are: its gateway refuses the variable.
   await deploy({ STEWARD_OWN_VARIABLES: "PROOF", PROOF: "one", TELEGRAM_DM_POLICY: "open" });
   for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `still there, ${chat}?`));
   await expect.poll(() => read("C2").join(), SOON).toContain("still there, C2?");
-  await expect.poll(() => chatsWith("one"), SOON).toContain("slack-C1");
-  expect(await chatsWith("one")).not.toContain("slack-C2");
+  await expect.poll(() => tenantsWith("PROOF", "one"), SOON).toContain("slack-C1");
+  expect(await tenantsWith("PROOF", "one")).not.toContain("slack-C2");
 
   await deploy({ STEWARD_OWN_VARIABLES: "PROOF", PROOF: "two" });
   for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `and now, ${chat}?`));
@@ -140,7 +168,92 @@ test("an update reaches the other chats once the canary answers", { timeout: 180
   await expect
     .poll(async () => {
       await postSlack(said("C2", "U1", "hello again"));
-      return [...new Set(await chatsWith("two"))].sort();
+      return tenantsWith("PROOF", "two");
     }, SOON)
     .toEqual(["slack-C1", "slack-C2"]);
 });
+
+test(
+  "a config that an operator saves reaches the chats' running containers, on any chat's page",
+  { timeout: 120_000 },
+  async () => {
+    const { postSlack, read, cli, ask, environments, origin } = await byChat();
+    await postSlack(said("C1", "U1", "hello C1"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("hello C1");
+    const [before] = await environments("slack-C1");
+    await cli("status");
+    const page = await (await ask("/_admin/config/edit?chat=slack-C1")).text();
+    const expected = /name="expected" value="(\w+)"/.exec(page)?.[1] ?? "";
+    const text = JSON.stringify({ agent: { noticeAfter: "90s" }, channels: { slack: { enabled: true } } });
+
+    const saved = await ask("/_admin/config/save?chat=slack-C1", {
+      method: "POST",
+      headers: { origin: await origin(), "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ text, expected }).toString(),
+    });
+
+    expect(saved.status).toBe(303);
+    await expect.poll(() => cli("config get agent.noticeAfter", "slack-C1"), SOON).toContain("90s");
+    expect((await environments("slack-C1"))[0]).toEqual(before);
+  },
+);
+
+test(
+  "a broken config in the bucket stops the chats that start, and no other; once mended it lets them start",
+  { timeout: 180_000 },
+  async () => {
+    const { postSlack, read, withBucket, counts, ask } = await byChat();
+    const put = (text: string) =>
+      withBucket(async (bucket) => void (await bucket.put("steward/steward.json", text)));
+    await put("{}");
+    await postSlack(said("C1", "U1", "hello C1"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("hello C1");
+
+    await put('{"agent": {"maxSteps": "many"}}');
+    await postSlack(said("C2", "U1", "hello C2"));
+    const status = async () => (await ask("/debug/processes?chat=slack-C2")).text();
+    await expect.poll(status, { ...SOON, interval: 2_000 }).toContain("config_invalid");
+    await postSlack(said("C1", "U1", "still there?"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("still there?");
+    expect(await counts("slack-C2")).toMatchObject({ waiting: 1, answered: 0 });
+
+    await put("{}");
+    await postSlack(said("C2", "U1", "and now?"));
+    await expect.poll(() => read("C2").join(), SOON).toMatch(/hello C2[^]*and now\?/);
+  },
+);
+
+test(
+  "a chat whose backups are broken waits and says so, the others are answered; nothing begins empty",
+  { timeout: 240_000 },
+  async () => {
+    const { postSlack, read, withBucket, ask, cli, endContainer, counts } = await byChat();
+    await postSlack(said("C1", "U1", "remember me"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("remember me");
+    expect(await cli("backup create", "slack-C1")).toContain("was made");
+    const prefix = "steward/tenants/slack-C1/generations/";
+    const kept = new Map<string, string>();
+    await withBucket(async (bucket) => {
+      for (const { key } of (await bucket.list({ prefix })).objects.filter((one) =>
+        one.key.endsWith(".json"),
+      )) {
+        kept.set(key, (await (await bucket.get(key))?.text()) ?? "");
+        await bucket.put(key, "{");
+      }
+    });
+    expect(kept.size).toBeGreaterThan(0);
+    await endContainer();
+
+    for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `hello ${chat}`));
+    await expect.poll(() => read("C2").join(), SOON).toContain("hello C2");
+    const status = async () => (await ask("/debug/processes?chat=slack-C1")).text();
+    await expect.poll(status, { ...SOON, interval: 2_000 }).toMatch(/restore_failed.*No backup is whole/);
+    expect(await counts("slack-C1")).toMatchObject({ waiting: 1 });
+
+    await withBucket(async (bucket) => {
+      for (const [key, text] of kept) await bucket.put(key, text);
+    });
+    await expect.poll(() => read("C1").join(), { timeout: 120_000 }).toContain("hello C1");
+    expect(await cli("sessions list", "slack-C1")).toContain("C1");
+  },
+);

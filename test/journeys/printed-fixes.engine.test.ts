@@ -31,6 +31,7 @@ const OWN: Readonly<Record<string, string>> = {
   "steward:image": "registry.acme.dev/steward:1",
   "steward:maxSandboxes": "20",
   "steward:monthlyBudget": "50",
+  "steward:monthlyChatBudget": "2",
   "steward:operators": `'["op@acme.dev"]'`,
   "steward:origin": "http://127.0.0.1:8787",
   "steward:publicWebhooks": "true",

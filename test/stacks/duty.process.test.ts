@@ -131,8 +131,8 @@ describe("how long the deployed container is awake", () => {
     expect(changed).toBe(false);
   });
 
-  test("warns in the preview of a budget that it exceeds", async () => {
-    await store(recordOf(20));
+  /** What a program with these settings warns of. */
+  async function warnings(settings: Record<string, { value: string }>): Promise<string> {
     const warn = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
     await registered(program, {
       config: {
@@ -141,13 +141,19 @@ describe("how long the deployed container is awake", () => {
         "steward:accountId": { value: ACCOUNT },
         "steward:subdomain": { value: "acme" },
         "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
-        "steward:monthlyBudget": { value: "6" },
+        ...settings,
         // The provider chooses the default name, and there is none here.
         "steward:bucketName": { value: "test-steward" },
       },
     });
     const warned = warn.mock.calls.map(([text]) => text).join("\n");
     warn.mockRestore();
+    return warned;
+  }
+
+  test("warns in the preview of a budget that it exceeds", async () => {
+    await store(recordOf(20));
+    const warned = await warnings({ "steward:monthlyBudget": { value: "6" } });
     expect(warned).toContain("costs about $6.40 a month, above steward:monthlyBudget ($6.00)");
   });
 
@@ -182,6 +188,19 @@ describe("how long the deployed container is awake", () => {
     // And back.
     expect((await estimated(second.inputs)).line).toMatch(
       /awake 20 h a day as measured over 12 days\), \+\$[\d.]+ a month to what is deployed \(lite, sleepAfter 10m, 2 containers awake 7 h/,
+    );
+  });
+
+  test("warns of the chats that exceed theirs", async () => {
+    await store(recordOf(1), "steward/tenants/slack-C1/duty.json");
+    await store(recordOf(12), "steward/tenants/slack-C2/duty.json");
+    await store(recordOf(20), "steward/tenants/slack-C3/duty.json");
+    const warned = await warnings({
+      "steward:tenancy": { value: "chat" },
+      "steward:monthlyChatBudget": { value: "2" },
+    });
+    expect(warned).toContain(
+      "cost more a month than steward:monthlyChatBudget ($2.00): slack-C3 about $5.32, slack-C2 about $3.19.",
     );
   });
 

@@ -120,6 +120,11 @@ export const REFUSED: readonly (readonly [
     "steward:canaryTenants: has no effect: all chats share one sandbox unless steward:tenancy is chat",
   ],
   [
+    "a budget for each chat where all chats share a sandbox",
+    { "steward:monthlyChatBudget": "2" },
+    "steward:monthlyChatBudget: has no effect: all chats share one sandbox unless steward:tenancy is chat",
+  ],
+  [
     "no sandbox at all",
     { "steward:tenancy": "chat", "steward:maxSandboxes": "0" },
     "steward:maxSandboxes: must be a whole number from 1 to 500",

@@ -26,7 +26,7 @@ export async function sandboxObjects(variables: Record<string, string> = {}) {
       return value as T;
     },
   });
-  return { one: steps("one"), two: steps("two"), bucket: steps("bucket") };
+  return { one: steps("one"), two: steps("two"), chat: steps("slack-C1"), bucket: steps("bucket") };
 }
 
 /**
@@ -57,6 +57,8 @@ export interface Seen {
   fired: number;
   /** When the next alarm is due. */
   alarm: number | null;
+  /** The problem in a chat's last report. */
+  reported?: { code: string };
   /** The bucket's changes, in order. */
   stored: string[];
 }

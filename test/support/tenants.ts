@@ -59,6 +59,14 @@ export async function byChat(variables: Record<string, string> = {}) {
     const all = (await environsOf(service.containers)).map(readEnviron);
     return all.filter(({ STEWARD_TENANT: serves }) => serves === tenant);
   };
+  /** Tenants whose container was started with a value of a variable. */
+  const tenantsWith = async (variable: string, value: string): Promise<string[]> => {
+    const all = (await environsOf(service.containers)).map(readEnviron);
+    const found = all
+      .filter((one) => one[variable] === value)
+      .map(({ STEWARD_TENANT: tenant = "" }) => tenant);
+    return [...new Set(found)].sort();
+  };
   /** The environments of all containers' processes, as the kernel has them. */
   const environs = () => environsOf(service.containers);
   const stop = async (): Promise<void> => {
@@ -66,7 +74,21 @@ export async function byChat(variables: Record<string, string> = {}) {
     await identity.close();
   };
   const folder = service.containers;
-  return { ...service, folder, read, ask, cli, counts, containers, environs, environments, stop };
+  const operator = identity.headers;
+  return {
+    ...service,
+    folder,
+    operator,
+    read,
+    ask,
+    cli,
+    counts,
+    containers,
+    environs,
+    environments,
+    tenantsWith,
+    stop,
+  };
 }
 
 function readEnviron(text: string): Record<string, string> {

@@ -39,6 +39,8 @@ export interface BucketStoreOptions {
   keys: StateKeys;
   /** See {@link CachedConfig}. */
   sharesConfig: boolean;
+  /** See {@link CachedConfig}. */
+  onConfig?: (() => void) | undefined;
   /** The container's state. */
   state: RemoteState;
   record: BackupRecord;

@@ -32,6 +32,8 @@ interface CachedConfigOptions {
   keys: StateKeys;
   /** The config is the deployment's, and not this sandbox's: it is read, and never written. */
   sharesConfig: boolean;
+  /** Called after another config was written. */
+  onConfig?: (() => void) | undefined;
   record: BackupRecord;
   clock: Clock;
   log: Log;
@@ -75,8 +77,12 @@ export class CachedConfig {
     // Before the read: a sync that ends meanwhile must not look like a deletion.
     const { seen } = this.#options.record.facts;
     const now = await this.read();
-    const byHand = now.config !== undefined && !now.config.synced && now.config.etag !== seen.config;
-    return byHand || isCleared(now, seen);
+    return byHand(now, seen) !== undefined || isCleared(now, seen);
+  }
+
+  /** Returns the config that has replaced the one that the container took; `undefined` if none has. */
+  async replacement(): Promise<Cached["config"]> {
+    return byHand(await this.read(), this.#options.record.facts.seen);
   }
 
   /**
@@ -96,21 +102,28 @@ export class CachedConfig {
     const marker: LastSync = { version: 1, generation, at, configSha256: config.sha256 };
     const tried = JSON.stringify(marker);
     record.note({ seen: { ...seen, tried } });
-    const configEtag = await this.#putConfig(config, now);
+    const configEtag = (await this.#putConfig(config, now)) ?? seen.config;
     const options = { onlyIf: ifUnchanged(now.marker), httpMetadata: HTTP_METADATA };
     const stored = await bucket.put(keys.marker, tried, options);
     if (stored === null) throw new StewardError("backup_stale");
     record.note({ seen: { config: configEtag, marker: stored.etag } });
   }
 
-  /** Leaves a config that was written by hand: it waits for the next start. @returns the etag of the config */
-  async #putConfig({ text }: ConfigText, { config }: Cached): Promise<string | undefined> {
-    const { bucket, keys, sharesConfig } = this.#options;
-    if (text === null || sharesConfig || config?.synced === false) return config?.etag;
+  /** Leaves a config that was written by hand: the container has not taken it. @returns the etag of what was written */
+  async #putConfig({ text, sha256 }: ConfigText, { config }: Cached): Promise<string | undefined> {
+    const { bucket, keys, sharesConfig, onConfig } = this.#options;
+    if (text === null || sharesConfig || config?.synced === false) return undefined;
     const customMetadata = { [WRITTEN]: await sha256Hex(text) };
     const options = { onlyIf: ifUnchanged(config), customMetadata, httpMetadata: HTTP_METADATA };
-    return (await bucket.put(keys.config, text, options))?.etag ?? config?.etag;
+    const stored = await bucket.put(keys.config, text, options);
+    if (stored !== null && sha256 !== config?.sha256) onConfig?.();
+    return stored?.etag;
   }
+}
+
+/** Returns a config that somebody else has written since the container took its own. */
+function byHand({ config }: Cached, seen: Seen): Cached["config"] {
+  return config === undefined || config.synced || config.etag === seen.config ? undefined : config;
 }
 
 /**

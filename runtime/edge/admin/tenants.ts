@@ -1,10 +1,10 @@
-import type { Handler, MiddlewareHandler } from "hono";
+import type { Context, Handler, MiddlewareHandler } from "hono";
 import { setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { parse } from "hono/utils/cookie";
 import { PLATFORM_TITLES } from "../../contract/delivery.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { chatOfTenant, isTenantId, type TenantId } from "../../contract/tenant.ts";
+import { chatOfTenant, isTenantId, type Renewal, type TenantId } from "../../contract/tenant.ts";
 import type { AccessVariables } from "../access.ts";
 import { CHAT_PARAMETER, readFields } from "../form.ts";
 import { adminPage } from "../pages/admin-frame.ts";
@@ -38,12 +38,41 @@ function namedChat({ url }: Request): string | undefined {
   return new URL(url).searchParams.get(CHAT_PARAMETER) ?? undefined;
 }
 
-/** Refuses an address whose chat is no tenant's id: an operator's mistake must not change the deployment's sandbox. */
-export function refuseUnknownChat(): MiddlewareHandler {
-  return async function unknownChatMiddleware(context, next) {
-    const chat = namedChat(context.req.raw) ?? "";
-    return chat === "" || isTenantId(chat) ? next() : sendProblem("tenant_unknown");
+/**
+ * Keeps a chat that an address names. A browser's page would lose it with the first link or button, and that button would
+ * then change the deployment's sandbox: opening such a page chooses the chat. An answer that leads to another page leads to
+ * that chat's. An address whose chat is no tenant's id is refused.
+ */
+export function keepNamedChat(): MiddlewareHandler {
+  return async function namedChatMiddleware(context, next) {
+    const chat = namedChat(context.req.raw);
+    if (chat === undefined) return next();
+    if (chat !== "" && !isTenantId(chat)) return sendProblem("tenant_unknown");
+    if (context.req.method === "GET" && context.req.header("sec-fetch-dest") === "document") {
+      const page = new URL(context.req.url);
+      page.searchParams.delete(CHAT_PARAMETER);
+      // Another site may not choose for the operator.
+      if (context.req.header("sec-fetch-site") === "cross-site")
+        return context.redirect(ROUTES.tenantsPage.path, 303);
+      choose(context, chat);
+      return context.redirect(`${page.pathname}${page.search}`, 303);
+    }
+    await next();
+    const to = context.res.headers.get("location") ?? "";
+    if (!ABOUT_ONE.test(to)) return undefined;
+    context.header("location", `${to}${to.includes("?") ? "&" : "?"}${CHAT_PARAMETER}=${chat}`);
+    return undefined;
   };
+}
+
+/** Has the pages show a chat's sandbox from now on, or the deployment's. */
+function choose(context: Context, chat: string): void {
+  setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
+    httpOnly: true,
+    sameSite: "Strict",
+    path: "/",
+    secure: new URL(context.req.url).protocol === "https:",
+  });
 }
 
 /** `GET /_admin/chats`: the chats that have a sandbox of their own, problems first. Wakes nothing. */
@@ -51,12 +80,13 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
   return async function handleTenants(context) {
     const after = context.req.query("after");
     const all = (await tenants?.tenants({ limit: ROWS + 1, after })) ?? [];
+    const renewal = await tenants?.renewal({ look: false });
     const shown = all.slice(0, ROWS);
     const more = all.length > ROWS ? shown.at(-1)?.id : undefined;
     const content =
       tenants === undefined
         ? html`<p class="soft">One sandbox serves every chat: <code>steward:tenancy</code> is shared.</p>`
-        : html`${choice("", "Show browsers and the deployment")}
+        : html`${choice("", "Show browsers and the deployment")} ${renewal && update(renewal)}
           ${
             shown.length === 0
               ? html`<p class="soft">No chat has written yet. A chat appears here when it is let in.</p>`
@@ -82,15 +112,18 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
 export function chooseTenant(): Handler<AccessVariables> {
   return async function handleChooseTenant(context) {
     const { chat } = await readFields(context.req.raw, { chat: CHOICE });
-    const secure = new URL(context.req.url).protocol === "https:";
-    setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
-      httpOnly: true,
-      sameSite: "Strict",
-      path: "/",
-      secure,
-    });
+    choose(context, chat);
     return context.redirect(ROUTES.admin.path, 303);
   };
+}
+
+/** An update that is under way. */
+function update({ begun, answering, failing }: Renewal): Markup {
+  const [first] = failing;
+  const progress = `${answering} of the ${begun} chats that an update has reached answer with the new version.`;
+  const stop = `The other chats keep their containers until ${first} answers.`;
+  if (first !== undefined) return html`<p><strong>${progress} ${stop}</strong></p>`;
+  return answering < begun ? html`<p class="soft">${progress} The others follow.</p>` : html``;
 }
 
 function tenantRow({ id, firstSeenAt, report }: Tenant, now: number): Markup {

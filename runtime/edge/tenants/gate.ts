@@ -1,5 +1,6 @@
 import type { Delivery } from "../../contract/delivery.ts";
-import { type TenantId, tenantOf } from "../../contract/tenant.ts";
+import { AGENT } from "../../contract/names.ts";
+import { isTenantId, type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { parseJson } from "../../shared/json.ts";
 import { askOperation } from "../operate.ts";
@@ -23,6 +24,34 @@ interface TenantGateOptions {
   run(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
 }
+
+/** Gate of an object's ledger: it decides which events reach the container. */
+export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" | "passOnGrant">;
+
+/**
+ * Gate of the sandbox that serves what belongs to no chat. Events of chats, which waited in its ledger when each chat got
+ * a sandbox, are passed on.
+ */
+export const noChatGate: Gate = {
+  isOpen: false,
+  movedTo: undefined,
+  async followMove() {},
+  async ask(event) {
+    const place = placeOf(event);
+    const tenant = place && tenantOf(place.chat);
+    if (tenant === undefined || !isTenantId(tenant)) return { admitted: false, note: "an event of no chat" };
+    return { admitted: false, note: `passed on to ${tenant}`, movedTo: tenant };
+  },
+  async passOnGrant() {
+    return true;
+  },
+};
+
+/** Gate of a chat's object while one sandbox serves every chat: what still waits there is passed on. */
+export const formerChatGate: Gate = {
+  ...noChatGate,
+  ask: async () => ({ admitted: false, note: `passed on to ${AGENT}`, movedTo: AGENT }),
+};
 
 /**
  * Decides whether a chat's messages reach a container. The directory is asked at a chat's first message; an admitted

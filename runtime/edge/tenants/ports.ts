@@ -1,7 +1,7 @@
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import type { Reason } from "../../contract/errors.ts";
-import type { TenantId } from "../../contract/tenant.ts";
+import type { Renewal, TenantId } from "../../contract/tenant.ts";
 import type { LedgerCounts } from "../ports.ts";
 
 /** The rights of a sender, as the gateway of its own tenant has to know them. */
@@ -33,6 +33,9 @@ export interface TenantReport {
   problem?: Reason | undefined;
 }
 
+/** State of a container that an update replaces. `starts`: neither of the others yet. */
+export type Renewed = "answers" | "starts" | "fails";
+
 /** The directory as a tenant's object uses it. */
 export interface TenantDirectory {
   /** Decides about the chat of an event, and answers a stranger in it. */
@@ -46,7 +49,9 @@ export interface TenantDirectory {
    * @returns false if all of them are in use.
    */
   makeRoom(tenant: TenantId): Promise<boolean>;
-  /** Returns true if a tenant's outdated container may be replaced: the canaries answer with the present version. */
+  /** The deployment's config has changed: the tenants whose containers run take it over. */
+  configChanged(): Promise<void>;
+  /** Returns true if a tenant's outdated container may be replaced: those before it answer with the present version. */
   mayRenew(tenant: TenantId): Promise<boolean>;
 }
 
@@ -78,6 +83,8 @@ export interface Tenants {
   tenants(query: TenantQuery): Promise<Tenant[]>;
   /** Returns true for a chat that was let in. */
   knows(tenant: TenantId): Promise<boolean>;
+  /** Returns how far the update to the present version has come; `look`: asks the containers, and starts the canaries'. */
+  renewal(options: { look: boolean }): Promise<Renewal>;
 }
 
 /** A part of the tenants. */

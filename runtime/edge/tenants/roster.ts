@@ -59,6 +59,11 @@ export class TenantRoster {
     return this.#sql.all("SELECT 1 FROM tenants WHERE id = ?", id).length > 0;
   }
 
+  /** Returns false for a tenant that has reported a problem. */
+  isWell(id: TenantId): boolean {
+    return this.#sql.all("SELECT 1 FROM tenants WHERE id = ? AND is_well = 0", id).length === 0;
+  }
+
   /** Replaces a tenant's report. One that is not in the table stays out of it. */
   report(id: TenantId, report: TenantReport): void {
     this.#sql.all(
@@ -87,11 +92,6 @@ export class TenantRoster {
     const number = (name: string): number => Number(row[name] ?? 0);
     const counts = Object.fromEntries(ENTRY_STATES.map((state) => [state, number(state)])) as LedgerCounts;
     return { chats: number("chats"), running: number("running"), failing: number("failing"), counts };
-  }
-
-  /** Removes a tenant. Its own object keeps its data. */
-  forget(id: TenantId): void {
-    this.#sql.all("DELETE FROM tenants WHERE id = ?", id);
   }
 
   /** Returns tenants by id, those with a problem first. */

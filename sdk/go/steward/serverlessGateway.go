@@ -109,6 +109,8 @@ type serverlessGatewayArgs struct {
 	Models     Models      `pulumi:"models"`
 	// US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
 	MonthlyBudget *float64 `pulumi:"monthlyBudget"`
+	// US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+	MonthlyChatBudget *float64 `pulumi:"monthlyChatBudget"`
 	// Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
 	Origin *string `pulumi:"origin"`
 	// Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
@@ -180,6 +182,8 @@ type ServerlessGatewayArgs struct {
 	Models     ModelsInput
 	// US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
 	MonthlyBudget *float64
+	// US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+	MonthlyChatBudget *float64
 	// Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
 	Origin *string
 	// Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.

@@ -43,6 +43,7 @@ class ServerlessGatewayArgs:
                  max_sandboxes: Optional[_builtins.int] = None,
                  migrations: Optional[Sequence[pulumi.Input['MigrationArgs']]] = None,
                  monthly_budget: Optional[_builtins.float] = None,
+                 monthly_chat_budget: Optional[_builtins.float] = None,
                  origin: Optional[_builtins.str] = None,
                  protect_state: Optional[_builtins.bool] = None,
                  public_webhooks: Optional[_builtins.bool] = None,
@@ -78,6 +79,7 @@ class ServerlessGatewayArgs:
         :param _builtins.int max_sandboxes: Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
         :param Sequence[pulumi.Input['MigrationArgs']] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
         :param _builtins.float monthly_budget: US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
+        :param _builtins.float monthly_chat_budget: US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
         :param _builtins.str origin: Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
         :param _builtins.bool public_webhooks: Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
@@ -134,6 +136,8 @@ class ServerlessGatewayArgs:
             pulumi.set(__self__, "migrations", migrations)
         if monthly_budget is not None:
             pulumi.set(__self__, "monthly_budget", monthly_budget)
+        if monthly_chat_budget is not None:
+            pulumi.set(__self__, "monthly_chat_budget", monthly_chat_budget)
         if origin is not None:
             pulumi.set(__self__, "origin", origin)
         if protect_state is not None:
@@ -417,6 +421,18 @@ class ServerlessGatewayArgs:
         pulumi.set(self, "monthly_budget", value)
 
     @_builtins.property
+    @pulumi.getter(name="monthlyChatBudget")
+    def monthly_chat_budget(self) -> Optional[_builtins.float]:
+        """
+        US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
+        """
+        return pulumi.get(self, "monthly_chat_budget")
+
+    @monthly_chat_budget.setter
+    def monthly_chat_budget(self, value: Optional[_builtins.float]):
+        pulumi.set(self, "monthly_chat_budget", value)
+
+    @_builtins.property
     @pulumi.getter
     def origin(self) -> Optional[_builtins.str]:
         """
@@ -601,6 +617,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  migrations: Optional[Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]]] = None,
                  models: pulumi.Input[Optional[Union['ModelsArgs', 'ModelsArgsDict']]] = None,
                  monthly_budget: Optional[_builtins.float] = None,
+                 monthly_chat_budget: Optional[_builtins.float] = None,
                  origin: Optional[_builtins.str] = None,
                  protect_state: Optional[_builtins.bool] = None,
                  public_webhooks: Optional[_builtins.bool] = None,
@@ -639,6 +656,7 @@ class ServerlessGateway(pulumi.ComponentResource):
         :param _builtins.int max_sandboxes: Number of containers, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
         :param Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]] migrations: The Worker's migrations: tags `v1`, `v2`, … in order. Default: `v1` with the container's class, and with `tenancy` `chat` also `v2` with the class of the directory of chats.
         :param _builtins.float monthly_budget: US dollars a month. A higher estimate is refused, a higher measured cost is warned of. Default: no budget.
+        :param _builtins.float monthly_chat_budget: US dollars a month for each chat, beside the plan and its allowances; only with `tenancy` `chat`. A preview names the chats whose measured cost is higher. Default: no budget.
         :param _builtins.str origin: Loopback origin that the probes ask instead of the Worker's address, for rehearsals.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
         :param _builtins.bool public_webhooks: Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
@@ -699,6 +717,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                  migrations: Optional[Sequence[pulumi.Input[Union['MigrationArgs', 'MigrationArgsDict']]]] = None,
                  models: pulumi.Input[Optional[Union['ModelsArgs', 'ModelsArgsDict']]] = None,
                  monthly_budget: Optional[_builtins.float] = None,
+                 monthly_chat_budget: Optional[_builtins.float] = None,
                  origin: Optional[_builtins.str] = None,
                  protect_state: Optional[_builtins.bool] = None,
                  public_webhooks: Optional[_builtins.bool] = None,
@@ -749,6 +768,7 @@ class ServerlessGateway(pulumi.ComponentResource):
                 raise TypeError("Missing required property 'models'")
             __props__.__dict__["models"] = models
             __props__.__dict__["monthly_budget"] = monthly_budget
+            __props__.__dict__["monthly_chat_budget"] = monthly_chat_budget
             __props__.__dict__["origin"] = origin
             __props__.__dict__["protect_state"] = protect_state
             __props__.__dict__["public_webhooks"] = public_webhooks

@@ -7,6 +7,7 @@ import {
 } from "../../../runtime/contract/backup.ts";
 import { isErrorCode, StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
+import type { Renewal } from "../../../runtime/contract/tenant.ts";
 import { type ReplayRecord, replayRecordSchema } from "../../../runtime/contract/replay.ts";
 import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-stack.ts";
 import { type DeployedState, findResource, gatewayOf } from "./stack.ts";
@@ -23,6 +24,11 @@ const manifest = z.looseObject({
 });
 const configProblem = z.looseObject({ path: z.string(), message: z.string() });
 const drillReport = z.looseObject({ configProblems: z.array(configProblem) });
+const renewal = z.looseObject({
+  begun: z.number(),
+  answering: z.number(),
+  failing: z.array(z.string()),
+});
 const problem = z.looseObject({ code: z.string(), detail: z.string() });
 
 /** Form in which Pulumi writes a decrypted secret. */
@@ -68,6 +74,15 @@ export function stackBackups(state: DeployedState, gateway?: string): StackBacku
 export function stackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
   const ask = askerOf(state);
   return ask && (() => untilReady(() => ask(ROUTES.stackReplay, replayRecordSchema)));
+}
+
+/**
+ * Returns the way to ask how far a deployed version has come with the chats' containers; `undefined` as for {@link
+ * stackBackups}. It resolves to `null` if one sandbox serves every chat.
+ */
+export function stackRenewal(state: DeployedState): (() => Promise<Renewal | null>) | undefined {
+  const ask = askerOf(state);
+  return ask && (() => ask(ROUTES.stackChats, renewal.nullable()));
 }
 
 /** Repeats a request while the gateway starts. */

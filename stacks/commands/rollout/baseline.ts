@@ -1,5 +1,6 @@
 import type { FormerVersion } from "../../../infra/serverless/former-version.ts";
 import type { ReplayRecord } from "../../../runtime/contract/replay.ts";
+import type { Renewal } from "../../../runtime/contract/tenant.ts";
 import type { StackBackups } from "../deployed/signed.ts";
 
 /** Version that ran before an update. Plain data: a record keeps it. */
@@ -19,6 +20,8 @@ export interface Baseline {
   backups: StackBackups | undefined;
   /** Gets the redacted record of past events; absent if nothing is running yet. */
   replay: (() => Promise<ReplayRecord>) | undefined;
+  /** Asks how the new version reaches the chats' containers; absent if one sandbox serves every chat. */
+  renewal?: (() => Promise<Renewal | null>) | undefined;
   /** Sentence about what serves, if that is not what the stack deployed last: somebody rolled back, or an update failed. */
   strayed: string | undefined;
   /** Puts the former version back and waits until it answers. @returns what was done, a line each; throws where it cannot. */

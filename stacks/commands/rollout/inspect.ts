@@ -10,7 +10,7 @@ import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { applicationName } from "../../../infra/serverless/names.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { stackBackups, stackReplay } from "../deployed/signed.ts";
+import { stackBackups, stackRenewal, stackReplay } from "../deployed/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type DeployedStack, findResource, targetOf, workerOf } from "../deployed/stack.ts";
 import type { Baseline } from "./baseline.ts";
@@ -63,6 +63,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
     former: version && { version, answered: await answerOf(url) },
     backups: stackBackups(state),
     replay: stackReplay(state),
+    renewal: config.tenancy === "chat" ? stackRenewal(state) : undefined,
     strayed: isStray
       ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,

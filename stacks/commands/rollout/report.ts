@@ -14,7 +14,7 @@ const TEXTS: Readonly<Record<Entry["step"], (facts: Facts) => string>> = {
   },
   former: ({ former }) => (former === undefined ? "nothing ran before" : "noted what runs, to go back to"),
   updating: () => "began the update",
-  updated: () => "the new version answers",
+  updated: ({ chats }) => ["the new version answers", chats].filter(Boolean).join(". "),
   failed: ({ cause }) => `failed: ${firstLine(cause)}`,
   back: ({ back }) => (Array.isArray(back) ? back.join(" ") : "could not go back"),
   ended: ({ exit }) => `ended with ${String(exit)}`,

@@ -4,6 +4,7 @@ import { commandsFor } from "../../../infra/shell/package.ts";
 import { readState, type Sink } from "../deployed/stack.ts";
 import { type DeployedBuild, deployedBuild } from "../promotion/promotion.ts";
 import type { Baseline, Former } from "./baseline.ts";
+import { watchChats } from "./chats.ts";
 import { EXIT } from "./options.ts";
 import { showProgress, type UpdatePlan } from "./plan.ts";
 import type { RolloutRecord } from "./record.ts";
@@ -51,7 +52,10 @@ export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
   try {
     const { summary } = await takeOver(stack, run);
     const changes = summary.resourceChanges ?? {};
-    record.note("updated", { changes });
+    const { renewal } = run.before;
+    const chats = renewal && (await watchChats({ renewal }));
+    if (chats !== undefined) run.output.say(`${chats}\n`);
+    record.note("updated", { changes, chats });
     const { output } = await readState(stack);
     const deployed = await deployedBuild(output);
     return { exit: EXIT.done, facts: { changes, deployed } };

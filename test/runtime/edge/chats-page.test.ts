@@ -17,14 +17,15 @@ const operator = signedIn();
 
 async function page(
   path: string,
-  given: { chats?: Tenant[] | undefined; tenant?: string } = { chats: CHATS },
+  given: { chats?: Tenant[] | undefined; tenant?: string; failing?: string[] } = { chats: CHATS },
 ) {
   const { jwk, headers } = await operator;
   const queries: TenantQuery[] = [];
-  const { chats, tenant } = given;
+  const { chats, tenant, failing = [] } = given;
   const tenants: Tenants | undefined = chats && {
     totals: async () => ({ chats: chats.length, running: 1, failing: 1, counts: COUNTS }),
     knows: async () => true,
+    renewal: async () => ({ begun: 3, answering: 1, failing }),
     tenants: async (query) => {
       queries.push(query);
       return chats.slice(0, query.limit);
@@ -70,6 +71,42 @@ it("is degraded while a chat gets no answer, although the deployment's own sandb
   expect(text).toMatch(/class="badge warn"[^>]*>Degraded/);
   expect(text).toContain("1 of 3 chats gets no answer");
   expect(text).toContain("Browsers and the deployment");
+});
+
+it("says how far an update has come, and which chat holds it up", async () => {
+  const under = await page("/_admin/chats");
+  expect(under.text).toContain("1 of the 3 chats that an update has reached answer with the new version.");
+  expect(under.text).toContain("The others follow.");
+  const stopped = await page("/_admin/chats", { chats: CHATS, failing: ["slack-C1"] });
+  expect(stopped.text).toContain("The other chats keep their containers until slack-C1 answers.");
+});
+
+const NAVIGATION = { "sec-fetch-dest": "document", "sec-fetch-site": "none" };
+
+it("a page that is opened for a chat chooses it, so that its buttons are about that chat too", async () => {
+  const { ask } = await page("/_admin/");
+  const opened = await ask("/_admin/restart?chat=slack-C1&x=1", { headers: NAVIGATION });
+  expect([opened.status, opened.headers.get("location")]).toEqual([303, "/_admin/restart?x=1"]);
+  expect(opened.headers.get("set-cookie")).toContain("steward-chat=slack-C1; Path=/; HttpOnly");
+  const ended = await ask("/_admin/restart?chat=", { headers: NAVIGATION });
+  expect(ended.headers.get("set-cookie")).toContain("steward-chat=; ");
+});
+
+it("another site's link chooses no chat", async () => {
+  const { ask } = await page("/_admin/");
+  const headers = { ...NAVIGATION, "sec-fetch-site": "cross-site" };
+  const opened = await ask("/_admin/restart?chat=slack-C1", { headers });
+  expect([opened.status, opened.headers.get("location")]).toEqual([303, "/_admin/chats"]);
+  expect(opened.headers.get("set-cookie")).toBeNull();
+});
+
+it("a change that names its chat leads to a page of that chat", async () => {
+  const { ask } = await page("/_admin/");
+  const saved = await ask("/_admin/restart?chat=slack-C1", { method: "POST" });
+  expect([saved.status, saved.headers.get("location")]).toEqual([
+    303,
+    expect.stringMatching(/[?&]chat=slack-C1$/),
+  ]);
 });
 
 it("names the chat that its pages show", async () => {

@@ -5,6 +5,13 @@ const MINUTE = 60_000;
 const BROKEN = '{"broken":true}';
 const FRESH = '{"fresh":true}';
 const CONFIG = "steward/steward.json";
+const EVENT = {
+  id: "E1",
+  platform: "slack",
+  conversation: "T1:C1",
+  receivedAt: Date.now(),
+  payload: { event: { type: "app_mention", channel: "C1", user: "U1", ts: "1.1", text: "hi" } },
+};
 
 /** A container that is ready, with its config in the bucket. */
 async function ready(variables: Record<string, string> = {}) {
@@ -42,6 +49,17 @@ describe("a restart takes what the bucket has", () => {
     await one.do("restart");
     await one.do("wake");
     expect(await config()).toBe('{"byHand":true}');
+  });
+
+  test("so is one that was put there before the last backup, which left it alone", async () => {
+    const { one, bucket, config } = await ready();
+    await bucket.do("put", CONFIG, '{"byHand":true}');
+    await one.do("write", { messages: 4 });
+    await one.do("call", "create", []);
+    await one.do("restart");
+    await one.do("wake");
+    expect(await config()).toBe('{"byHand":true}');
+    expect(await one.do("data")).toMatchObject({ messages: 4 });
   });
 
   test("unchanged, the gateway alone is restarted", async () => {
@@ -136,4 +154,31 @@ test("an operator wakes it as often as they come, a visitor three times an hour"
     await expect.poll(() => one.do("status")).toMatchObject({ state });
   }
   expect(wakes).toEqual([true, true, false, true]);
+});
+
+describe("a chat's running container follows the deployment's config", () => {
+  const CHAT = { TENANCY: "chat", PUBLIC_ORIGIN: "https://bot.example" };
+
+  test("without a restart; a broken one it refuses and says so", async () => {
+    const { chat, bucket } = await sandboxObjects(CHAT);
+    await bucket.do("put", CONFIG, '{"one":true}');
+    await chat.do("admit", EVENT);
+    await chat.do("wake");
+    expect(await chat.do("data")).toMatchObject({ config: '{"one":true}' });
+
+    await bucket.do("put", CONFIG, '{"two":true}');
+    await chat.do("pass", 3 * MINUTE);
+    expect(await chat.do("data")).toMatchObject({ config: '{"two":true}' });
+
+    await bucket.do("put", CONFIG, BROKEN);
+    await chat.do("pass", 3 * MINUTE);
+    expect(await chat.do("data")).toMatchObject({ config: '{"two":true}' });
+    await chat.do("admit", { ...EVENT, id: "E2" });
+    await chat.do("pass", 2 * MINUTE);
+    expect(await chat.do<Seen>("seen")).toMatchObject({
+      starts: 1,
+      running: true,
+      reported: { code: "config_invalid" },
+    });
+  });
 });

@@ -116,7 +116,9 @@ export class StandInContainer {
     if (pathname === "/config-file") {
       const expected = new URL(request.url).searchParams.get("expected");
       if (expected !== (this.#config().sha256 ?? "none")) return refusal("config_changed");
-      this.data.config = await request.text();
+      const text = await request.text();
+      if (text === BROKEN && !search.includes("unchecked=true")) return refusal("config_invalid");
+      this.data.config = text;
     }
     if (pathname === "/restart") this.#startGateway();
     return new Response(null, { status: 202 });

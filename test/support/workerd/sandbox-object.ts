@@ -1,8 +1,9 @@
 import type { Container, DurableObjectState, R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
+import type { TenantReport } from "../../../runtime/edge/tenants/ports.ts";
 import type { WorkerEnvironment } from "../../../runtime/worker/environment.ts";
 import { remoteBackups } from "../../../runtime/worker/remote-backups.ts";
-import { received } from "../../../runtime/worker/rpc.ts";
+import { answer, received } from "../../../runtime/worker/rpc.ts";
 import { Sandbox as Real } from "../../../runtime/worker/sandbox.ts";
 import { StandInContainer, type Data } from "./container.ts";
 import { FlakyBucket } from "./flaky-bucket.ts";
@@ -29,6 +30,18 @@ interface World {
   flaky: FlakyBucket;
   storage: { at: number | null; fired: number };
 }
+
+/** The problem in a tenant's last report. */
+let reported: unknown;
+/** A directory that lets every chat in. */
+const DIRECTORY = {
+  getByName: () => ({
+    introduce: () => answer(() => ({ admitted: true })),
+    report: (_tenant: string, report: TenantReport) => answer(() => void (reported = report.problem)),
+    mayRenew: () => answer(() => true),
+    configChanged: () => answer(() => {}),
+  }),
+} as unknown as NonNullable<WorkerEnvironment["DIRECTORY"]>;
 
 const worlds = new Map<string, World>();
 
@@ -68,7 +81,7 @@ export class Sandbox extends Real {
     const work = new Set<Promise<unknown>>();
     const waitUntil = (promise: Promise<unknown>) => void work.add(promise);
     Object.defineProperty(ctx, "waitUntil", { value: waitUntil });
-    super(ctx, { ...env, ...variables, STATE: flaky as unknown as R2Bucket });
+    super(ctx, { DIRECTORY, ...env, ...variables, STATE: flaky as unknown as R2Bucket });
     this.#container = container;
     this.#flaky = flaky;
     this.#storage = storage;
@@ -177,7 +190,17 @@ export class Sandbox extends Real {
   #seen(): unknown {
     const { calls, starts, outlives, running, gateway } = this.#container;
     const { fired, at } = this.#storage;
-    return { calls, starts, outlives, running, gateway, fired, alarm: at, stored: this.#flaky.calls };
+    return {
+      calls,
+      starts,
+      outlives,
+      running,
+      gateway,
+      fired,
+      alarm: at,
+      reported,
+      stored: this.#flaky.calls,
+    };
   }
 }
 
