@@ -1,17 +1,13 @@
-import type { DurableObjectState } from "@cloudflare/workers-types/index.ts";
-import { DurableObject } from "cloudflare:workers";
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { BROKER_PATH } from "../contract/services.ts";
-import type { TenantId } from "../contract/tenant.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { ActivityEntry, Backups, LedgerQuery, PortRequest, SandboxPort } from "../edge/ports.ts";
-import type { Grant } from "../edge/tenants/ports.ts";
-import { assemble, type SandboxParts } from "./assembly.ts";
-import type { SandboxCalls, WorkerEnvironment } from "./environment.ts";
+import type { SandboxCalls } from "./environment.ts";
 import { callBackups } from "./remote-backups.ts";
 import { answer } from "./rpc.ts";
+import { TenantCalls } from "./tenant-calls.ts";
 
 /** Delay before a page retries a refused chat socket; the same as on a host. */
 const ASK_AGAIN_SECONDS = 5;
@@ -20,52 +16,45 @@ const ASK_AGAIN_SECONDS = 5;
  * Owns a container, records events and delivers them to it. One object serves the whole deployment, or a chat. Its calls are
  * those of edge/ports.ts; each resolves to a `Result`.
  */
-export class Sandbox extends DurableObject<WorkerEnvironment> implements SandboxCalls {
-  readonly #parts: SandboxParts;
-
-  constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
-    super(ctx, env);
-    this.#parts = assemble(ctx, env);
-  }
-
+export class Sandbox extends TenantCalls implements SandboxCalls {
   admit(event: Delivery) {
-    return answer(() => this.#parts.ledger.admit(event));
+    return answer(() => this.parts.ledger.admit(event));
   }
 
   counts() {
-    return answer(() => this.#parts.store.counts());
+    return answer(() => this.parts.store.counts());
   }
 
   list(query: LedgerQuery) {
-    return answer(() => this.#parts.store.list(query));
+    return answer(() => this.parts.store.list(query));
   }
 
   recent(limit: number) {
-    return answer(() => this.#parts.store.recent(limit));
+    return answer(() => this.parts.store.recent(limit));
   }
 
   replay(key: string) {
-    return answer(() => this.#parts.ledger.replay(key));
+    return answer(() => this.parts.ledger.replay(key));
   }
 
   record(entry: Omit<ActivityEntry, "at">) {
-    return answer(() => this.#parts.activity.record(entry));
+    return answer(() => this.parts.activity.record(entry));
   }
 
   activity(limit: number) {
-    return answer(() => this.#parts.activity.list(limit));
+    return answer(() => this.parts.activity.list(limit));
   }
 
   keepAnswer(question: string, text: string) {
-    return answer(() => this.#parts.answers.keep(question, text));
+    return answer(() => this.parts.answers.keep(question, text));
   }
 
   lastAnswer(question: string) {
-    return answer(() => this.#parts.answers.last(question));
+    return answer(() => this.parts.answers.last(question));
   }
 
   useSignature(mac: string, expiresAt: number) {
-    return answer(() => this.#parts.signatures.use(mac, expiresAt));
+    return answer(() => this.parts.signatures.use(mac, expiresAt));
   }
 
   status() {
@@ -73,16 +62,16 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
   }
 
   wake(by: "visitor" | "operator") {
-    return answer(() => this.#parts.gateway.wake(by));
+    return answer(() => this.parts.gateway.wake(by));
   }
 
   restart() {
-    return answer(() => this.#parts.gateway.restart());
+    return answer(() => this.parts.gateway.restart());
   }
 
   request(port: SandboxPort, request: PortRequest) {
     return answer(async () => {
-      const { gateway } = this.#parts;
+      const { gateway } = this.parts;
       const response = await gateway.request(port, request);
       // A refused request, perhaps a stranger's, must not keep the container awake.
       if (response.ok) gateway.renewActivityTimeout();
@@ -92,48 +81,11 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
 
   /** Does not count as activity: frequent scrapes must not keep the container awake. */
   peek(request: PortRequest, port?: SandboxPort) {
-    return answer(() => this.#parts.gateway.peek(request, port));
-  }
-
-  /** An operator has changed the rights of the person who writes in this chat. */
-  changeRights(grant: Grant) {
-    return answer(() => this.#parts.gate?.change(grant, this.#parts.gateway));
-  }
-
-  /** Another tenant waits for a container: ends this one unless it is in use. */
-  sleepEarly() {
-    return answer(() => this.#parts.sleep.early());
-  }
-
-  /** The deployment's config has changed. */
-  followConfig() {
-    return answer(() => this.#parts.state.followConfig());
-  }
-
-  /** One sandbox serves every chat again, and takes over this one's last backup. */
-  handOver() {
-    return answer(() => this.#parts.handOver());
-  }
-
-  /** An update waits for this tenant: starts its container if it sleeps. */
-  lookAsDeployed() {
-    return answer(() => this.#parts.gateway.lookAsDeployed());
-  }
-
-  /** A chat gets its own container, and this object served it before. */
-  moveOut(tenant: TenantId) {
-    const { agenda, exports } = this.#parts;
-    const moved = answer(() => exports.moveOut(tenant)).finally(() => agenda.schedule());
-    this.ctx.waitUntil(moved);
-    return moved;
-  }
-
-  servedAllSince() {
-    return answer(() => this.#parts.servedAllSince());
+    return answer(() => this.parts.gateway.peek(request, port));
   }
 
   callBackups(method: keyof Backups, parameters: unknown[]) {
-    const { agenda, state } = this.#parts;
+    const { agenda, state } = this.parts;
     const called = callBackups(state.service, method, parameters).finally(() => agenda.schedule());
     // Finish the work even if the page stops waiting for it.
     this.ctx.waitUntil(called);
@@ -145,7 +97,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
    * visitor does, and retries later.
    */
   async fetch(request: Request): Promise<Response> {
-    const { broker, chat, gateway } = this.#parts;
+    const { broker, chat, gateway } = this.parts;
     if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return broker.handle(request);
     const { state, reason } = await this.#status();
     if (state === "ready") return chat.open(request.headers);
@@ -156,11 +108,11 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Sandbox
 
   /** Runs the agenda. */
   alarm(): Promise<void> {
-    return this.#parts.agenda.run();
+    return this.parts.agenda.run();
   }
 
   async #status(): Promise<SandboxStatus> {
-    const { agenda, broker, duty, gateway, ledger } = this.#parts;
+    const { agenda, broker, duty, gateway, ledger } = this.parts;
     const status = await gateway.status();
     if (status.state === "ready") ledger.onReady();
     // Applies a new SANDBOX_SLEEP_AFTER, and sets the alarm again after the object was lost.

@@ -1,0 +1,62 @@
+import type { DurableObjectState } from "@cloudflare/workers-types/index.ts";
+import { DurableObject } from "cloudflare:workers";
+import type { TenantId } from "../contract/tenant.ts";
+import type { Grant } from "../edge/tenants/ports.ts";
+import { assemble, type SandboxParts } from "./assembly.ts";
+import type { FormerObject, TenantObject, WorkerEnvironment } from "./environment.ts";
+import { answer, type Remote } from "./rpc.ts";
+
+/**
+ * The part of a sandbox's object that the directory and other sandboxes' objects call, where each chat has a sandbox of
+ * its own.
+ */
+export abstract class TenantCalls
+  extends DurableObject<WorkerEnvironment>
+  implements Remote<TenantObject & FormerObject>
+{
+  /** Not a call: the platform offers methods alone to other objects. */
+  protected readonly parts: SandboxParts;
+
+  constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
+    super(ctx, env);
+    this.parts = assemble(ctx, env);
+  }
+
+  /** An operator has changed the rights of the person who writes in this chat. */
+  changeRights(grant: Grant) {
+    return answer(() => this.parts.gate?.change(grant, this.parts.gateway));
+  }
+
+  /** Another tenant waits for a container: ends this one unless it is in use. */
+  sleepEarly() {
+    return answer(() => this.parts.sleep.early());
+  }
+
+  /** The deployment's config has changed. */
+  followConfig() {
+    return answer(() => this.parts.state.followConfig());
+  }
+
+  /** One sandbox serves every chat again, and takes over this one's last backup. */
+  handOver() {
+    return answer(() => this.parts.handOver());
+  }
+
+  /** An update waits for this tenant: starts its container if it sleeps. */
+  lookAsDeployed() {
+    return answer(() => this.parts.gateway.lookAsDeployed());
+  }
+
+  /** A chat gets its own container, and this object served it before. */
+  moveOut(tenant: TenantId) {
+    const { agenda, exports } = this.parts;
+    const moved = answer(() => exports.moveOut(tenant)).finally(() => agenda.schedule());
+    this.ctx.waitUntil(moved);
+    return moved;
+  }
+
+  /** See {@link FormerObject}. */
+  servedAllSince() {
+    return answer(() => this.parts.servedAllSince());
+  }
+}
