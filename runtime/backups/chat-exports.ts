@@ -61,6 +61,12 @@ export class ChatExports {
     await bucket.put(tenantMark(tenant), JSON.stringify(mark));
   }
 
+  /** Returns the chats that have a schedule in the state or its config. Starts a container that ever had a state. */
+  async scheduled(): Promise<TenantId[]> {
+    if (!(await this.hasState())) return [];
+    return this.#options.service.whileAwake(async () => (await this.#state.chats()).scheduled);
+  }
+
   async #mayKnow(tenant: TenantId): Promise<boolean> {
     const chats = parseJson(this.#options.notes.read(NOTE) ?? "");
     return Array.isArray(chats) ? chats.includes(tenant) : this.hasState();

@@ -32,6 +32,7 @@ const configText: z.ZodMiniType<ConfigText> = z.object({
 });
 const chatsReport: z.ZodMiniType<ChatsReport> = z.object({
   tenants: z.array(z.string()),
+  scheduled: z.array(z.string()),
   broughtBack: z.record(z.string(), z.string()),
 });
 const restoreReport: z.ZodMiniType<RestoreReport> = z.object({

@@ -79,6 +79,8 @@ export interface SnapshotRequest {
 export interface ChatsReport {
   /** Tenants whose chats have data in it. */
   tenants: TenantId[];
+  /** Tenants whose chats have a schedule in it, or in its config. */
+  scheduled: TenantId[];
   /** Backups whose content was brought back into it: the last one of each tenant. */
   broughtBack: Readonly<Record<TenantId, string>>;
 }

@@ -11,6 +11,7 @@ import type { SandboxContainer } from "./container.ts";
 import type { DutyCycle } from "./duty-cycle.ts";
 import type { ContainerGateway } from "./gateway.ts";
 import type { ContainerLedger } from "./ledger.ts";
+import type { ScheduledChats } from "./scheduled-chats.ts";
 import type { Sleep } from "./sleep.ts";
 
 /** Interval in milliseconds at which the object checks open events, even after an eviction. */
@@ -88,6 +89,7 @@ export interface AgendaParts {
   state: ContainerBackups;
   sleep: Sleep;
   reporter: TenantReporter | undefined;
+  scheduled: ScheduledChats;
   /** Keeps the object until work in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -98,7 +100,7 @@ export interface AgendaParts {
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
   const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, sleep, reporter } =
     parts;
-  const { waitUntil, clock, log } = parts;
+  const { scheduled, waitUntil, clock, log } = parts;
   const isWatched = () => alerts && (container.running || store.hasOpen() || alerts.isOpen);
   const isWanted = () => !gateway.sleeps && container.mayRun;
   const isMissing = () => isWanted() && !container.running && !container.starting;
@@ -136,6 +138,12 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
         schedule.begun();
         gateway.start();
       },
+    },
+    {
+      name: "scheduled chats",
+      dueAt: () => scheduled.dueAt,
+      // It may take minutes, and other work must not wait for it.
+      run: () => waitUntil(scheduled.run()),
     },
     {
       name: "always-on",

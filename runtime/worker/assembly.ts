@@ -17,7 +17,7 @@ import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
-import { type Gate, passOnGate, TenantGate } from "../edge/tenants/gate.ts";
+import { forgetDecision, type Gate, passOnGate, TenantGate } from "../edge/tenants/gate.ts";
 import { TenantReporter } from "../edge/tenants/reporter.ts";
 import { brokerPath, tenantOfEvent } from "../edge/tenants/routing.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
@@ -32,6 +32,7 @@ import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./envir
 import { ContainerGateway } from "./gateway.ts";
 import { ContainerLedger } from "./ledger.ts";
 import { received } from "./rpc.ts";
+import { ScheduledChats } from "./scheduled-chats.ts";
 import { Sleep } from "./sleep.ts";
 import { remoteDirectory } from "./tenants.ts";
 
@@ -89,19 +90,20 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     keys: stateKeys(ownTenant),
     sharesConfig: ownTenant !== undefined,
     onConfig: () => {
+      if (settings.tenancy !== "chat") return;
       // The chats that are not told look for themselves while they are awake.
-      if (settings.tenancy === "chat")
-        waitUntil(
-          remoteDirectory(env)
-            .configChanged()
-            .catch(() => undefined),
-        );
+      waitUntil(
+        remoteDirectory(env)
+          .configChanged()
+          .catch(() => undefined),
+      );
+      scheduled.changed();
+      agenda.schedule();
     },
     notes: memory,
     ...background,
   };
   const servesAll = ownTenant === undefined && settings.tenancy === "shared";
-  if (ownTenant === undefined) noteTenancy(memory, settings, clock);
   const handOver = (to: TenantId) => received(env.SANDBOX.getByName(to).handOver());
   const state: ContainerBackups = new ContainerBackups({
     ...stored,
@@ -147,6 +149,14 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     log,
   });
   const exports = new ChatExports({ ...stored, ports, container, service: state.service });
+  const scheduled = new ScheduledChats({
+    notes: memory,
+    find: () => exports.scheduled(),
+    begin: (one) => received(env.SANDBOX.getByName(one).beginSchedules()),
+    clock,
+    log,
+  });
+  if (ownTenant === undefined && noteTenancy(memory, settings, clock)) scheduled.changed();
   const restart = new AskAgain(KEEP_RUNNING);
   const gateway = new ContainerGateway({
     container,
@@ -242,6 +252,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       state,
       sleep,
       reporter,
+      scheduled,
       ...background,
     }),
   );
@@ -264,19 +275,28 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
       // The next time, what the chat has by then is moved again, and its people may be others.
-      for (const note of ["moved", "admitted", "grant"]) memory.write(note, "");
+      memory.write("moved", "");
+      forgetDecision(memory);
       await container.whenDrained();
+    },
+    beginSchedules: async () => {
+      if (tenant === undefined || gate?.openForSchedules() !== true) return;
+      await remoteDirectory(env).meet(tenant);
+      const { state: now, reason } = await container.whenReady();
+      gateway.renewActivityTimeout();
+      if (now !== "ready") throw new StewardError(reason?.code ?? "gateway_not_ready", reason?.detail);
     },
     gate,
     sleep,
   };
 }
 
-/** Notes when the object begins to serve every chat. */
-function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): void {
-  if (memory.read("tenancy") === tenancy) return;
+/** Notes when the object begins to serve every chat. @returns true if each chat has a sandbox of its own from now on */
+function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): boolean {
+  if (memory.read("tenancy") === tenancy) return false;
   if (tenancy === "shared") memory.write("servesAllSince", new Date(clock()).toISOString());
   memory.write("tenancy", tenancy);
+  return tenancy === "chat";
 }
 
 /** Returns the gate of an object that has no container for the events in its ledger; `undefined` for any other. */

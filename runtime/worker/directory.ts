@@ -64,6 +64,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     return answer(() => this.#reception.introduce(tenant, event));
   }
 
+  meet(tenant: TenantId) {
+    return answer(() => this.#reception.roster.meet(tenant));
+  }
+
   report(tenant: TenantId, report: TenantReport) {
     return answer(() => this.#reception.roster.report(tenant, report));
   }

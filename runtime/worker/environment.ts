@@ -22,6 +22,8 @@ export interface ChatDoor {
 /** A tenant's object as the directory uses it. */
 export interface TenantObject {
   changeRights(grant: Grant): Promise<void>;
+  /** Starts the container, unless nobody may write in the chat: it has a schedule. Rejects if it does not get ready. */
+  beginSchedules(): Promise<void>;
   /** Gives a running container the deployment's config. */
   followConfig(): Promise<void>;
   /** @returns true if the container does not run any more. */

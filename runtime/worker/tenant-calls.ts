@@ -32,6 +32,11 @@ export abstract class TenantCalls
     return answer(() => this.parts.sleep.early());
   }
 
+  /** The chat has a schedule, and perhaps nobody has written in it yet. */
+  beginSchedules() {
+    return answer(() => this.parts.beginSchedules());
+  }
+
   /** The deployment's config has changed. */
   followConfig() {
     return answer(() => this.parts.state.followConfig());

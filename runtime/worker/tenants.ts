@@ -71,6 +71,7 @@ export function remoteDirectory({ DIRECTORY }: WorkerEnvironment): TenantDirecto
   const directory = () => DIRECTORY.getByName(AGENT);
   return {
     introduce: (tenant, event) => received(directory().introduce(tenant, event)),
+    meet: (tenant) => received(directory().meet(tenant)),
     report: (tenant, report) => received(directory().report(tenant, report)),
     moved: (tenant, to) => received(directory().moved(tenant, to)),
     makeRoom: (tenant) => received(directory().makeRoom(tenant)),

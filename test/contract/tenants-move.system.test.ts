@@ -89,6 +89,17 @@ test("an update gives each chat its conversation, files and schedules, and no ot
   }
 });
 
+test("a schedule of before runs although nobody has written in its chat since", SLOW, async () => {
+  const { cli, read, deploy, request, environments } = await talked();
+  const soon = new Date(Date.now() + 30_000).toISOString();
+  expect(await cli(`schedules add --to slack:C7 --at ${soon} --text due-unwritten`)).toContain("Added");
+  await deploy({ TENANCY: "chat" });
+  await request("/readyz");
+  await expect.poll(() => read("C7").join("\n"), { timeout: 120_000 }).toContain("due-unwritten");
+  expect(read("C7")).toHaveLength(1);
+  expect(await environments("slack-C7")).not.toEqual([]);
+});
+
 test("an event that waits at the update is answered by its chat's own sandbox", SLOW, async () => {
   const { postSlack, read, deploy, counts, askedWith } = await talked();
   // Its gateway refuses the variable.

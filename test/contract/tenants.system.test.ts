@@ -77,28 +77,6 @@ test(
   },
 );
 
-test(
-  "a message that waits when the chats get sandboxes of their own is answered by its chat's",
-  { timeout: 180_000 },
-  async () => {
-    // The gateway refuses the variable, so that nothing is answered yet.
-    const { postSlack, read, deploy, counts } = await byChat({
-      TENANCY: "shared",
-      TELEGRAM_DM_POLICY: "open",
-    });
-    for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `hello ${chat}`));
-    await expect.poll(() => counts(""), SOON).toMatchObject({ waiting: 2 });
-
-    await deploy({ TENANCY: "chat", TELEGRAM_DM_POLICY: "" });
-
-    for (const chat of ["C1", "C2"]) {
-      await expect.poll(() => read(chat).join(), SOON).toContain(`hello ${chat}`);
-      await expect.poll(() => counts(`slack-${chat}`), SOON).toMatchObject({ answered: 1 });
-    }
-    expect(await counts("")).toMatchObject({ waiting: 0, ignored: 2 });
-  },
-);
-
 test("an event of no chat starts no container", { timeout: 60_000 }, async () => {
   const { postSlack, containers, counts } = await byChat();
   await postSlack({

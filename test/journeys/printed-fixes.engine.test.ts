@@ -51,7 +51,10 @@ const OWN: Readonly<Record<string, string>> = {
 /** Cases of a host stack and of the examples, beside those of a serverless one. */
 const MORE: readonly (readonly [what: string, values: Record<string, string | undefined>])[] = [
   ["a host with a key of the other target", { ...HOST, "steward:sleepAfter": "1h" }],
-  ["a host with a sandbox for each chat", { ...HOST, "steward:tenancy": "chat" }],
+  [
+    "a host whose update begins with some chats",
+    { ...HOST, "steward:tenancy": "chat", "steward:canaryTenants": '["slack-C0123456789"]' },
+  ],
   ["no target", { ...SERVERLESS, "steward:target": undefined }],
   ["a target that is none", { ...HOST, "steward:target": "hosts" }],
   [

@@ -1,12 +1,15 @@
+import * as z from "zod/mini";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { ChatsReport } from "../../contract/control.ts";
 import { chatOfTenant, isTenantId, type TenantChat, type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
 import { CHATS, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 import { chatName } from "../../process/chat-name.ts";
+import { parseJson } from "../../shared/json.ts";
 import { contentBelow, unlessGone } from "./content.ts";
 import type { StatePart } from "./generation.ts";
 import { copyTables } from "./tables.ts";
@@ -134,13 +137,18 @@ export async function chatPart(home: string, tenant: TenantId, now: number): Pro
   };
 }
 
-/** Returns the tenants whose chats have data here, and the version of each part that was brought back; see bring-back.ts. */
-export async function chatsIn(home: string): Promise<{ tenants: TenantId[]; broughtBack: BroughtBack }> {
+/** Returns the tenants that a data directory knows. `broughtBack`: versions of what was brought back; see bring-back.ts. */
+export async function chatsIn(home: string): Promise<ChatsReport> {
   const tenants = new Set<TenantId>();
-  const add = (platform: string, chat: string): void => {
+  const scheduled = new Set<TenantId>();
+  const add = (platform: string, chat: string, to = tenants): void => {
     const tenant = tenantOf({ platform: platform as TenantChat["platform"], chat });
-    if (isTenantId(tenant)) tenants.add(tenant);
+    if (isTenantId(tenant)) to.add(tenant);
   };
+  for (const { platform, chat } of destinationsIn(
+    await unlessGone(readFile(join(home, CONFIG_FILE), "utf8")),
+  ))
+    add(platform, chat, scheduled);
   const folders = (await unlessGone(readdir(join(home, WORKSPACE_FOLDERS.chats)))) ?? [];
   const broughtBack = withDatabase(home, (database) => {
     const conversations = ["messages", "sessions", "session_context"].map((table) =>
@@ -152,16 +160,33 @@ export async function chatsIn(home: string): Promise<{ tenants: TenantId[]; brou
       if (platform !== undefined && chat !== undefined) add(platform, chat);
     }
     if (database === undefined || !hasTable(database, "schedules")) return {};
-    const destinations =
-      "SELECT spec ->> '$.to.platform' AS platform, spec ->> '$.to.chat' AS chat FROM schedules";
-    for (const { platform, chat } of database.prepare(destinations).all())
+    const destinations = `SELECT spec ->> '$.to.platform' AS platform, spec ->> '$.to.chat' AS chat, next_at
+      FROM schedules`;
+    for (const { platform, chat, next_at: next } of database.prepare(destinations).all()) {
       add(String(platform), String(chat));
+      // One that is not due again, or is switched off, starts nothing.
+      if (next !== null) add(String(platform), String(chat), scheduled);
+    }
     // Events of a group that became a supergroup name its present id.
     for (const { platform, chat } of database.prepare("SELECT platform, chat FROM chat_moves").all())
       add(String(platform), String(chat));
     return broughtBackIn(database);
   });
-  return { tenants: [...tenants].sort(), broughtBack };
+  return { tenants: [...tenants].sort(), scheduled: [...scheduled].sort(), broughtBack };
+}
+
+/** Form of the destinations in a config. The gateway checks the file as a whole. */
+const address = z.object({ platform: z.string(), chat: z.string() });
+const scheduling = z.object({
+  schedules: z._default(z.record(z.string(), z.object({ to: address })), {}),
+  agent: z._default(z.object({ heartbeat: z.optional(z.object({ to: address })) }), {}),
+});
+
+function destinationsIn(config: string | undefined): z.infer<typeof address>[] {
+  const { data } = scheduling.safeParse(parseJson(config ?? ""));
+  if (data === undefined) return [];
+  const { heartbeat } = data.agent;
+  return [...Object.values(data.schedules), ...(heartbeat ? [heartbeat] : [])].map(({ to }) => to);
 }
 
 /** Versions of what was brought back, by tenant. */

@@ -9,6 +9,7 @@ import type { Grant, Standing, TenantDirectory } from "./ports.ts";
 
 /** Time for which a refusal counts without another question, so that a flood of one chat is not the directory's. */
 const REFUSED_MS = 10_000;
+const UNDECIDED = "undecided";
 /** Most by which the container's clock is behind. */
 const SKEW_MS = 60_000;
 /** Senders of one chat whose refusals are remembered. */
@@ -25,6 +26,12 @@ interface TenantGateOptions {
    */
   run?(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
+}
+
+/** Notes that nobody has decided about a chat yet. */
+export function forgetDecision(notes: Pick<Notes, "write">): void {
+  notes.write("admitted", UNDECIDED);
+  notes.write("grant", "");
 }
 
 /** Gate of an object's ledger: it decides which events reach the container. */
@@ -74,6 +81,13 @@ export class TenantGate {
   /** The tenant that this chat's events belong to, which had another id before; `undefined` for any other chat. */
   get movedTo(): TenantId | undefined {
     return this.#options.notes.read("movedTo");
+  }
+
+  /** Opens the gate for the chat's schedules, unless somebody has decided about the chat. @returns true if it is open */
+  openForSchedules(): boolean {
+    const { notes } = this.#options;
+    if ((notes.read("admitted") ?? UNDECIDED) === UNDECIDED) notes.write("admitted", "yes");
+    return this.isOpen;
   }
 
   /** Notes that the chat has another id now. */

@@ -40,6 +40,8 @@ export type Renewed = "answers" | "starts" | "fails";
 export interface TenantDirectory {
   /** Decides about the chat of an event, and answers a stranger in it. */
   introduce(tenant: TenantId, event: Delivery): Promise<Standing>;
+  /** Adds a tenant that has not written, and has a schedule. */
+  meet(tenant: TenantId): Promise<void>;
   report(tenant: TenantId, report: TenantReport): Promise<void>;
   /** A tenant's chat has another id now. */
   moved(tenant: TenantId, to: TenantId): Promise<void>;

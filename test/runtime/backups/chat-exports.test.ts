@@ -8,7 +8,10 @@ const OWN = "steward/generations/00000001-00000001.json";
 const THEIRS = "steward/tenants/slack-C1/generations/00000004-00000002";
 
 /** A bucket with keys, a container that answers about its chats, and what was asked. */
-function stage(keys: string[], answers: { tenants: string[]; broughtBack?: Record<string, string> }) {
+function stage(
+  keys: string[],
+  answers: { tenants: string[]; scheduled?: string[]; broughtBack?: Record<string, string> },
+) {
   const asked: string[] = [];
   const put: string[] = [];
   const notes = new Map<string, string>([["startedAt", "1"]]);
@@ -28,7 +31,7 @@ function stage(keys: string[], answers: { tenants: string[]; broughtBack?: Recor
     control: async (path: string, { method = "GET" }: RequestInit) => {
       asked.push(`${method} ${path}`);
       return path === CONTROL_ROUTES.chats
-        ? Response.json({ broughtBack: {}, ...answers })
+        ? Response.json({ scheduled: [], broughtBack: {}, ...answers })
         : Response.json({ code: "disk_full", detail: "The disk is full." }, { status: 507 });
     },
   };
@@ -49,6 +52,13 @@ function stage(keys: string[], answers: { tenants: string[]; broughtBack?: Recor
   return { exports, returns, asked, put, notes, container, ports, ended };
 }
 const MARK = "steward/tenants/slack-C1/tenant.json";
+
+test("the chats with schedules are known to a state alone; a deployment without one starts nothing", async () => {
+  const scheduled = ["slack-C7"];
+  expect(await stage([OWN], { tenants: [], scheduled }).exports.scheduled()).toEqual(scheduled);
+  const none = stage([], { tenants: [], scheduled });
+  expect([await none.exports.scheduled(), none.asked]).toEqual([[], []]);
+});
 
 test("a deployment without a former state asks no container", async () => {
   const { exports, asked, put } = stage([], { tenants: [] });

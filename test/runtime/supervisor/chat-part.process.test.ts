@@ -90,11 +90,29 @@ async function exported(home: string, tenant: string) {
 }
 
 test("the chats of a state are those with words, schedules or files; a moved group has both ids", async () => {
-  expect(await chatsIn(await talked())).toEqual({
+  const home = await talked();
+  expect(await chatsIn(home)).toMatchObject({
     tenants: ["slack-C1", "slack-C2", "slack-C3", "telegram--1005", "telegram--5"],
     broughtBack: {},
   });
-  expect(await chatsIn(await temporaryDirectory())).toEqual({ tenants: [], broughtBack: {} });
+  const nothing = { tenants: [], scheduled: [], broughtBack: {} };
+  expect(await chatsIn(await temporaryDirectory())).toEqual(nothing);
+});
+
+test("chats with a schedule are those of the state and of the config, also one that has never written", async () => {
+  const home = await talked();
+  const { scheduled } = await chatsIn(home);
+  expect(scheduled.length).toBeGreaterThan(0);
+  const to = (platform: string, chat: string) => ({ to: { platform, chat } });
+  const config = {
+    schedules: { report: { cron: "0 8 * * *", text: "report", ...to("slack", "CNEW") } },
+    agent: { heartbeat: { every: "1h", ...to("telegram", "77") } },
+  };
+  await writeFile(join(home, "steward.json"), JSON.stringify(config));
+  expect((await chatsIn(home)).scheduled).toEqual([...scheduled, "slack-CNEW", "telegram-77"].sort());
+  // The gateway refuses a broken config; the state's own schedules are still known.
+  await writeFile(join(home, "steward.json"), '{"schedules": {"report": {"to": "slack:CNEW"}}}');
+  expect((await chatsIn(home)).scheduled).toEqual(scheduled);
 });
 
 test("a chat's part has its rows and files, those of the deployment, and no word of another chat", async () => {
