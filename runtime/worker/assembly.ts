@@ -138,7 +138,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
             .catch(() => false),
         );
     },
-    mayRun: () => (gate === undefined ? ownTenant === undefined : gate.isOpen),
+    mayRun: () => (gate === undefined ? ownTenant === undefined : gate.mayRun),
     prepare: async () => {
       if (tenant === undefined || memory.read("moved") === "yes") return;
       await received(env.SANDBOX.getByName(AGENT).moveOut(tenant));
@@ -280,7 +280,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       await container.whenDrained();
     },
     beginSchedules: async () => {
-      if (tenant === undefined || gate?.openForSchedules() !== true) return;
+      gate?.expectSchedules();
+      if (tenant === undefined || gate?.mayRun !== true) return;
       await remoteDirectory(env).meet(tenant);
       const { state: now, reason } = await container.whenReady();
       gateway.renewActivityTimeout();

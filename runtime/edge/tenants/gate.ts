@@ -83,11 +83,16 @@ export class TenantGate {
     return this.#options.notes.read("movedTo");
   }
 
-  /** Opens the gate for the chat's schedules, unless somebody has decided about the chat. @returns true if it is open */
-  openForSchedules(): boolean {
+  /** True if the chat's container may run: for an admitted chat, or for schedules of one that nobody has decided about. */
+  get mayRun(): boolean {
     const { notes } = this.#options;
-    if ((notes.read("admitted") ?? UNDECIDED) === UNDECIDED) notes.write("admitted", "yes");
-    return this.isOpen;
+    const isUndecided = (notes.read("admitted") ?? UNDECIDED) === UNDECIDED;
+    return this.isOpen || (isUndecided && notes.read("scheduled") === "yes");
+  }
+
+  /** Lets the container run for the chat's schedules. Its messages are decided about as before. */
+  expectSchedules(): void {
+    this.#options.notes.write("scheduled", "yes");
   }
 
   /** Notes that the chat has another id now. */

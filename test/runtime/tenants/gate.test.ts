@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
-import { TenantGate } from "../../../runtime/edge/tenants/gate.ts";
+import { forgetDecision, TenantGate } from "../../../runtime/edge/tenants/gate.ts";
 import type { Standing } from "../../../runtime/edge/tenants/ports.ts";
 
 const EVENT: Delivery = { id: "1", platform: "telegram", conversation: "42", receivedAt: 0, payload: {} };
@@ -191,4 +191,16 @@ test("the new id of a group leads to the tenant that it was, without another que
   expect(await gate.ask(EVENT)).toEqual(moved);
   expect(again().movedTo).toBe("telegram--7");
   expect(asked).toHaveLength(1);
+});
+
+test("a container may run for schedules of a chat that nobody has decided about; its messages are asked about", async () => {
+  const { gate, notes } = stage();
+  expect(gate.mayRun).toBe(false);
+  gate.expectSchedules();
+  expect([gate.mayRun, gate.isOpen]).toEqual([true, false]);
+  // An operator has taken somebody's access away.
+  notes.set("admitted", "");
+  expect(gate.mayRun).toBe(false);
+  forgetDecision({ write: (name, value) => void notes.set(name, value) });
+  expect(gate.mayRun).toBe(true);
 });

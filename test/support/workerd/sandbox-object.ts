@@ -43,6 +43,11 @@ const DIRECTORY = {
   }),
 } as unknown as NonNullable<WorkerEnvironment["DIRECTORY"]>;
 
+/** The object that served every chat: it has nothing of any. */
+const SANDBOX = {
+  getByName: () => ({ moveOut: () => answer(() => {}) }),
+} as unknown as WorkerEnvironment["SANDBOX"];
+
 const worlds = new Map<string, World>();
 
 function worldOf({ id }: DurableObjectState, env: WorkerEnvironment): World {
@@ -81,7 +86,13 @@ export class Sandbox extends Real {
     const work = new Set<Promise<unknown>>();
     const waitUntil = (promise: Promise<unknown>) => void work.add(promise);
     Object.defineProperty(ctx, "waitUntil", { value: waitUntil });
-    super(ctx, { DIRECTORY, ...env, ...variables, STATE: flaky as unknown as R2Bucket });
+    super(ctx, {
+      DIRECTORY,
+      ...env,
+      SANDBOX: env.SANDBOX ?? SANDBOX,
+      ...variables,
+      STATE: flaky as unknown as R2Bucket,
+    });
     this.#container = container;
     this.#flaky = flaky;
     this.#storage = storage;
