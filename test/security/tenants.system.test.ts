@@ -369,6 +369,8 @@ test(
     onTestFinished(world.stop);
     await world.postSlack(said("C1", "U1", WORDS.C1.message));
     await expect.poll(() => world.read("C1").join(), SOON).toContain(WORDS.C1.message);
+    // The update ends the object in whatever it does.
+    await expect.poll(() => world.counts("slack-C1"), SOON).toMatchObject({ answered: 1 });
     await world.deploy({ TENANCY: "shared" });
     await expect.poll(async () => (await world.environments("slack-C1")).length, SOON).toBe(0);
     const keys = await world.withBucket(async (bucket) =>
