@@ -111,13 +111,13 @@ export function monthlyCost(inputs: CostInputs): number {
   return Math.round(cost * 100) / 100;
 }
 
-/** Returns what a container adds to a month, in US dollars and whole cents, once the plan's allowances are used up. */
+/** Returns the monthly cost of a container beyond the plan's allowances, in US dollars, rounded to cents. */
 export function containerCost(inputs: Pick<CostInputs, "instanceType">, awakeHours: number): number {
   const second = chargesOf(inputs).reduce((sum, { amount, price }) => sum + amount * price, 0);
   return Math.round(second * awakeHours * DAYS * 3_600 * 100) / 100;
 }
 
-/** Returns what a container that is awake takes in a second, with the plan's allowance and the price of each unit. */
+/** Returns a running container's use per second, with the allowance and the price of each unit. */
 function chargesOf({ instanceType }: Pick<CostInputs, "instanceType">) {
   const { vcpu, memoryGiB, diskGB } = INSTANCES[instanceType];
   return [

@@ -91,7 +91,7 @@ export class ChatExports {
     const store = this.#storeOf(tenant);
     const stored = await store.stored();
     const newest = stored.find(({ published }) => published);
-    // What was brought back from it is a part of the state here, so that only a later backup is newer.
+    // The state here already contains the backups that were brought back.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
     const epoch = stored[0] === undefined ? 0 : readGenerationId(stored[0].id).epoch;
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });

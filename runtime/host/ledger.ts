@@ -37,7 +37,7 @@ interface LedgerOptions {
   log: Log;
 }
 
-/** Gateways of chats, of which each gets the events of its own. */
+/** Gateways of chats. Each gets its own chat's events. */
 interface TenantDeliveries {
   /** An event is about to be recorded. Rejects if the event is not to be taken. */
   arrives(event: Delivery): Promise<void>;

@@ -38,7 +38,7 @@ export interface TenantObject {
 export interface FormerObject {
   /** Stores what it knows of a chat below the chat's prefix, unless that was done. */
   moveOut(tenant: TenantId): Promise<void>;
-  /** Returns when it began to serve every chat last; `undefined` if it has no state of such a time. */
+  /** Returns the start of the last time in which it served every chat; `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
 }
 

@@ -5,7 +5,7 @@ import { type AttemptResult, type Deliver, Dispatcher } from "../edge/ledger/dis
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
-import type { Gate } from "../edge/tenants/gate.ts";
+import { type Gate, settledAs } from "../edge/tenants/gate.ts";
 import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { AskAgain } from "./alarm.ts";
@@ -165,13 +165,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       const standing = await gate.ask(first);
       if (!standing.admitted && standing.movedTo !== undefined)
         for (const event of deliveries) await passOn(standing.movedTo, event);
-      if (!standing.admitted)
-        return {
-          kind: "settled",
-          state: "ignored",
-          note: standing.note,
-          group: "group" in standing ? standing.group : undefined,
-        };
+      if (!standing.admitted) return settledAs(standing);
       const { state } = await container.whenReady();
       if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };
     }

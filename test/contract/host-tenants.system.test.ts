@@ -2,7 +2,7 @@ import { chown, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { hostByChat, rightsOf } from "../support/host-tenants.ts";
-import { said } from "../support/tenants.ts";
+import { said, strangersFlood } from "../support/tenants.ts";
 
 const SOON = { timeout: 60_000 };
 const SLOW = { timeout: 180_000 };
@@ -72,18 +72,9 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
   });
 
   test("starts nothing for a stranger's flood, and answers it once in a while", async () => {
-    const { postSlack, read, counts, running } = await byChat();
-    for (let round = 0; round < 10; round += 1) {
-      const answers = await Promise.all(
-        Array.from({ length: 30 }, () => postSlack(said("D9", "UFLOOD", "let me in"))),
-      );
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    }
-    const open = async (): Promise<number> => {
-      const { waiting, delivering } = await counts("slack-D9");
-      return waiting + delivering;
-    };
-    await expect.poll(open, SOON).toBe(0);
+    const world = await byChat();
+    const { read, running } = world;
+    expect(await strangersFlood(world)).toEqual(new Set([200]));
     expect(await running()).toEqual([]);
     expect(read("D9").length).toBeGreaterThan(0);
     expect(read("D9").length).toBeLessThan(10);

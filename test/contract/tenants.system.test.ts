@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { byChat as startByChat, said } from "../support/tenants.ts";
+import { byChat as startByChat, said, strangersFlood } from "../support/tenants.ts";
 
 const SOON = { timeout: 60_000 };
 
@@ -90,18 +90,9 @@ test("an event of no chat starts no container", { timeout: 60_000 }, async () =>
 });
 
 test("a stranger's flood starts nothing, and is answered once in a while", { timeout: 120_000 }, async () => {
-  const { postSlack, read, counts, containers } = await byChat();
-  for (let round = 0; round < 10; round += 1) {
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, () => postSlack(said("D9", "UFLOOD", "let me in"))),
-    );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  }
-  const open = async (): Promise<number> => {
-    const { waiting, delivering } = await counts("slack-D9");
-    return waiting + delivering;
-  };
-  await expect.poll(open, SOON).toBe(0);
+  const world = await byChat();
+  const { read, containers } = world;
+  expect(await strangersFlood(world)).toEqual(new Set([200]));
   expect(await containers()).toBe(0);
   expect(read("D9").length).toBeGreaterThan(0);
   expect(read("D9").length).toBeLessThan(10);

@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { expect } from "vitest";
 import type { LedgerCounts } from "../../runtime/edge/ports.ts";
 import { openIdentityGateway } from "./identity-keys.ts";
 import { environsOf, startWorker } from "./worker.ts";
@@ -22,6 +23,29 @@ export function said(chat: string, user: string, text: string) {
       text,
     },
   };
+}
+
+/** A service as a stranger uses it. */
+interface Flooded {
+  postSlack(event: unknown): Promise<Response>;
+  counts(tenant: string): Promise<LedgerCounts>;
+}
+
+/** Sends 300 messages of a stranger, and waits until none is open. Returns the statuses of the answers. */
+export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Set<number>> {
+  const statuses = new Set<number>();
+  for (let round = 0; round < 10; round += 1) {
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => postSlack(said("D9", "UFLOOD", "let me in"))),
+    );
+    for (const { status } of answers) statuses.add(status);
+  }
+  const open = async (): Promise<number> => {
+    const { waiting, delivering } = await counts("slack-D9");
+    return waiting + delivering;
+  };
+  await expect.poll(open, { timeout: 60_000 }).toBe(0);
+  return statuses;
 }
 
 /** The Worker of {@link startWorker} with a sandbox for each chat, and an operator's identity. */

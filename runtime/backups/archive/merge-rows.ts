@@ -111,15 +111,7 @@ class ChatRows {
 
   #mergeSession(
     { oursIsNewer, theirsIsNewer }: MergedTranscript,
-    {
-      ours,
-      theirs,
-      all,
-    }: Record<"ours" | "theirs" | "all", readonly Position[] | readonly number[]> & {
-      ours: readonly Position[];
-      theirs: readonly Position[];
-      all: readonly number[];
-    },
+    { ours, theirs, all }: { ours: Position[]; theirs: Position[]; all: number[] },
   ): void {
     const [our] = this.#all("SELECT * FROM main.sessions WHERE conversation = ?", this.#conversation);
     const [their] = this.#all("SELECT * FROM theirs.sessions WHERE conversation = ?", this.#conversation);

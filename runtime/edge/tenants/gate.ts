@@ -2,6 +2,7 @@ import type { Delivery } from "../../contract/delivery.ts";
 import { type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { parseJson } from "../../shared/json.ts";
+import type { SettledAs } from "../ledger/store.ts";
 import { askOperation } from "../operate.ts";
 import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { placeOf } from "./place.ts";
@@ -22,7 +23,7 @@ interface TenantGateOptions {
   notes: Notes;
   /**
    * Returns the container's present run, and the time of its newest backup in milliseconds since the epoch. Absent if the
-   * gateway's own disk keeps what it is told.
+   * gateway's disk outlives a run.
    */
   run?(): { id: string; backedUpAt: number | undefined };
   clock: Clock;
@@ -32,6 +33,12 @@ interface TenantGateOptions {
 export function forgetDecision(notes: Pick<Notes, "write">): void {
   notes.write("admitted", UNDECIDED);
   notes.write("grant", "");
+}
+
+/** Returns how an event ends that is not let in. */
+export function settledAs(standing: Exclude<Standing, { admitted: true }>): { kind: "settled" } & SettledAs {
+  const group = "group" in standing ? standing.group : undefined;
+  return { kind: "settled", state: "ignored", note: standing.note, group };
 }
 
 /** Gate of an object's ledger: it decides which events reach the container. */

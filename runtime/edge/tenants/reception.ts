@@ -35,7 +35,7 @@ export interface TenantReceptionOptions {
   readConfig(): Promise<string | undefined>;
   /** The sandbox that served every chat, and still serves browsers. */
   sandbox: Sandbox;
-  /** Returns when that sandbox began to serve every chat last; `undefined` if it has no state of such a time. */
+  /** Returns the start of the last time in which that sandbox served every chat; `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
   /** Stores the approvals where that sandbox finds them when it serves every chat again. Absent if it needs none. */
   storeApprovals?(approvals: Approvals): Promise<void>;

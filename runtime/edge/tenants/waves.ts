@@ -66,7 +66,7 @@ export class Waves {
     return this.#looking;
   }
 
-  /** Returns how far the update has come, as of the last look. */
+  /** Returns the progress of the update. It is as old as the last look. */
   progress(): Renewal {
     const [row = {}] = this.#options.sql.all(
       "SELECT count(*) AS begun, coalesce(sum(answers), 0) AS answering FROM tenant_renewals",

@@ -39,7 +39,7 @@ export class TenantLedgers {
     this.#known.add(conversation);
   }
 
-  /** Forgets conversations of which the ledger has no event any more. */
+  /** Forgets conversations whose events are gone from the ledger. */
   prune(): void {
     this.#known.clear();
     this.#sql.lightTransaction(() =>

@@ -10,7 +10,7 @@ import type { AttemptResult, Deliver } from "../../edge/ledger/dispatcher.ts";
 import type { Tell } from "../../edge/ledger/notices.ts";
 import { Teller } from "../../edge/ledger/tell.ts";
 import type { Backups, Notes, Sandbox } from "../../edge/ports.ts";
-import { TenantGate } from "../../edge/tenants/gate.ts";
+import { settledAs, TenantGate } from "../../edge/tenants/gate.ts";
 import { withDeploymentParts } from "../../edge/tenants/operations.ts";
 import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
 import { TenantReception } from "../../edge/tenants/reception.ts";
@@ -24,7 +24,7 @@ import { TenantLedgers } from "./ledgers.ts";
 /** Interval of the looks at idle gateways, due schedules, the config file and what there is to report. */
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
-/** Chats of which something is kept in memory. */
+/** Chats that are kept in memory. */
 const MOST_CHATS = 1_000;
 /** Wait before an event is tried again that found no room. */
 const FULL_AGAIN_MS = 5_000;
@@ -176,11 +176,9 @@ export class HostTenancy {
     if (!gate.isOpen) {
       const standing = await gate.ask(first);
       if (!standing.admitted) {
-        const { note } = standing;
         // The group has another id since a moment ago, by which the next attempt finds its gateway.
-        if (standing.movedTo !== undefined) return { kind: "retry", note, absent: true };
-        const group = "group" in standing ? standing.group : undefined;
-        return { kind: "settled", state: "ignored", note, group };
+        if (standing.movedTo !== undefined) return { kind: "retry", note: standing.note, absent: true };
+        return settledAs(standing);
       }
     }
     return gateway.during(async (): Promise<AttemptResult> => {
@@ -222,7 +220,7 @@ export class HostTenancy {
     return this.#chat(tenant).gateway.broker.handle(request, url);
   }
 
-  /** Returns what the console needs to show a chat in the place of the deployment. */
+  /** Returns the options of a console that shows one chat. */
   edgeOf(tenant: TenantId, deployment: EdgeOptions): EdgeOptions {
     const { ledger, activity, answers } = deployment;
     return {
