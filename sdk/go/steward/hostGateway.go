@@ -98,7 +98,9 @@ type hostGatewayArgs struct {
 	LogMaxMiB *int `pulumi:"logMaxMiB"`
 	// Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
 	MaxProcesses *int `pulumi:"maxProcesses"`
-	// Memory limit in MiB, at least 128. Default: 512.
+	// Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+	MaxSandboxes *int `pulumi:"maxSandboxes"`
+	// Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
 	MemoryMiB *int   `pulumi:"memoryMiB"`
 	Models    Models `pulumi:"models"`
 	// Port on the host, 1 to 65535. Default: 8080.
@@ -115,6 +117,8 @@ type hostGatewayArgs struct {
 	Slack *Slack `pulumi:"slack"`
 	// Default: no Telegram.
 	Telegram *Telegram `pulumi:"telegram"`
+	// `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+	Tenancy *Tenancy `pulumi:"tenancy"`
 	// Additional variables that are not secret, as in `secrets`.
 	Variables map[string]string `pulumi:"variables"`
 	// Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.
@@ -159,7 +163,9 @@ type HostGatewayArgs struct {
 	LogMaxMiB *int
 	// Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
 	MaxProcesses *int
-	// Memory limit in MiB, at least 128. Default: 512.
+	// Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+	MaxSandboxes *int
+	// Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
 	MemoryMiB *int
 	Models    ModelsInput
 	// Port on the host, 1 to 65535. Default: 8080.
@@ -176,6 +182,8 @@ type HostGatewayArgs struct {
 	Slack SlackPtrInput
 	// Default: no Telegram.
 	Telegram TelegramPtrInput
+	// `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+	Tenancy *Tenancy
 	// Additional variables that are not secret, as in `secrets`.
 	Variables pulumi.StringMapInput
 	// Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.

@@ -41,6 +41,7 @@ class HostGatewayArgs:
                  log_level: Optional['LogLevel'] = None,
                  log_max_mi_b: Optional[_builtins.int] = None,
                  max_processes: Optional[_builtins.int] = None,
+                 max_sandboxes: Optional[_builtins.int] = None,
                  memory_mi_b: Optional[_builtins.int] = None,
                  port: Optional[_builtins.int] = None,
                  protect_state: Optional[_builtins.bool] = None,
@@ -49,6 +50,7 @@ class HostGatewayArgs:
                  secrets: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  slack: pulumi.Input[Optional['SlackArgs']] = None,
                  telegram: pulumi.Input[Optional['TelegramArgs']] = None,
+                 tenancy: Optional['Tenancy'] = None,
                  variables: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  volume_name: Optional[_builtins.str] = None):
         """
@@ -71,7 +73,8 @@ class HostGatewayArgs:
         :param 'LogLevel' log_level: Default: `info`.
         :param _builtins.int log_max_mi_b: Size in MiB of each log file that the engine keeps. Default: 10.
         :param _builtins.int max_processes: Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
-        :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512.
+        :param _builtins.int max_sandboxes: Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+        :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
         :param _builtins.int port: Port on the host, 1 to 65535. Default: 8080.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
         :param _builtins.bool public_webhooks: Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
@@ -79,6 +82,7 @@ class HostGatewayArgs:
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
         :param pulumi.Input['SlackArgs'] slack: Default: no Slack.
         :param pulumi.Input['TelegramArgs'] telegram: Default: no Telegram.
+        :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret, as in `secrets`.
         :param _builtins.str volume_name: Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.
         """
@@ -121,6 +125,8 @@ class HostGatewayArgs:
             pulumi.set(__self__, "log_max_mi_b", log_max_mi_b)
         if max_processes is not None:
             pulumi.set(__self__, "max_processes", max_processes)
+        if max_sandboxes is not None:
+            pulumi.set(__self__, "max_sandboxes", max_sandboxes)
         if memory_mi_b is not None:
             pulumi.set(__self__, "memory_mi_b", memory_mi_b)
         if port is not None:
@@ -137,6 +143,8 @@ class HostGatewayArgs:
             pulumi.set(__self__, "slack", slack)
         if telegram is not None:
             pulumi.set(__self__, "telegram", telegram)
+        if tenancy is not None:
+            pulumi.set(__self__, "tenancy", tenancy)
         if variables is not None:
             pulumi.set(__self__, "variables", variables)
         if volume_name is not None:
@@ -374,10 +382,22 @@ class HostGatewayArgs:
         pulumi.set(self, "max_processes", value)
 
     @_builtins.property
+    @pulumi.getter(name="maxSandboxes")
+    def max_sandboxes(self) -> Optional[_builtins.int]:
+        """
+        Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+        """
+        return pulumi.get(self, "max_sandboxes")
+
+    @max_sandboxes.setter
+    def max_sandboxes(self, value: Optional[_builtins.int]):
+        pulumi.set(self, "max_sandboxes", value)
+
+    @_builtins.property
     @pulumi.getter(name="memoryMiB")
     def memory_mi_b(self) -> Optional[_builtins.int]:
         """
-        Memory limit in MiB, at least 128. Default: 512.
+        Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
         """
         return pulumi.get(self, "memory_mi_b")
 
@@ -471,6 +491,18 @@ class HostGatewayArgs:
 
     @_builtins.property
     @pulumi.getter
+    def tenancy(self) -> Optional['Tenancy']:
+        """
+        `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
+        """
+        return pulumi.get(self, "tenancy")
+
+    @tenancy.setter
+    def tenancy(self, value: Optional['Tenancy']):
+        pulumi.set(self, "tenancy", value)
+
+    @_builtins.property
+    @pulumi.getter
     def variables(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
         Additional variables that are not secret, as in `secrets`.
@@ -519,6 +551,7 @@ class HostGateway(pulumi.ComponentResource):
                  log_level: Optional['LogLevel'] = None,
                  log_max_mi_b: Optional[_builtins.int] = None,
                  max_processes: Optional[_builtins.int] = None,
+                 max_sandboxes: Optional[_builtins.int] = None,
                  memory_mi_b: Optional[_builtins.int] = None,
                  models: pulumi.Input[Optional[Union['ModelsArgs', 'ModelsArgsDict']]] = None,
                  port: Optional[_builtins.int] = None,
@@ -528,6 +561,7 @@ class HostGateway(pulumi.ComponentResource):
                  secrets: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  slack: pulumi.Input[Optional[Union['SlackArgs', 'SlackArgsDict']]] = None,
                  telegram: pulumi.Input[Optional[Union['TelegramArgs', 'TelegramArgsDict']]] = None,
+                 tenancy: Optional['Tenancy'] = None,
                  variables: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  volume_name: Optional[_builtins.str] = None,
                  __props__=None):
@@ -553,7 +587,8 @@ class HostGateway(pulumi.ComponentResource):
         :param 'LogLevel' log_level: Default: `info`.
         :param _builtins.int log_max_mi_b: Size in MiB of each log file that the engine keeps. Default: 10.
         :param _builtins.int max_processes: Limit of processes and threads, 64 to 32768; the kernel counts them for the container's user. Default: 512.
-        :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512.
+        :param _builtins.int max_sandboxes: Number of chats' gateways, 1 to 500, that run at the same time; only with `tenancy` `chat`. Default: 10.
+        :param _builtins.int memory_mi_b: Memory limit in MiB, at least 128. Default: 512, with `tenancy` `chat` 1024.
         :param _builtins.int port: Port on the host, 1 to 65535. Default: 8080.
         :param _builtins.bool protect_state: Refuse to delete the bucket or volume, and keep it in a destroy. Default: false.
         :param _builtins.bool public_webhooks: Accept webhooks without an identity; each is verified by its platform's signature. Default: true.
@@ -561,6 +596,7 @@ class HostGateway(pulumi.ComponentResource):
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] secrets: Additional variables by name, each a secret, which the config file refers to as `{"env": "NAME"}`. At most 32; no name may be in `variables` too.
         :param pulumi.Input[Union['SlackArgs', 'SlackArgsDict']] slack: Default: no Slack.
         :param pulumi.Input[Union['TelegramArgs', 'TelegramArgsDict']] telegram: Default: no Telegram.
+        :param 'Tenancy' tenancy: `shared`: one gateway serves all chats. `chat`: each chat has its own, as a process with a user and data of its own; the container's main process then needs root with CHOWN, KILL, SETGID and SETUID. Default: `shared`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] variables: Additional variables that are not secret, as in `secrets`.
         :param _builtins.str volume_name: Name of the data's volume. Excludes `dataDirectory`. Default: the container's name and `-data`.
         """
@@ -607,6 +643,7 @@ class HostGateway(pulumi.ComponentResource):
                  log_level: Optional['LogLevel'] = None,
                  log_max_mi_b: Optional[_builtins.int] = None,
                  max_processes: Optional[_builtins.int] = None,
+                 max_sandboxes: Optional[_builtins.int] = None,
                  memory_mi_b: Optional[_builtins.int] = None,
                  models: pulumi.Input[Optional[Union['ModelsArgs', 'ModelsArgsDict']]] = None,
                  port: Optional[_builtins.int] = None,
@@ -616,6 +653,7 @@ class HostGateway(pulumi.ComponentResource):
                  secrets: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  slack: pulumi.Input[Optional[Union['SlackArgs', 'SlackArgsDict']]] = None,
                  telegram: pulumi.Input[Optional[Union['TelegramArgs', 'TelegramArgsDict']]] = None,
+                 tenancy: Optional['Tenancy'] = None,
                  variables: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  volume_name: Optional[_builtins.str] = None,
                  __props__=None):
@@ -648,6 +686,7 @@ class HostGateway(pulumi.ComponentResource):
             __props__.__dict__["log_level"] = log_level
             __props__.__dict__["log_max_mi_b"] = log_max_mi_b
             __props__.__dict__["max_processes"] = max_processes
+            __props__.__dict__["max_sandboxes"] = max_sandboxes
             __props__.__dict__["memory_mi_b"] = memory_mi_b
             if models is None and not opts.urn:
                 raise TypeError("Missing required property 'models'")
@@ -659,6 +698,7 @@ class HostGateway(pulumi.ComponentResource):
             __props__.__dict__["secrets"] = None if secrets is None else pulumi.Output.secret(secrets)
             __props__.__dict__["slack"] = slack
             __props__.__dict__["telegram"] = telegram
+            __props__.__dict__["tenancy"] = tenancy
             __props__.__dict__["variables"] = variables
             __props__.__dict__["volume_name"] = volume_name
             __props__.__dict__["bundle_hash"] = None
