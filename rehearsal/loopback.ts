@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 /** This machine alone. */
 export const LOOPBACK = "127.0.0.1";
@@ -19,13 +19,20 @@ export async function listenOnLoopback(
   port: number,
   host = LOOPBACK,
 ): Promise<LoopbackServer> {
+  // Connections that were taken over, as a WebSocket's are, belong to no request: `closeAllConnections` leaves them.
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
   server.listen(port, host);
   await once(server, "listening");
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of open) socket.destroy();
+      await closed;
     },
   };
 }

@@ -8,6 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { endSocket } from "../../runtime/process/server.ts";
 
 /** Destination of a forwarded request, on loopback. */
 export interface ForwardTarget {
@@ -33,8 +34,8 @@ const HOP_BY_HOP = new Set([
 const MOST_IN_ONE_PIECE = 2 * 1024 * 1024;
 
 /**
- * Passes a request on and its answer back, both streamed but for small bodies. `failed` answers when the target cannot be reached; an
- * answer that breaks off is broken off for the client too.
+ * Passes a request on and its answer back, both streamed but for small bodies. `failed` answers when the target cannot
+ * be reached; an answer that breaks off is broken off for the client too.
  */
 export function forward(
   incoming: IncomingMessage,
@@ -85,6 +86,8 @@ export function forwardUpgrade(
     socket.write(otherHead);
     other.pipe(socket).pipe(other);
     other.on("error", () => socket.destroy());
+    // Nobody reads the socket from here on: what its client still sends would keep it open for ever.
+    other.on("close", () => endSocket(socket));
     socket.on("error", () => other.destroy());
     socket.on("close", () => other.destroy());
   });

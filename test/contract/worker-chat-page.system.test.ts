@@ -34,3 +34,34 @@ test.skipIf(browserIsMissing)(
   },
   120_000,
 );
+
+test.skipIf(browserIsMissing)(
+  "what was written reaches a gateway that fell asleep while the page connected",
+  async () => {
+    const service = await startWorker({ SANDBOX_SLEEP_AFTER: "2s" });
+    onTestFinished(() => service.stop());
+    const page = await openBrowser();
+    await page.goto(`${await service.origin()}/chat`);
+    const state = () => page.locator("#state").textContent();
+    await expect.poll(state, SOON).toBe("Asleep until you write");
+    await service.inState("stopped");
+
+    // The page's next proof takes as long as it does on a busy machine: longer than the gateway stays awake.
+    await page.evaluate(() => {
+      const { subtle } = crypto;
+      const sign = subtle.sign.bind(subtle);
+      let waits = 15_000;
+      subtle.sign = async (...given: Parameters<typeof sign>) => {
+        const wait = waits;
+        waits = 0;
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        return sign(...given);
+      };
+    });
+    await page.locator("#text:enabled").fill("hello, are you there?");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
+    expect(await page.locator("article.own.waiting").textContent()).toBe("hello, are you there?");
+  },
+  120_000,
+);

@@ -21,6 +21,8 @@ const command = element("command", HTMLElement);
 /** Storage key of unanswered messages: after a reload they are resent under their own ids. */
 const UNANSWERED = "steward-chat-unanswered";
 const LONGEST_WAIT_MS = 30_000;
+/** While somebody looks at the page and waits. A gateway that fell asleep again would be missed by longer ones. */
+const LONGEST_WAITED_FOR_MS = 2_000;
 const FIRST_WAIT_MS = 500;
 
 type Role = "user" | "assistant";
@@ -41,7 +43,8 @@ let attempts = 0;
 let welcome = false;
 /** An idle page must not keep waking the gateway: it reconnects only when its user writes. */
 let asleep = false;
-let roused = false;
+/** Its user wrote, and no connection has come about since: neither a welcome nor a request for approval. */
+let roused = unanswered.size > 0;
 /** Action of the button beside the current error message. */
 let askAgain = (): void => {};
 
@@ -156,7 +159,9 @@ function closed(current: WebSocket, code: number): void {
   items.close();
   setReady(roused);
   pairing.hidden = true;
-  switch (code) {
+  // The gateway may fall asleep while a message is on its way: its user has written, and is not to write again.
+  const due = roused || (welcome && unanswered.size > 0);
+  switch (code === CHAT_CLOSE.asleep && due ? CHAT_CLOSE.restart : code) {
     case CHAT_CLOSE.asleep:
       asleep = true;
       setReady(true);
@@ -184,7 +189,8 @@ function closed(current: WebSocket, code: number): void {
       return trouble("The chat refused this page. Load it again.", "Load again", () => location.reload());
     default: {
       tell("Not connected, trying again", "bad");
-      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempts) * (0.75 + Math.random() / 2);
+      const longest = due ? LONGEST_WAITED_FOR_MS : LONGEST_WAIT_MS;
+      const wait = Math.min(longest, FIRST_WAIT_MS * 2 ** attempts) * (0.75 + Math.random() / 2);
       attempts += 1;
       setTimeout(() => void (current === socket && connect()), wait);
     }
