@@ -25,3 +25,13 @@ export function base64url(bytes: Uint8Array): string {
   const text = btoa(String.fromCharCode(...bytes));
   return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
+
+/**
+ * Returns the bytes of base64url.
+ *
+ * @throws DOMException for a text that is none.
+ */
+export function fromBase64url(text: string) {
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}

@@ -14,7 +14,7 @@ import { contentSecurityPolicy, type Markup, page } from "./pages/layout.ts";
 import type { Clock } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 import { clientOf, PER_MINUTE, RateLimit } from "./rate-limit.ts";
-import { base64url } from "../contract/digest.ts";
+import { base64url, fromBase64url } from "../contract/digest.ts";
 
 const ADMIN = "admin";
 
@@ -196,7 +196,7 @@ function createSessions(adminToken: string, clock: Clock): Sessions {
     async verify(value) {
       const [, expiresAt, signature] = FORM.exec(value ?? "") ?? [];
       if (expiresAt === undefined || signature === undefined || Number(expiresAt) <= clock()) return false;
-      return crypto.subtle.verify("HMAC", await key, fromBase64Url(signature), encoder.encode(expiresAt));
+      return crypto.subtle.verify("HMAC", await key, fromBase64url(signature), encoder.encode(expiresAt));
     },
   };
 }
@@ -210,11 +210,6 @@ async function deriveKey(adminToken: string) {
   const usages = ["sign", "verify"] as const;
   const hkdf = { name: "HKDF", hash: "SHA-256", ...purpose };
   return crypto.subtle.deriveKey(hkdf, secret, { ...HMAC, length: 256 }, false, [...usages]);
-}
-
-function fromBase64Url(text: string) {
-  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
 /** Settings of {@link adminTokenAccess}. */

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import type { Config } from "../contract/config/index.ts";
 import { platformSchema } from "../contract/delivery.ts";
 import { type ErrorCode, reason, type Reason } from "../contract/errors.ts";
-import { grantedTo, isUsable, pairedFileSchema } from "./devices.ts";
+import { grantedTo, isUsable } from "../shared/devices.ts";
+import { pairedFileSchema } from "./devices.ts";
 import { approvedSchema, operatorsSchema } from "./pairing/store.ts";
 import { readStore } from "./store-file.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import { type ErrorCode, StewardError } from "../contract/errors.ts";
-import type { PairedDevice } from "../gateway/devices.ts";
+import { grantedTo, isUsable, type PairedDevice } from "../shared/devices.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
 import { always, argument, EVERYWHERE, flag, operation } from "./operation.ts";
@@ -143,16 +143,6 @@ function grantedDevice(role: GrantedRole, { deviceId }: Named): string {
 function withoutSecrets(device: PairedDevice) {
   const tokens = Object.entries(device.tokens).map(([role, token]) => [role, { ...token, token: undefined }]);
   return { ...device, tokens: Object.fromEntries(tokens) as Paired["tokens"] };
-}
-
-/** Returns true for a device that has a right left. */
-export function isUsable({ tokens }: Pick<Paired, "tokens">): boolean {
-  return Object.values(tokens).some(({ revokedAtMs }) => revokedAtMs === undefined);
-}
-
-/** Returns the role that a device's approval grants in the chat. */
-export function grantedTo({ scopes }: Pick<Paired, "scopes">): GrantedRole {
-  return scopes.includes("operator") ? "operator" : "person";
 }
 
 function listText(pending: z.infer<ReturnType<typeof pendingDevice>>[], paired: Paired[]): string {

@@ -3,8 +3,9 @@ import type { GrantedRole } from "../../contract/config/rights.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { reason, type Reason } from "../../contract/errors.ts";
 import { cat } from "../../operations/cat.ts";
-import { devices, grantedTo, isUsable } from "../../operations/devices.ts";
+import { devices } from "../../operations/devices.ts";
 import { pairing, pairingFile } from "../../operations/pairing.ts";
+import { grantedTo, isUsable } from "../../shared/devices.ts";
 import { attempt, operate, inTime } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 

@@ -4,7 +4,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Action, Actions, Button } from "../actions.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Components } from "../components.ts";
-import { type DeviceStore, grantedTo, isUsable } from "../devices.ts";
+import { type Devices, grantedTo, isUsable } from "../../shared/devices.ts";
 import { WEB, type WebOutbox } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
@@ -17,7 +17,7 @@ const LONGEST_NAME = 60;
 interface AdmissionQuestionsOptions {
   parts(): Pick<Components, "config" | "channels">;
   stores: PairingStores;
-  devices: Pick<DeviceStore, "paired">;
+  devices: Pick<Devices, "paired">;
   outbox: Pick<WebOutbox, "ask">;
   actions: Actions;
   /** Milliseconds since the epoch. */

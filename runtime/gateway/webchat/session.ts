@@ -1,35 +1,19 @@
 import type { Sender } from "../../contract/message.ts";
 import { parseJson } from "../../shared/json.ts";
 import * as z from "zod/mini";
-import {
-  CHAT_CLOSE,
-  CHAT_MESSAGE_BYTES,
-  CHAT_PICTURES,
-  type FromPage,
-  proofText,
-  type ToPage,
-} from "../../contract/chat.ts";
+import { CHAT_CLOSE, CHAT_MESSAGE_BYTES, CHAT_PICTURES, type FromPage } from "../../contract/chat.ts";
+import type { GrantedRole } from "../../contract/config/rights.ts";
 import { ERRORS, fixOf } from "../../contract/errors.ts";
-import { AGENT } from "../../contract/names.ts";
-import { randomBytes } from "../../process/random.ts";
-import { type DeviceStore, grantedTo, isUsable, type PairedDevice } from "../devices.ts";
+import { DeviceDoor, type Wire } from "../../shared/device-door.ts";
+import { type Devices, grantedTo, isUsable, type PairedDevice } from "../../shared/devices.ts";
 import type { WebChat } from "./chat.ts";
 import { IncomingPictures } from "./pictures.ts";
 
 /** The page's id of a message. */
 const messageId = z.string().check(z.regex(/^[\w-]{8,64}$/));
 
-/** Schema of messages from the page. Keys and signatures are base64url without padding. */
-const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
-  z.strictObject({
-    type: z.literal("hello"),
-    /** SHA-256 of the raw public key, in hex. */
-    deviceId: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-    /** The raw Ed25519 key, 32 bytes. */
-    publicKey: z.string().check(z.regex(/^[\w-]{43}$/)),
-    displayName: z.string().check(z.maxLength(80)),
-    signature: z.string().check(z.regex(/^[\w-]{86}$/)),
-  }),
+/** Schema of messages from the page. */
+const fromPageSchema: z.ZodMiniType<Exclude<FromPage, { type: "hello" }>> = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("picture"),
     id: messageId,
@@ -55,22 +39,15 @@ const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
 const BURST = 20;
 const REFILL_MS = 1_000;
 
-/** Prefix of an Ed25519 key in SubjectPublicKeyInfo, before the key itself (RFC 8410 section 10.1). */
-const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");
-
-/** Number of leading characters of a request id that the operator has to type. */
-const SHORT = 12;
-
-/** The socket of a session. */
-interface Wire {
-  send(message: ToPage): void;
-  close(code: number, reason: string): void;
-}
+/** A device that the edge has let in; see `BROWSER_HEADER`. */
+export type AdmittedDevice = Pick<PairedDevice, "deviceId" | "displayName"> & { role: GrantedRole };
 
 /** Dependencies of a session. */
 interface SessionOptions {
   wire: Wire;
-  devices: DeviceStore;
+  devices: Devices;
+  /** Absent if the device is to be let in here. */
+  admitted?: AdmittedDevice | undefined;
   chat: WebChat;
   /** Origin of the page, as reported by its browser. */
   origin: string;
@@ -82,8 +59,7 @@ interface SessionOptions {
 }
 
 type State =
-  | { phase: "new"; nonce: string }
-  | { phase: "pairing"; hello: Hello; requestId: string }
+  | { phase: "door"; door: DeviceDoor }
   | { phase: "paired"; sender: Sender; leave(): void }
   | { phase: "closed" };
 
@@ -97,14 +73,25 @@ export class ChatSession {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#rate = new Rate(options.clock);
-    const nonce = randomBytes(32).toString("base64url");
-    this.#state = { phase: "new", nonce };
-    options.wire.send({ type: "challenge", nonce });
+    const { admitted, wire, devices, origin, remoteIp } = options;
+    this.#state = { phase: "closed" };
+    if (admitted !== undefined) {
+      this.#enter(admitted);
+      return;
+    }
+    const door = new DeviceDoor({
+      wire,
+      origin,
+      remoteIp,
+      enter: async (...asked) => devices.enter(...asked),
+      onPaired: (device) => this.#enter(device),
+    });
+    this.#state = { phase: "door", door };
   }
 
   /** True until the page has named its device. */
   get isNew(): boolean {
-    return this.#state.phase === "new";
+    return this.#state.phase === "door" && this.#state.door.isNew;
   }
 
   /** True if the page belongs to an approved device. */
@@ -116,11 +103,9 @@ export class ChatSession {
   receive(text: string): void {
     const state = this.#state;
     if (state.phase === "closed") return;
+    if (state.phase === "door") return void state.door.receive(text);
     const message = readMessage(text);
     if (message === undefined) return this.close(CHAT_CLOSE.invalid, "not a message of this form");
-    if (state.phase === "new" && message.type === "hello") return this.#greet(message, state.nonce);
-    if (state.phase !== "paired" || message.type === "hello")
-      return this.close(CHAT_CLOSE.invalid, "not in this order");
     if (message.type === "picture") {
       if (!this.#pictures.add(message))
         this.close(CHAT_CLOSE.invalid, "more pictures than a message may have");
@@ -131,14 +116,14 @@ export class ChatSession {
     if (message.type === "say" && message.text === "" && pictures.length === 0)
       return this.close(CHAT_CLOSE.invalid, "nothing is said");
     // Check the approval for every message, so that a revocation takes effect at once.
-    const device = this.#usable(state.sender.id);
-    if (device === undefined) return;
+    const grants = this.#grantsOf(state.sender.id);
+    if (grants === undefined) return this.close(CHAT_CLOSE.revoked, "revoked");
     if (!this.#rate.take()) {
       const code = "chat_too_many";
       const error = { code, text: `${ERRORS[code].cause} ${fixOf(code)}`, again: true };
       return this.#options.wire.send({ type: "error", id, ...error });
     }
-    const from = { id, sender: state.sender, grants: grantedTo(device) };
+    const from = { id, sender: state.sender, grants };
     const { chat } = this.#options;
     if (message.type === "press") chat.press({ ...from, press: message.press });
     else chat.say({ ...from, text: message.text, pictures });
@@ -147,93 +132,45 @@ export class ChatSession {
   /** Checks if the operator has approved, rejected or revoked the device; called every second. */
   look(paired: ReadonlyMap<string, PairedDevice>): void {
     const state = this.#state;
-    if (state.phase === "paired") {
-      const device = paired.get(state.sender.id);
-      if (device === undefined || !isUsable(device)) this.close(CHAT_CLOSE.revoked, "revoked");
-    }
-    if (state.phase === "pairing")
-      this.#enter(state.hello, paired.get(state.hello.deviceId), state.requestId);
+    if (state.phase === "door") void state.door.look();
+    if (state.phase !== "paired" || this.#options.admitted !== undefined) return;
+    const device = paired.get(state.sender.id);
+    if (device === undefined || !isUsable(device)) this.close(CHAT_CLOSE.revoked, "revoked");
   }
 
   /** Closes the connection and tells the page why. */
   close(code: number, reason: string): void {
-    if (this.#state.phase === "paired") this.#state.leave();
+    const state = this.#state;
     this.#state = { phase: "closed" };
+    if (state.phase === "door") return state.door.close(code, reason);
+    if (state.phase === "paired") state.leave();
     this.#options.wire.close(code, reason);
   }
 
-  #greet(hello: Hello, nonce: string): void {
-    const { devices, origin } = this.#options;
-    if (!isProven(hello, nonce, origin)) return this.close(CHAT_CLOSE.unproven, "the signature is wrong");
-    this.#enter(
-      hello,
-      devices.paired().find(({ deviceId }) => deviceId === hello.deviceId),
-    );
-  }
-
-  #enter(hello: Hello, device: PairedDevice | undefined, requestId?: string): void {
-    const { wire, devices, chat, hasRoom } = this.#options;
-    if (device === undefined) return this.#ask(hello, requestId);
-    if (!isUsable(device)) return this.close(CHAT_CLOSE.revoked, "revoked");
-    if (!hasRoom()) return this.close(CHAT_CLOSE.full, ERRORS.chat_too_many.cause);
-    devices.used(device.deviceId);
-    const { deviceId, displayName } = device;
+  #enter({ deviceId, displayName }: Pick<PairedDevice, "deviceId" | "displayName">): void {
+    const { admitted, wire, devices, chat, hasRoom } = this.#options;
+    if (!hasRoom()) {
+      this.#state = { phase: "closed" };
+      return wire.close(CHAT_CLOSE.full, ERRORS.chat_too_many.cause);
+    }
+    if (admitted === undefined) devices.used(deviceId);
     const sender = { id: deviceId, ...(displayName !== "" && { name: displayName }) };
     const { welcome, leave } = chat.join(deviceId, (message) => wire.send(message));
     this.#state = { phase: "paired", sender, leave };
     wire.send(welcome);
   }
 
-  /**
-   * Requests approval of a device. Waits while an earlier request is pending; closes the connection if that request has
-   * expired or was rejected.
-   */
-  #ask(hello: Hello, known: string | undefined): void {
-    const { wire, devices, remoteIp } = this.#options;
-    if (known !== undefined && devices.pending().some(({ requestId }) => requestId === known)) return;
-    // The request was rejected or expired. The page makes a new one only if its user asks for it.
-    if (known !== undefined) return this.close(CHAT_CLOSE.late, "the request was not approved");
-    const { deviceId, publicKey, displayName } = hello;
-    const device = { deviceId, publicKey, displayName, platform: "web", remoteIp };
-    const request = devices.request(device);
-    // The device was just approved: the page reconnects.
-    if (request === undefined) return this.close(CHAT_CLOSE.late, "the request was settled");
-    const { requestId } = request;
-    this.#state = { phase: "pairing", hello, requestId };
-    wire.send({
-      type: "pairing",
-      requestId,
-      command: `${AGENT} devices approve ${requestId.slice(0, SHORT)}`,
-    });
-  }
-
-  #usable(id: string): PairedDevice | undefined {
-    const device = this.#options.devices.paired().find(({ deviceId }) => deviceId === id);
-    if (device !== undefined && isUsable(device)) return device;
-    this.close(CHAT_CLOSE.revoked, "revoked");
-    return undefined;
+  /** Returns a device's present role; `undefined` for one that was revoked. */
+  #grantsOf(id: string): GrantedRole | undefined {
+    const { admitted, devices } = this.#options;
+    if (admitted !== undefined) return admitted.role;
+    const device = devices.paired().find(({ deviceId }) => deviceId === id);
+    return device !== undefined && isUsable(device) ? grantedTo(device) : undefined;
   }
 }
 
 function readMessage(text: string) {
   return fromPageSchema.safeParse(parseJson(text)).data;
-}
-
-/** Returns true if the page has signed this connection's nonce with the key of the device it claims. */
-function isProven(hello: Hello, nonce: string, origin: string): boolean {
-  // Loaded with the first page, to keep the start fast.
-  const { createHash, createPublicKey, verify } = process.getBuiltinModule("node:crypto");
-  const { deviceId, publicKey, signature } = hello;
-  const raw = Buffer.from(publicKey, "base64url");
-  if (createHash("sha256").update(raw).digest("hex") !== deviceId) return false;
-  const text = Buffer.from(proofText({ nonce, deviceId, origin }));
-  try {
-    const key = createPublicKey({ key: Buffer.concat([SPKI_HEAD, raw]), format: "der", type: "spki" });
-    return verify(null, text, key, Buffer.from(signature, "base64url"));
-  } catch {
-    // The key is not a point on the curve.
-    return false;
-  }
 }
 
 /** Rate limit of a socket. */
@@ -257,6 +194,3 @@ class Rate {
     return true;
   }
 }
-
-/** The first message of a page. */
-type Hello = Extract<FromPage, { type: "hello" }>;

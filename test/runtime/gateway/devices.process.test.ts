@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { steward } from "../support/cli.ts";
 import { startNode, temporaryDirectory } from "../support/processes.ts";
-import { grantedTo } from "../../../runtime/gateway/devices.ts";
+import { grantedTo } from "../../../runtime/shared/devices.ts";
 import { deviceStore, pair, newDevice } from "../support/webchat.ts";
 
 const MINUTE = 60_000;
