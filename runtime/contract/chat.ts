@@ -10,6 +10,7 @@
  * 4. Files are fetched over HTTP at `/chat/files/<item>`, with the connection's ticket as Bearer token.
  */
 
+import type { GrantedRole } from "./config/rights.ts";
 import type { Block } from "./markdown.ts";
 
 /** Largest message from a page, in bytes; a larger one closes the socket with 1009. */
@@ -38,6 +39,19 @@ export const CHAT_CLOSE = {
   /** RFC 6455: the server restarts; connect again. */
   restart: 1012,
 } as const;
+
+/**
+ * Header by which the edge names the browser that it has let in, where each one has a sandbox of its own:
+ * {@link AdmittedBrowser} as JSON, percent-encoded. It counts beside the control token alone.
+ */
+export const BROWSER_HEADER = "steward-browser";
+
+/** A browser that was let in before its page's connection reaches the gateway. */
+export interface AdmittedBrowser {
+  deviceId: string;
+  displayName: string;
+  role: GrantedRole;
+}
 
 /** Returns true if the `Origin` header names `host` itself. Browsers do not let a page forge this header. */
 export function isOwnPage(origin: string | undefined, host: string | undefined): boolean {
@@ -89,7 +103,8 @@ export type ToPage =
   /** `command`: the command that the operator runs to approve the device. */
   | { type: "pairing"; requestId: string; command: string }
   /**
-   * `running`: ids of messages still being answered. `ticket`: lets the page fetch files while this connection lasts.
+   * `running`: ids of messages still being answered. `ticket`: lets the page fetch files while this connection lasts;
+   * the device's id and a random part, with a dot between.
    */
   | { type: "welcome"; history: ChatTurn[]; items: ChatItem[]; running: string[]; ticket: string }
   /** The message was accepted. Sent to every page of the device, so that all of them show it. */

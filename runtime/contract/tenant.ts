@@ -96,6 +96,8 @@ export const approvalsForm = z.object({
   /** ISO 8601: when they were stored. */
   version: z.string(),
   platforms: z.partialRecord(platformSchema, approvalLists),
+  /** Paired browsers, as a data directory keeps them in `devices/paired.json`. */
+  browsers: z.optional(z.array(z.looseObject({ deviceId: z.string() }))),
 });
 
 /** See {@link approvalsForm}. */

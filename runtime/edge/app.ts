@@ -77,6 +77,8 @@ export interface EdgeOptions {
   tenant?: TenantId | undefined;
   signatures: Signatures;
   sandbox: Sandbox;
+  /** Returns the sandbox of a paired browser that has its own. Default: {@link EdgeOptions.sandbox}. */
+  browserSandbox?(deviceId: string): Promise<Sandbox | undefined>;
   /** Backups of the state. */
   backups: Backups;
   identify: Identify;
@@ -121,7 +123,11 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
 
   app.get(ROUTES.chat.path, chat(sandbox));
   app.get(ROUTES.chatSocket.path, chatSocket());
-  app.get(ROUTES.chatFile.path, limitRequests(limit(PER_MINUTE.visits), clientOf), chatFile(sandbox));
+  app.get(
+    ROUTES.chatFile.path,
+    limitRequests(limit(PER_MINUTE.visits), clientOf),
+    chatFile(options.browserSandbox ?? (async () => sandbox)),
+  );
 
   const webhooks = {
     [ROUTES.slackEvents.path]: {

@@ -79,8 +79,8 @@ export function chatSocket(): Handler {
   };
 }
 
-/** Formats of a page's ticket and of an item's id: 32 and 16 random bytes. */
-const TICKET = /^[\w-]{43}$/;
+/** Formats of a page's ticket, with its device, and of an item's id: 32 and 16 random bytes. */
+const TICKET = /^(?<device>[0-9a-f]{64})\.[\w-]{43}$/;
 const ITEM = /^[\w-]{22}$/;
 /**
  * Pictures that pages display. Other files are sent as plain bytes: an HTML or SVG file would run scripts on this
@@ -88,15 +88,20 @@ const ITEM = /^[\w-]{22}$/;
  */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
+/** Sandbox of a browser. */
+type FileSandbox = Pick<Sandbox, "status" | "request">;
+
 /**
  * `GET /chat/files/<item>`: a file that the assistant sent, for a connected page. The gateway checks the page's ticket.
  * Does not wake the container.
  */
-export function chatFile(sandbox: Pick<Sandbox, "status" | "request">): Handler {
+export function chatFile(sandboxOf: (deviceId: string) => Promise<FileSandbox | undefined>): Handler {
   return async function handleChatFile(context) {
     const ticket = bearerToken(context.req.header("authorization")) ?? "";
     const item = context.req.param("item") ?? "";
-    if (!TICKET.test(ticket) || !ITEM.test(item)) return sendProblem("chat_file_refused");
+    const device = TICKET.exec(ticket)?.groups?.["device"];
+    const sandbox = device && ITEM.test(item) ? await sandboxOf(device) : undefined;
+    if (!sandbox) return sendProblem("chat_file_refused");
     const { state, reason } = await sandbox.status();
     if (state !== "ready") return sendProblem("gateway_unavailable", reason?.detail);
     const body = JSON.stringify({ ticket, item } satisfies ChatFileRequest);

@@ -38,6 +38,7 @@ import { hostAlerts } from "./alerts.ts";
 import { hostBackups } from "./backups.ts";
 import { discordIntake } from "./discord/intake.ts";
 import { chatProxy } from "./chat-proxy.ts";
+import { browserPages } from "./tenants/pages.ts";
 import { configuredProxy, proxyClients } from "./proxy.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
@@ -145,7 +146,7 @@ try {
     },
     log,
   };
-  // Where each chat has a gateway of its own, this one serves browsers, and writes to no chat.
+  // Where each chat has a gateway of its own, this one serves the deployment, and writes to no chat.
   const noChat = users && ({ platform: "web", chat: "" } as const);
   const broker = createBroker({ ...brokering, chat: noChat, token: () => brokerToken });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
@@ -213,6 +214,7 @@ try {
     },
     signatures: { useSignature: async (mac, expiresAt) => signatures.use(mac, expiresAt) },
     sandbox: tenancy?.asShown(sandbox) ?? sandbox,
+    ...(tenancy && { browserSandbox: tenancy.sandboxOf }),
     backups,
     broker: async (request) => {
       await noticeHangUp(request.signal);
@@ -231,7 +233,9 @@ try {
     fetch: (request, client) => edgeOf(tenancy && chosenTenant(request)).fetch(request, client),
     hostname: settings.bind,
     port: settings.edgePort,
-    onUpgrade: chatProxy({ supervisor, gatewayPort: settings.gatewayPort, controlToken }),
+    onUpgrade: tenancy
+      ? browserPages(tenancy.browsers)
+      : chatProxy({ supervisor, gatewayPort: settings.gatewayPort, controlToken }),
   }).catch(async (error: unknown) => {
     await supervisor.stop();
     throw error;

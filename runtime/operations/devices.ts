@@ -25,6 +25,7 @@ const pendingDevice = () =>
 const pairedDevice = () =>
   z.object({
     deviceId: z.string(),
+    publicKey: z._default(z.string(), ""),
     displayName: z.string(),
     role: z.string(),
     approvedAtMs: z.number(),

@@ -42,14 +42,14 @@ export interface PairedDevice extends Device {
 /** Statement of a device about itself, and its origin. */
 export type NewDevice = Pick<Device, "deviceId" | "publicKey" | "displayName" | "platform" | "remoteIp">;
 
-/** What becomes of a device that connects. `late`: its request has expired, or was settled. */
+/** Decision about a device that connects. `late`: its request has expired, or was settled. */
 export type DeviceEntry =
   | { kind: "paired"; device: PairedDevice }
   | { kind: "asks"; requestId: string }
   | { kind: "revoked" }
   | { kind: "late" };
 
-/** Where the lists are kept. */
+/** Storage of the lists. */
 export interface DeviceLists {
   /** Every request, expired ones too, in the order in which they came. */
   pending(): readonly DeviceRequest[];

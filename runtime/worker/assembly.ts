@@ -10,6 +10,7 @@ import { BROKER_VARIABLE } from "../contract/services.ts";
 import { chatOfTenant, isTenantId, stateKeys, type TenantChat, type TenantId } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/variables.ts";
 import { Alerts } from "../edge/alerts.ts";
+import { ChatRelay } from "../edge/chat-relay.ts";
 import { createBroker } from "../edge/broker.ts";
 import { DueSchedule } from "../edge/due-schedule.ts";
 import type { Clock } from "../edge/ports.ts";
@@ -22,7 +23,6 @@ import { TenantReporter } from "../edge/tenants/reporter.ts";
 import { brokerPath, tenantOfEvent } from "../edge/tenants/routing.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
 import { Alarm, AskAgain } from "./alarm.ts";
-import { ChatRelay } from "./chat.ts";
 import { ContainerMemory } from "./container-memory.ts";
 import { ContainerPorts } from "./container-ports.ts";
 import { SandboxContainer } from "./container.ts";
@@ -208,10 +208,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     wakeAt: (time) => alarm.wakeAt(time),
     ...background,
   });
-  const chat = new ChatRelay({
-    upgrade: (path, headers) => ports.upgrade(path, headers),
-    use: () => gateway.renewActivityTimeout(),
-  });
+  const chat = new ChatRelay(() => gateway.renewActivityTimeout());
   const broker = createBroker({
     environment: variables,
     chat: ownChat(settings, ownTenant, memory),
@@ -265,6 +262,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     gateway,
     state,
     chat,
+    upgrade: (path: string, headers: Record<string, string>) => ports.upgrade(path, headers),
     broker,
     duty,
     agenda,
@@ -318,7 +316,7 @@ function containerOf({ container }: DurableObjectState): Container {
   return container;
 }
 
-/** Returns the only chat that a container may write to; a container that serves browsers may write to none. */
+/** Returns the only chat that a container may write to; the deployment's own may write to none. */
 function ownChat(
   { tenancy }: EdgeSettings,
   tenant: TenantId | undefined,

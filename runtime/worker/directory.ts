@@ -4,6 +4,7 @@ import type { OperationRequest } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import { AGENT } from "../contract/names.ts";
 import { APPROVALS_KEY, stateKeys, type TenantId } from "../contract/tenant.ts";
+import type { NewDevice } from "../shared/devices.ts";
 import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
 import { TenantReception } from "../edge/tenants/reception.ts";
 import { Waves } from "../edge/tenants/waves.ts";
@@ -43,6 +44,8 @@ export class Directory extends DurableObject<WorkerEnvironment> {
         void (await env.STATE.put(APPROVALS_KEY, JSON.stringify(approvals))),
       changeRights: (tenant, grant) =>
         ctx.waitUntil(received(env.SANDBOX.getByName(tenant).changeRights(grant))),
+      changeBrowser: (tenant, role) =>
+        ctx.waitUntil(received(env.SANDBOX.getByName(tenant).changeBrowser(role))),
       wakeAt: (time) => this.#alarm.wakeAt(time),
       fetch: (url, init) => fetch(url, init),
       clock: Date.now,
@@ -62,6 +65,10 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   introduce(tenant: TenantId, event: Delivery) {
     return answer(() => this.#reception.introduce(tenant, event));
+  }
+
+  enter(device: NewDevice, known?: string) {
+    return answer(() => this.#reception.enter(device, known));
   }
 
   meet(tenant: TenantId) {
@@ -90,7 +97,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   makeRoom(wanting: TenantId) {
     return answer(async () => {
-      // Where those are in use that were used longest ago, so are the others. The sandbox of browsers comes last: it also
+      // Where those are in use that were used longest ago, so are the others. The deployment's sandbox comes last: it also
       // ends what it does for the chats.
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
       for (const tenant of [...idle.slice(0, MOST_ASKED), AGENT].filter((one) => one !== wanting)) {

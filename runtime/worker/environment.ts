@@ -1,11 +1,13 @@
 import type { R2Bucket, SendEmail } from "@cloudflare/workers-types/index.ts";
 import { type EdgeSettings, type Environment, readEdgeSettings } from "../contract/environment.ts";
+import type { GrantedRole } from "../contract/config/rights.ts";
 import type { OperationReply, OperationRequest } from "../contract/control.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import { trimmedVariables } from "../contract/variables.ts";
 import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
+import type { DeviceEntry, NewDevice } from "../shared/devices.ts";
 import type { AlertSender } from "../edge/alerts.ts";
 import type { Grant, Renewed, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
@@ -22,6 +24,8 @@ export interface ChatDoor {
 /** A tenant's object as the directory uses it. */
 export interface TenantObject {
   changeRights(grant: Grant): Promise<void>;
+  /** An operator has changed the rights of the browser; `role` is absent for one that was revoked. */
+  changeBrowser(role: GrantedRole | undefined): Promise<void>;
   /** Starts the container, unless nobody may write in the chat: it has a schedule. Rejects if it does not get ready. */
   beginSchedules(): Promise<void>;
   /** Gives a running container the deployment's config. */
@@ -49,9 +53,11 @@ export type SandboxCalls = Remote<
   BackupsDoor &
   ChatDoor;
 
-/** Operations about who may write to the bot. */
+/** The directory as the edge uses it: who may write to the bot. */
 export interface PeopleOperations {
   operate(request: OperationRequest): Promise<OperationReply>;
+  /** See `Devices.enter`. */
+  enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
 }
 
 /** The directory's calls. */

@@ -2,6 +2,8 @@ import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { BROKER_PATH } from "../contract/services.ts";
+import { BROWSER_HEADER } from "../contract/chat.ts";
+import { openChat } from "./chat.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { ActivityEntry, Backups, LedgerQuery, PortRequest, SandboxPort } from "../edge/ports.ts";
 import type { SandboxCalls } from "./environment.ts";
@@ -97,11 +99,16 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
    * visitor does, and retries later.
    */
   async fetch(request: Request): Promise<Response> {
-    const { broker, chat, gateway } = this.parts;
+    const { broker, chat, gate, gateway } = this.parts;
     if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return broker.handle(request);
+    // The Worker has asked the directory. A person who was let in may wake the container as often as he writes.
+    const isAdmitted = request.headers.has(BROWSER_HEADER);
+    if (isAdmitted) gate?.open();
     const { state, reason } = await this.#status();
-    if (state === "ready") return chat.open(request.headers);
-    const seconds = (await gateway.wake("visitor")) ? ASK_AGAIN_SECONDS : REFUSED_WAKE_SECONDS;
+    if (state === "ready") return openChat(chat, this.parts.upgrade, request.headers);
+    const seconds = (await gateway.wake(isAdmitted ? "operator" : "visitor"))
+      ? ASK_AGAIN_SECONDS
+      : REFUSED_WAKE_SECONDS;
     const document = problem("gateway_unavailable", reason?.detail);
     return problemResponse(document, { "retry-after": String(seconds) });
   }

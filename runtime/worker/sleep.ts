@@ -2,7 +2,7 @@ import type { ContainerBackups } from "../backups/container-backups.ts";
 import type { DueSchedule } from "../edge/due-schedule.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock } from "../edge/ports.ts";
-import type { ChatRelay } from "./chat.ts";
+import type { ChatRelay } from "../edge/chat-relay.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { ContainerGateway } from "./gateway.ts";
 import type { ContainerLedger } from "./ledger.ts";
@@ -58,7 +58,7 @@ export class Sleep {
     // Check again after each slow step: the container may be in use again.
     if (isWanted() || (await schedule.poll()) || isWanted()) return;
     if (!(await container.backUp()) || isWanted()) return;
-    chat.closePages();
+    chat.closePages("asleep");
     await container.stop();
   }
 }

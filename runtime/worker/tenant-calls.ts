@@ -1,5 +1,6 @@
 import type { DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
+import type { GrantedRole } from "../contract/config/rights.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import type { Grant } from "../edge/tenants/ports.ts";
 import { assemble, type SandboxParts } from "./assembly.ts";
@@ -25,6 +26,15 @@ export abstract class TenantCalls
   /** An operator has changed the rights of the person who writes in this chat. */
   changeRights(grant: Grant) {
     return answer(() => this.parts.gate?.change(grant, this.parts.gateway));
+  }
+
+  /** An operator has changed the rights of the browser that this object serves. */
+  changeBrowser(role: GrantedRole | undefined) {
+    return answer(() => {
+      const { chat, gate } = this.parts;
+      if (role === undefined) gate?.close();
+      chat.closePages(role === undefined ? "revoked" : "restart");
+    });
   }
 
   /** Another tenant waits for a container: ends this one unless it is in use. */

@@ -3,7 +3,7 @@ import { AGENT, FROM_SOURCE } from "../contract/names.ts";
 import { StewardError } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { ROUTES } from "../contract/routes.ts";
-import type { TenantId } from "../contract/tenant.ts";
+import { type TenantId, tenantOf } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE } from "../contract/variables.ts";
 import { chosenTenant } from "../edge/admin/tenants.ts";
 import { createClosedEdge, createEdge } from "../edge/app.ts";
@@ -61,6 +61,12 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
     },
     signatures: { useSignature: (mac, expiresAt) => received(object().useSignature(mac, expiresAt)) },
     sandbox: withDeployment(remoteSandbox(env, tenant ?? AGENT), env),
+    ...(tenants && {
+      browserSandbox: async (deviceId) => {
+        const browser = tenantOf({ platform: "web", chat: deviceId });
+        return (await tenants.knows(browser)) ? remoteSandbox(env, browser) : undefined;
+      },
+    }),
     backups: remoteBackups(object),
     broker: async (request) => {
       const { tenant: whose, url } = readBrokerUrl(request.url);
@@ -94,7 +100,7 @@ export default {
       if (error instanceof StewardError) return createClosedEdge(error).fetch(request);
       throw error;
     }
-    if (opensChat(request)) return proxyChat(request, env.SANDBOX.getByName(AGENT));
+    if (opensChat(request)) return proxyChat(request, env);
     // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
     return edge.fetch(request, { clientAddress: request.headers.get("cf-connecting-ip") ?? undefined });
   },

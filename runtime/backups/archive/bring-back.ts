@@ -56,7 +56,7 @@ export async function bringBack(home: string, { tenant, id, directory }: TenantP
 /**
  * Replaces the approvals with those that the directory kept meanwhile, unless that was done. The gateway must not run.
  */
-export function takeApprovals(home: string, { version, platforms }: Approvals): void {
+export function takeApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");
   changing(join(home, STATE_FILE), (database) => {
     if (hasTable(database, BROUGHT_BACK_TABLE)) {
@@ -71,6 +71,12 @@ export function takeApprovals(home: string, { version, platforms }: Approvals): 
         if (list.length > 0 || existsSync(file))
           writeFileAtomic(file, `${JSON.stringify({ version: 1, [name]: list }, null, 2)}\n`);
       }
+    }
+    if (browsers.length > 0) {
+      const devices = join(home, "devices");
+      ensureDirectory(devices);
+      const paired = Object.fromEntries(browsers.map((one) => [one.deviceId, one]));
+      writeFileAtomic(join(devices, "paired.json"), `${JSON.stringify(paired, null, 2)}\n`);
     }
     noteBroughtBack(database, APPROVALS, version);
   });

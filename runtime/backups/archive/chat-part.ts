@@ -17,7 +17,7 @@ import { copyTables } from "./tables.ts";
 /** Folder of a root's former versions. */
 const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root}`;
 const BUSY_TIMEOUT_MS = 5_000;
-const PLATFORM_CHAT = /^(slack|telegram|discord)[:-](.+)$/;
+const PLATFORM_CHAT = /^(slack|telegram|discord|web)[:-](.+)$/;
 
 /** The folders of a chat's part. Files of the first two are also the deployment's: every chat may read them. */
 export interface ChatFolders {
@@ -56,7 +56,7 @@ function formerOf(database: DatabaseSync, { platform, chat }: TenantChat) {
 
 /**
  * Returns the condition for the rows of each table that belong to a chat. Tables that are not listed belong to the
- * deployment, to browsers, or to a later version.
+ * deployment, or to a later version.
  *
  * @param of Schema of the database that is read.
  */
@@ -69,6 +69,7 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
     messages: conversation,
     sessions: conversation,
     session_context: conversation,
+    chat_items: conversation,
     steps: conversation,
     tool_calls: `step IN (SELECT seq FROM ${of}.steps WHERE ${conversation})`,
     schedules,

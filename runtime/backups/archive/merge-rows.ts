@@ -32,6 +32,7 @@ export function mergeRows(database: DatabaseSync, chat: TenantChat, origin: Orig
   rows.copy("deliveries", "platform, id", "excluded.answered >= answered AND excluded.at >= at");
   rows.copy("chat_moves", "platform, former");
   rows.copy("chat_actions", "press", "used IS NULL");
+  rows.copy("chat_items", "id");
   rows.copy("spending", "day, who", "excluded.tokens > tokens");
 }
 
@@ -49,7 +50,8 @@ class ChatRows {
   /** Copies rows that are missing; replaces those that are there if the condition holds. */
   copy(table: string, key: string, condition?: string): void {
     if (!this.#has(table)) return;
-    const columns = this.#columns(table);
+    // A row's number is given by each database.
+    const columns = this.#columns(table).filter((one) => one !== "seq");
     const keys = new Set(key.split(", "));
     const set = columns.filter((one) => !keys.has(one)).map((one) => `${one} = excluded.${one}`);
     const conflict =

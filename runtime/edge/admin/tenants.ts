@@ -86,7 +86,7 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
     const content =
       tenants === undefined
         ? html`<p class="soft">One sandbox serves every chat: <code>steward:tenancy</code> is shared.</p>`
-        : html`${choice("", "Show browsers and the deployment")} ${renewal && update(renewal)}
+        : html`${choice("", "Show the deployment")} ${renewal && update(renewal)}
           ${
             shown.length === 0
               ? html`<p class="soft">No chat has written yet. A chat appears here when it is let in.</p>`

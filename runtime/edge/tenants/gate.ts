@@ -97,6 +97,16 @@ export class TenantGate {
     return this.isOpen || (isUndecided && notes.read("scheduled") === "yes");
   }
 
+  /** Notes that the directory has let the chat's person in. */
+  open(): void {
+    this.#options.notes.write("admitted", "yes");
+  }
+
+  /** Notes that nobody may write here any more. */
+  close(): void {
+    this.#options.notes.write("admitted", "");
+  }
+
   /** Lets the container run for the chat's schedules. Its messages are decided about as before. */
   expectSchedules(): void {
     this.#options.notes.write("scheduled", "yes");
@@ -144,7 +154,7 @@ export class TenantGate {
       return standing;
     }
     if (standing.grant !== undefined) notes.write("grant", JSON.stringify(standing.grant));
-    notes.write("admitted", "yes");
+    this.open();
     return standing;
   }
 

@@ -1,3 +1,4 @@
+import type * as z from "zod/mini";
 // Not loaded on demand: a Worker has one file, and such an import keeps all of the schemas' library in it.
 import * as ids from "../../contract/config/ids.ts";
 import {
@@ -9,13 +10,16 @@ import {
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import { cat } from "../../operations/cat.ts";
 import type { OperationTools } from "../../operations/operation.ts";
+import { devices } from "../../operations/devices.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { readRequest } from "../../operations/registry.ts";
 import { replyOf } from "../../operations/reply.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
+import type { PairedDevice } from "../../shared/devices.ts";
 import { operate } from "../operate.ts";
 import type { PortRequest, Sandbox, SandboxPort } from "../ports.ts";
+import type { Browsers } from "./browsers.ts";
 import type { People } from "./people.ts";
 
 /** Pairing files of a data directory, as `cat` shows them. */
@@ -29,7 +33,9 @@ interface Asked {
 
 /** Returns true for an operation about people, which the directory runs in place of a container. */
 function isAboutPeople({ operation, input }: Asked): boolean {
-  const isPairing = Object.values(pairing).some(({ name }) => name === operation);
+  const isPairing = [pairing, devices].some((group) =>
+    Object.values(group).some(({ name }) => name === operation),
+  );
   return isPairing || (operation === cat.name && FILE.test(fileIn(input)));
 }
 
@@ -38,12 +44,17 @@ function isAboutPeople({ operation, input }: Asked): boolean {
  *
  * @throws StewardError `command_not_allowed` or `usage_invalid` before anything runs.
  */
-export async function operateOnPeople(people: People, asked: Asked): Promise<OperationReply> {
+export async function operateOnPeople(
+  people: People,
+  browsers: Browsers,
+  asked: Asked,
+): Promise<OperationReply> {
   if (!isAboutPeople(asked)) throw new StewardError("command_not_allowed");
   const { operation, input } = readRequest(asked.operation, asked.input);
   if (operation.name === cat.name) return replyOf(() => ({ text: fileText(people, fileIn(input)) }));
   // The other tools are for operations that need a data directory.
   const tools = {
+    devices: async () => browsers,
     pairing: async () => (platform: Platform) => people.on(platform),
     contract: { ids: async () => ids },
   };
@@ -106,9 +117,10 @@ function aboutPeople(port: SandboxPort | undefined, { path, body = "" }: PortReq
 
 /** Dependencies of {@link adoptApprovals}. */
 interface AdoptOptions {
-  /** The sandbox that served every chat, and still serves browsers. */
+  /** The sandbox that served every chat. */
   sandbox: Sandbox;
   people: Pick<People, "adopt" | "replace">;
+  browsers: Pick<Browsers, "adopt" | "replace">;
   /** Version of the approvals that were stored last for that sandbox; `undefined` if none were. */
   stored: string | undefined;
 }
@@ -119,15 +131,29 @@ interface AdoptOptions {
  *
  * @throws StewardError if the container does not answer. Nothing is taken over then.
  */
-export async function adoptApprovals({ sandbox, people, stored }: AdoptOptions): Promise<void> {
+export async function adoptApprovals({ sandbox, people, browsers, stored }: AdoptOptions): Promise<void> {
   const answer = await operate(sandbox, pairing.list, {});
   if (!("channels" in answer)) throw new StewardError("command_failed");
+  const { paired } = await operate(sandbox, devices.list, {});
   const knows = stored !== undefined && (await broughtBack(sandbox)) === stored;
   for (const { channel, approved: allowFrom, operators } of answer.channels) {
     if (knows) people.replace(channel, { allowFrom, operators });
     else people.adopt(channel, { allowFrom, operators });
   }
+  browsers[knows ? "replace" : "adopt"](paired.map(wholeDevice));
 }
+
+/** Returns a listed browser with what the list does not show. */
+function wholeDevice({ tokens, ...device }: Listed): PairedDevice {
+  const { scopes, approvedAtMs: createdAtMs } = device;
+  const whole = Object.entries(tokens).map(([role, token]) => [
+    role,
+    { token: crypto.randomUUID(), scopes, createdAtMs, ...token },
+  ]);
+  return { ...device, tokens: Object.fromEntries(whole), platform: "web", remoteIp: "", createdAtMs };
+}
+
+type Listed = z.infer<ReturnType<typeof devices.list.output>>["paired"][number];
 
 /** Returns the version of the approvals that a sandbox has taken from the bucket. */
 async function broughtBack(sandbox: Sandbox): Promise<unknown> {

@@ -2,7 +2,7 @@ import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { OperationReply, OperationRequest } from "../../contract/control.ts";
 import { type Delivery, type Platform, platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { type Approvals, chatOfTenant, type TenantId } from "../../contract/tenant.ts";
+import { type Approvals, chatOfTenant, type TenantId, tenantOf } from "../../contract/tenant.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { Log } from "../../shared/log.ts";
 import {
@@ -11,10 +11,12 @@ import {
   type ChannelAccess,
   channelAccess,
 } from "../../shared/channel-access.ts";
+import type { DeviceEntry, NewDevice } from "../../shared/devices.ts";
 import { type Fetch, messageIn, messageTo, post } from "../ledger/post.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { readAccessRules } from "./access-rules.ts";
+import { Browsers } from "./browsers.ts";
 import { TenantDesk } from "./desk.ts";
 import { adoptApprovals, operateOnPeople } from "./operations.ts";
 import { TenantOutbox } from "./outbox.ts";
@@ -33,7 +35,7 @@ export interface TenantReceptionOptions {
   environment: Environment;
   /** Returns the text of the deployment's config; `undefined` if there is none yet. */
   readConfig(): Promise<string | undefined>;
-  /** The sandbox that served every chat, and still serves browsers. */
+  /** The sandbox that served every chat. */
   sandbox: Sandbox;
   /** Returns the start of the last time in which that sandbox served every chat; `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
@@ -41,6 +43,8 @@ export interface TenantReceptionOptions {
   storeApprovals?(approvals: Approvals): Promise<void>;
   /** Has a chat ask again, since an operator has changed the rights of the person who writes in it. */
   changeRights(tenant: TenantId, grant: Grant): void;
+  /** Tells a browser's sandbox of its changed rights; `role` is absent for one that was revoked. */
+  changeBrowser(tenant: TenantId, role: GrantedRole | undefined): void;
   /** Asks for {@link TenantReception.tell} at this time or sooner, in milliseconds since the epoch. */
   wakeAt(time: number): void;
   fetch: Fetch;
@@ -56,6 +60,7 @@ export class TenantReception {
   readonly roster: TenantRoster;
   readonly #options: TenantReceptionOptions;
   readonly #people: People;
+  readonly #browsers: Browsers;
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
   #adopting: Promise<void> | undefined;
@@ -68,6 +73,12 @@ export class TenantReception {
     const { sql, environment, fetch, clock, log } = options;
     this.roster = new TenantRoster(sql, clock);
     this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
+    this.#browsers = new Browsers({
+      sql,
+      onChange: (deviceId, role) =>
+        options.changeBrowser(tenantOf({ platform: "web", chat: deviceId }), role),
+      clock,
+    });
     this.#outbox = new TenantOutbox({
       sql,
       send: async (tenant, text) => {
@@ -97,10 +108,21 @@ export class TenantReception {
     return this.#desk.introduce(tenant, event);
   }
 
+  /** Lets a browser in that has proven its key, or notes that it asks; see `Devices.enter`. */
+  async enter(device: NewDevice, known?: string): Promise<DeviceEntry> {
+    await this.#adopt();
+    const entry = this.#browsers.enter(device, known);
+    if (entry.kind !== "paired") return entry;
+    const { deviceId } = entry.device;
+    this.#browsers.used(deviceId);
+    this.roster.meet(tenantOf({ platform: "web", chat: deviceId }));
+    return entry;
+  }
+
   /** Runs an operation about people; see {@link operateOnPeople}. */
   async operate(request: OperationRequest): Promise<OperationReply> {
     await this.#adopt();
-    const reply = await operateOnPeople(this.#people, request);
+    const reply = await operateOnPeople(this.#people, this.#browsers, request);
     await this.#keepApprovals();
     return reply;
   }
@@ -126,7 +148,12 @@ export class TenantReception {
     const { notes, sandbox, servedAllSince } = this.#options;
     const since = await servedAllSince();
     if (since === undefined || notes.read("adopted") === since) return;
-    await adoptApprovals({ sandbox, people: this.#people, stored: notes.read("approvalsVersion") });
+    await adoptApprovals({
+      sandbox,
+      people: this.#people,
+      browsers: this.#browsers,
+      stored: notes.read("approvalsVersion"),
+    });
     notes.write("adopted", since);
     await this.#keepApprovals();
   }
@@ -139,13 +166,20 @@ export class TenantReception {
       const { approved, operators } = this.#people.on(platform);
       return [platform, { allowFrom: approved(), operators: operators() }] as const;
     });
+    const browsers = this.#browsers.paired();
     const known = notes.read("approvals");
-    const text = JSON.stringify(lists);
-    const isEmpty = known === undefined && lists.every(([, { allowFrom }]) => allowFrom.length === 0);
+    const text = JSON.stringify([lists, browsers], (key, value) =>
+      key === "lastUsedAtMs" ? undefined : value,
+    );
+    const isEmpty =
+      known === undefined &&
+      browsers.length === 0 &&
+      lists.every(([, { allowFrom }]) => allowFrom.length === 0);
     if (text === known || isEmpty) return;
     const approvals: Approvals = {
       version: new Date(clock()).toISOString(),
       platforms: Object.fromEntries(lists),
+      browsers: browsers as unknown as Approvals["browsers"],
     };
     try {
       await storeApprovals(approvals);

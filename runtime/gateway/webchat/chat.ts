@@ -88,7 +88,7 @@ export class WebChat {
   join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
     const { outbox, history: messages } = this.#options;
     const stopListening = outbox.listen(deviceId, listener);
-    const ticket = randomBytes(32).toString("base64url");
+    const ticket = `${deviceId}.${randomBytes(32).toString("base64url")}`;
     this.#tickets.set(ticket, deviceId);
     const history = messages.recent(sessionOf(WEB, { chat: deviceId }));
     const running = [...(this.#running.get(deviceId)?.keys() ?? [])];

@@ -1,7 +1,13 @@
 import type { Sender } from "../../contract/message.ts";
 import { parseJson } from "../../shared/json.ts";
 import * as z from "zod/mini";
-import { CHAT_CLOSE, CHAT_MESSAGE_BYTES, CHAT_PICTURES, type FromPage } from "../../contract/chat.ts";
+import {
+  type AdmittedBrowser,
+  CHAT_CLOSE,
+  CHAT_MESSAGE_BYTES,
+  CHAT_PICTURES,
+  type FromPage,
+} from "../../contract/chat.ts";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { ERRORS, fixOf } from "../../contract/errors.ts";
 import { DeviceDoor, type Wire } from "../../shared/device-door.ts";
@@ -39,15 +45,12 @@ const fromPageSchema: z.ZodMiniType<Exclude<FromPage, { type: "hello" }>> = z.di
 const BURST = 20;
 const REFILL_MS = 1_000;
 
-/** A device that the edge has let in; see `BROWSER_HEADER`. */
-export type AdmittedDevice = Pick<PairedDevice, "deviceId" | "displayName"> & { role: GrantedRole };
-
 /** Dependencies of a session. */
 interface SessionOptions {
   wire: Wire;
   devices: Devices;
   /** Absent if the device is to be let in here. */
-  admitted?: AdmittedDevice | undefined;
+  admitted?: AdmittedBrowser | undefined;
   chat: WebChat;
   /** Origin of the page, as reported by its browser. */
   origin: string;

@@ -1,15 +1,22 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { CHAT_CLOSE, CHAT_MESSAGE_BYTES, isOwnPage } from "../../contract/chat.ts";
+import {
+  type AdmittedBrowser,
+  BROWSER_HEADER,
+  CHAT_CLOSE,
+  CHAT_MESSAGE_BYTES,
+  isOwnPage,
+} from "../../contract/chat.ts";
 import { networkOf } from "../../contract/client.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { problem } from "../../contract/problem.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import type { Devices } from "../../shared/devices.ts";
+import { crowdedOut } from "../../shared/strangers.ts";
 import { bearerToken, sameToken } from "../../shared/token.ts";
 import { refuseConnection } from "../../process/server.ts";
-import type { DeviceStore } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
 import { ChatSession } from "./session.ts";
 
@@ -18,9 +25,6 @@ const LOOK_MS = 1_000;
 const PING_MS = 30_000;
 /** Limit of approved devices' connections. Other connections do not count towards it. */
 const MOST_PAIRED = 100;
-/** Limit of other connections. A new one replaces the oldest. */
-const MOST_STRANGERS = 50;
-const MOST_STRANGERS_OF_NETWORK = 8;
 /** A page with more unsent data than this is disconnected; it reconnects and catches up. */
 const MOST_BUFFERED = 4 * 1024 * 1024;
 
@@ -28,11 +32,17 @@ const MOST_BUFFERED = 4 * 1024 * 1024;
 export interface ChatSocketsOptions {
   /** Token of the edge's requests; only with it are their forwarded headers trusted. */
   controlToken: string | undefined;
-  devices: DeviceStore;
+  devices: Devices;
   chat: WebChat;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
+}
+
+interface Caller {
+  origin: string;
+  remoteIp: string;
+  admitted: AdmittedBrowser | undefined;
 }
 
 interface Socket {
@@ -63,7 +73,8 @@ export class ChatSockets {
 
   /** Accepts or refuses an upgrade request on the gateway's port. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { host, remoteIp } = this.#caller(request);
+    const caller = this.#caller(request);
+    const { host } = caller;
     const { origin } = request.headers;
     const refused = this.#refusal(request.url ?? "", host, origin);
     if (refused !== undefined) return refuseConnection(socket, problem(refused));
@@ -76,7 +87,9 @@ export class ChatSockets {
       });
     }
     if (socket.destroyed) return;
-    this.#server.handleUpgrade(request, socket, head, (open) => this.#open(open, origin ?? "", remoteIp));
+    this.#server.handleUpgrade(request, socket, head, (open) =>
+      this.#open(open, { ...caller, origin: origin ?? "" }),
+    );
   }
 
   /** Asks every page to reconnect later, and refuses new ones. */
@@ -98,26 +111,25 @@ export class ChatSockets {
   /** Closes the oldest unapproved connection if the limit is reached, in this network or in total. */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);
-    const ofNetwork = strangers.filter((one) => one.network === network);
-    const [oldest] = ofNetwork.length >= MOST_STRANGERS_OF_NETWORK ? ofNetwork : strangers;
-    if (ofNetwork.length < MOST_STRANGERS_OF_NETWORK && strangers.length < MOST_STRANGERS) return;
+    const oldest = crowdedOut(strangers, { network });
     if (oldest === undefined) return;
     this.#sockets.delete(oldest);
     oldest.session.close(CHAT_CLOSE.full, "replaced by a newer connection");
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /** Returns a page's host and its client's address: from the edge's headers, else from the connection. */
-  #caller({ headers, socket }: IncomingMessage): { host: string | undefined; remoteIp: string } {
+  /** Returns what the edge's headers say of a page, else what the connection does. */
+  #caller({ headers, socket }: IncomingMessage) {
     const trusted = sameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);
     return {
       host: told("x-forwarded-host") ?? headers.host,
       remoteIp: told("x-forwarded-for") ?? socket.remoteAddress ?? "",
+      admitted: readAdmitted(told(BROWSER_HEADER)),
     };
   }
 
-  #open(socket: WebSocket, origin: string, remoteIp: string): void {
+  #open(socket: WebSocket, { origin, remoteIp, admitted }: Caller): void {
     const { devices, chat, clock, log } = this.#options;
     const network = networkOf(remoteIp);
     this.#makeRoom(network);
@@ -132,6 +144,7 @@ export class ChatSockets {
         close: (code, reason) => socket.close(code, reason),
       },
       devices,
+      admitted,
       chat,
       origin,
       remoteIp,
@@ -183,4 +196,9 @@ export class ChatSockets {
       log.error("the devices cannot be read", { error: String(error) });
     }
   }
+}
+
+/** The edge's word, beside its token. */
+function readAdmitted(header: string | undefined): AdmittedBrowser | undefined {
+  return header === undefined ? undefined : (JSON.parse(decodeURIComponent(header)) as AdmittedBrowser);
 }

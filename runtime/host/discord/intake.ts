@@ -93,7 +93,7 @@ function createListener(
 }
 
 async function open(url: string): Promise<Socket> {
-  const { WebSocket } = await import("./ws.ts");
+  const { WebSocket } = await import("../ws.ts");
   const { headers } = SERVICES.discord;
   return new WebSocket(url, {
     headers,

@@ -8,6 +8,8 @@ import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE } from "../../contract/names.ts";
 import { chatOfTenant, type TenantId } from "../../contract/tenant.ts";
 import { CONFIG_VARIABLE, TENANT_VARIABLE } from "../../contract/variables.ts";
+import { ChatRelay } from "../../edge/chat-relay.ts";
+import type { PageSocket } from "../../edge/page-sockets.ts";
 import { type Broker, createBroker, type BrokerOptions } from "../../edge/broker.ts";
 import { DueSchedule } from "../../edge/due-schedule.ts";
 import type { Clock, Notes, PortRequest, Sandbox, SandboxPort } from "../../edge/ports.ts";
@@ -16,6 +18,7 @@ import { ensureDirectory } from "../../process/files.ts";
 import type { Log } from "../../shared/log.ts";
 import { createSupervisor, type Supervisor } from "../../supervisor/supervisor.ts";
 import { supervisedSandbox } from "../sandbox.ts";
+import { openGatewaySocket } from "./pages.ts";
 import type { TenantUsers } from "./users.ts";
 
 /** A gateway that does not come up in this time keeps its events waiting. */
@@ -60,6 +63,8 @@ interface Run {
   supervisor: Supervisor;
   sandbox: Sandbox;
   pass: string;
+  /** See {@link openGatewaySocket}. */
+  openSocket(headers: Record<string, string>, onOpen: (socket: PageSocket) => void): Promise<void>;
 }
 
 /** A chat's gateway: a process of the chat's own user, which is started when it is needed and stopped when it is idle. */
@@ -67,6 +72,8 @@ export class TenantGateway implements Sandbox {
   readonly tenant: TenantId;
   readonly broker: Broker;
   readonly schedule: DueSchedule;
+  /** The pages of a browser that this gateway serves. */
+  readonly pages = new ChatRelay(() => this.used());
   readonly #options: TenantGatewayOptions;
   #run: Run | undefined;
   #stopping: Promise<void> | undefined;
@@ -113,7 +120,7 @@ export class TenantGateway implements Sandbox {
 
   /** True while it answers something. */
   get isBusy(): boolean {
-    return this.#busy > 0;
+    return this.#busy > 0 || this.pages.answering;
   }
 
   get #state(): SandboxStatus["state"] | undefined {
@@ -225,7 +232,13 @@ export class TenantGateway implements Sandbox {
     });
     supervisor.onChange(() => this.#options.onChange());
     const sandbox = supervisedSandbox({ supervisor, broker: this.broker, controlToken, log });
-    this.#run = { supervisor, sandbox, pass };
+    const authorization = `Bearer ${controlToken}`;
+    this.#run = {
+      supervisor,
+      sandbox,
+      pass,
+      openSocket: (headers, onOpen) => openGatewaySocket(gatewayPort, { ...headers, authorization }, onOpen),
+    };
     this.schedule.begun();
     supervisor.start();
     log.info("a chat's gateway starts", { tenant: this.tenant, user: user.id });
@@ -238,6 +251,7 @@ export class TenantGateway implements Sandbox {
     this.#endedBy = problemIn(run);
     this.#noteUse();
     this.#run = undefined;
+    this.pages.closePages("asleep");
     this.#stopping = run.supervisor.stop().finally(() => {
       this.#stopping = undefined;
       this.#stoppedAt = this.#options.clock();
@@ -280,6 +294,18 @@ export class TenantGateway implements Sandbox {
       const { reason: why } = await this.whenReady();
       if (this.#run === undefined) throw new StewardError(why?.code ?? "gateway_unavailable", why?.detail);
       return this.#run.sandbox.request(port, request);
+    });
+  }
+
+  /** Starts the gateway and joins a chat page with it. @returns false if it does not answer */
+  joinPage(page: PageSocket, headers: Record<string, string>): Promise<boolean> {
+    return this.during(async () => {
+      const { state } = await this.whenReady();
+      if (state !== "ready" || this.#run === undefined) return false;
+      return this.#run
+        .openSocket(headers, (socket) => this.pages.join(page, socket))
+        .then(() => true)
+        .catch(() => false);
     });
   }
 

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { Delivery } from "../../contract/delivery.ts";
+import { BROWSER_HEADER } from "../../contract/chat.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
-import type { TenantId } from "../../contract/tenant.ts";
+import { type TenantId, tenantOf } from "../../contract/tenant.ts";
 import type { EdgeOptions } from "../../edge/app.ts";
 import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
 import type { AttemptResult, Deliver } from "../../edge/ledger/dispatcher.ts";
@@ -19,6 +20,7 @@ import { writeFileAtomic } from "../../process/files.ts";
 import type { NodeSql } from "../ledger.ts";
 import { Timer } from "../timer.ts";
 import { sharedConfigPath, TenantGateway, type TenantSurroundings } from "./gateway.ts";
+import type { BrowserGateways } from "./pages.ts";
 import { TenantLedgers } from "./ledgers.ts";
 
 /** Interval of the looks at idle gateways, due schedules, the config file and what there is to report. */
@@ -36,7 +38,7 @@ export interface HostTenancyOptions extends Omit<TenantSurroundings, "sharedConf
   sql: NodeSql;
   /** The data directory of the deployment. */
   home: string;
-  /** The sandbox that serves browsers and the deployment. */
+  /** The sandbox that serves the deployment. */
   sandbox: Sandbox;
   /** See {@link DeliverOptions}. */
   record: DeliverOptions["record"];
@@ -100,6 +102,11 @@ export class HostTenancy {
         void gate.change(grant, gateway).catch((error: unknown) => {
           log.warn("a chat's gateway was not told of changed rights", { tenant, error: String(error) });
         });
+      },
+      changeBrowser: (tenant, role) => {
+        const { gate, gateway } = this.#chat(tenant);
+        if (role === undefined) gate.close();
+        gateway.pages.closePages(role === undefined ? "revoked" : "restart");
       },
       wakeAt: (time) => this.#outboxAt.set(time),
       fetch: broker.fetch,
@@ -209,6 +216,23 @@ export class HostTenancy {
       return this.#reception.roster.list(query);
     },
     knows: async (tenant) => this.#reception.roster.has(tenant),
+  };
+
+  /** The browsers, as their pages reach them. */
+  readonly browsers: BrowserGateways = {
+    enter: (...asked) => this.#reception.enter(...asked),
+    join: (browser, page, headers) => {
+      const { gate, gateway } = this.#chat(tenantOf({ platform: "web", chat: browser.deviceId }));
+      gate.open();
+      const named = { ...headers, [BROWSER_HEADER]: encodeURIComponent(JSON.stringify(browser)) };
+      return gateway.joinPage(page, named);
+    },
+  };
+
+  /** Returns a paired browser's sandbox; `undefined` for any other browser. */
+  readonly sandboxOf = async (deviceId: string): Promise<Sandbox | undefined> => {
+    const tenant = tenantOf({ platform: "web", chat: deviceId });
+    return this.#reception.roster.has(tenant) ? this.#chat(tenant).gateway : undefined;
   };
 
   /** Answers a request to the broker that names a chat; `undefined` for any other request. */

@@ -27,7 +27,7 @@ it("says what the socket's address is", async () => {
   expect(await plain.json()).toMatchObject({ code: "chat_upgrade_required" });
 });
 
-const TICKET = "t".repeat(43);
+const TICKET = `${"d".repeat(64)}.${"t".repeat(43)}`;
 const FILE = `/chat/files/${"f".repeat(22)}`;
 
 /** The edge of a gateway that answers a request for a file, and what that was asked. */

@@ -3,6 +3,7 @@ import type { Delivery, Platform } from "../../../runtime/contract/delivery.ts";
 import { readAccessRules } from "../../../runtime/edge/tenants/access-rules.ts";
 import { TenantDesk } from "../../../runtime/edge/tenants/desk.ts";
 import { operateOnPeople } from "../../../runtime/edge/tenants/operations.ts";
+import { Browsers } from "../../../runtime/edge/tenants/browsers.ts";
 import { People } from "../../../runtime/edge/tenants/people.ts";
 import { placeOf } from "../../../runtime/edge/tenants/place.ts";
 import { tenantOf } from "../../../runtime/contract/tenant.ts";
@@ -37,7 +38,8 @@ function stage(config?: object) {
     const place = placeOf(event);
     return desk.introduce(place === undefined ? "slack-none" : tenantOf(place.chat), event);
   };
-  return { people, introduce, said, met, changes };
+  const browsers = new Browsers({ sql: ledger.sql, onChange: () => {}, clock: () => ledger.now });
+  return { people, browsers, introduce, said, met, changes };
 }
 
 const ADA = { id: 42, is_bot: false, first_name: "Ada", username: "ada" };
@@ -141,9 +143,9 @@ test("a direct command on Discord names its sender", async () => {
 });
 
 test("the operations about people run without a container", async () => {
-  const { people, introduce } = stage();
+  const { people, browsers, introduce } = stage();
   await introduce("telegram", toBot);
-  const run = (operation: string, input: object) => operateOnPeople(people, { operation, input });
+  const run = (operation: string, input: object) => operateOnPeople(people, browsers, { operation, input });
   const code = people.on("telegram").pending()[0]?.code ?? "";
 
   expect(await run("pairing list", { channel: "telegram" })).toMatchObject({

@@ -1,0 +1,67 @@
+import { type AdmittedBrowser, CHAT_CLOSE, CHAT_MESSAGE_BYTES } from "../../contract/chat.ts";
+import { ERRORS } from "../../contract/errors.ts";
+import { DeviceDoor } from "../../shared/device-door.ts";
+import { type DeviceEntry, grantedTo, type NewDevice, type PairedDevice } from "../../shared/devices.ts";
+import { closeSocket, type PageSocket, sendOn } from "../page-sockets.ts";
+
+const HELLO_MS = 10_000;
+/** Interval of the questions whether an operator has settled a request. */
+const LOOK_MS = 2_000;
+/** Interval of the attempts while the browser's own sandbox starts, and their number. */
+const START_MS = 1_000;
+const MOST_STARTS = 60;
+
+/** Dependencies of {@link receiveBrowser}. */
+export interface BrowserDoorOptions {
+  origin: string;
+  remoteIp: string;
+  /** See `Devices.enter`. */
+  enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
+  /** Joins the page with the browser's own gateway, and starts that. @returns false while it does not answer */
+  open(browser: AdmittedBrowser): Promise<boolean>;
+}
+
+/**
+ * Lets a page's browser in where each one has a sandbox of its own, and joins its socket with its gateway's. A stranger's
+ * page waits here for an approval, without a container.
+ */
+export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): void {
+  let isJoined = false;
+  let isEnded = false;
+  const door = new DeviceDoor({
+    ...options,
+    wire: {
+      send: (message) => sendOn(page, JSON.stringify(message)),
+      close: (code, reason) => closeSocket(page, code, reason),
+    },
+    onPaired: (device) => void join(device).catch(() => closeSocket(page, CHAT_CLOSE.restart, "failed")),
+  });
+  const late = setTimeout(() => door.isNew && door.close(CHAT_CLOSE.late, "no hello"), HELLO_MS);
+  const looks = setInterval(() => void door.look(), LOOK_MS);
+  const end = (): void => {
+    isEnded = true;
+    clearTimeout(late);
+    clearInterval(looks);
+  };
+
+  async function join(device: PairedDevice): Promise<void> {
+    const { deviceId, displayName } = device;
+    for (let attempt = 0; attempt < MOST_STARTS; attempt += 1) {
+      if (isEnded) return;
+      isJoined = await options.open({ deviceId, displayName, role: grantedTo(device) });
+      if (isJoined) return clearInterval(looks);
+      await new Promise((resolve) => setTimeout(resolve, START_MS));
+    }
+    closeSocket(page, CHAT_CLOSE.restart, ERRORS.gateway_unavailable.cause);
+  }
+
+  page.addEventListener("message", ({ data }) => {
+    if (isJoined) return;
+    const isShort = typeof data === "string" && data.length <= CHAT_MESSAGE_BYTES;
+    if (door.isOpen && isShort) return void door.receive(data);
+    // Nothing is to be said before the welcome.
+    closeSocket(page, CHAT_CLOSE.invalid, "not in this order");
+  });
+  page.addEventListener("close", end);
+  page.addEventListener("error", end);
+}

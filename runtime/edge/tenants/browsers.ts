@@ -1,0 +1,66 @@
+import type { GrantedRole } from "../../contract/config/rights.ts";
+import { type DeviceLists, type DeviceRequest, Devices, type PairedDevice } from "../../shared/devices.ts";
+import type { Sql } from "../ledger/sql.ts";
+import type { Clock } from "../ports.ts";
+
+/** Dependencies of {@link Browsers}. */
+interface BrowsersOptions {
+  sql: Sql;
+  /** An operator has changed the rights of a browser; `role` is absent for one that was revoked. */
+  onChange(deviceId: string, role: GrantedRole | undefined): void;
+  clock: Clock;
+}
+
+/** The browsers that wait for approval, and those that have it. */
+export class Browsers extends Devices {
+  readonly #lists: DeviceLists;
+  readonly #onChange: BrowsersOptions["onChange"];
+
+  constructor({ sql, onChange, clock }: BrowsersOptions) {
+    sql.all("CREATE TABLE IF NOT EXISTS browsers (name TEXT PRIMARY KEY, list TEXT NOT NULL) WITHOUT ROWID");
+    const read = <T>(name: string): T[] => {
+      const [row] = sql.all("SELECT list FROM browsers WHERE name = ?", name);
+      return row === undefined ? [] : (JSON.parse(String(row["list"])) as T[]);
+    };
+    const write = (name: string, list: readonly unknown[]): void => {
+      sql.all("INSERT OR REPLACE INTO browsers (name, list) VALUES (?, ?)", name, JSON.stringify(list));
+    };
+    const lists: DeviceLists = {
+      pending: () => read<DeviceRequest>("pending"),
+      paired: () => read<PairedDevice>("paired"),
+      writePending: (list) => write("pending", list),
+      writePaired: (list) => write("paired", list),
+      change: (work) => work(),
+      // Nothing asks for it: a browser proves its key.
+      token: () => crypto.randomUUID(),
+      clock,
+    };
+    super(lists);
+    this.#lists = lists;
+    this.#onChange = onChange;
+  }
+
+  override grant(deviceId: string, role: GrantedRole): PairedDevice | undefined {
+    const device = super.grant(deviceId, role);
+    if (device !== undefined) this.#onChange(deviceId, role);
+    return device;
+  }
+
+  override revoke(deviceId: string): PairedDevice | undefined {
+    const device = super.revoke(deviceId);
+    if (device !== undefined) this.#onChange(deviceId, undefined);
+    return device;
+  }
+
+  /** Takes browsers over that were approved while one sandbox served every chat. What is known here stays. */
+  adopt(devices: readonly PairedDevice[]): void {
+    const known = new Map(this.paired().map((device) => [device.deviceId, device]));
+    for (const device of devices) if (!known.has(device.deviceId)) known.set(device.deviceId, device);
+    this.#lists.writePaired([...known.values()]);
+  }
+
+  /** Replaces the browsers by those of a sandbox that served every chat meanwhile. */
+  replace(devices: readonly PairedDevice[]): void {
+    this.#lists.writePaired(devices);
+  }
+}

@@ -1,0 +1,154 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { CHAT_CLOSE } from "../../runtime/contract/chat.ts";
+import { tenantOf } from "../../runtime/contract/tenant.ts";
+import { newDevice, openPage } from "../runtime/support/webchat.ts";
+import { eventually } from "../runtime/support/processes.ts";
+import { hostByChat } from "../support/host-tenants.ts";
+import { byChat as startByChat } from "../support/tenants.ts";
+
+const SOON = { timeout: 60_000 };
+const LONG = { timeout: 180_000 };
+
+type Service = Pick<Awaited<ReturnType<typeof startByChat>>, "cli" | "origin" | "stop">;
+
+/** Browsers of a service. */
+function browsersOf<S extends Service>(service: S) {
+  onTestFinished(service.stop);
+  const device = newDevice();
+  const connect = async (whose = device) => openPage(await service.origin(), whose);
+  /** Pairs a device, and returns its page. */
+  const paired = async (whose = device) => {
+    const page = await connect(whose);
+    const { command } = await page.got("pairing");
+    await service.cli(command.replace("steward ", ""));
+    await page.got("welcome");
+    return page;
+  };
+  const tenant = (whose = device) => tenantOf({ platform: "web", chat: whose.deviceId });
+  return { ...service, device, connect, paired, tenant };
+}
+
+async function byChat(variables?: Record<string, string>) {
+  const service = await startByChat(variables);
+  const running = async (): Promise<string[]> => {
+    const all = (await service.environs()).map(
+      (environ) => /STEWARD_TENANT=(\S*?)\0/.exec(environ)?.[1] ?? "",
+    );
+    return [...new Set(all)].sort();
+  };
+  return { ...browsersOf(service), running };
+}
+
+async function onHost(variables?: Record<string, string>) {
+  const host = await hostByChat(variables);
+  await host.inState("ready");
+  return browsersOf({ ...host, origin: async () => host.url });
+}
+
+const IS_ROOT = process.getuid?.() === 0;
+const targets = [
+  { target: "the Worker", start: byChat },
+  ...(IS_ROOT ? [{ target: "a host", start: onHost }] : []),
+];
+
+describe.each(targets)("browsers on $target on which each chat has its own sandbox", LONG, ({ start }) => {
+  test("a stranger's browser waits for its approval without a container, then has one of its own", async () => {
+    const { connect, cli, running, tenant, device } = await start();
+    const page = await connect();
+    const { requestId } = await page.got("pairing");
+    expect(await cli("devices list")).toContain(requestId.slice(0, 12));
+    expect(await running()).toEqual([]);
+
+    expect(await cli(`devices approve ${requestId.slice(0, 12)}`)).toContain("Approved device");
+    await page.got("welcome");
+    expect(await running()).toEqual([tenant()]);
+    page.send({ type: "say", id: "message-1", text: "hello from a browser" });
+    expect((await page.got("answer", "message-1")).text).toContain("hello from a browser");
+    expect(await running()).toEqual([tenant()]);
+    expect(await cli("devices list")).toContain(device.deviceId.slice(0, 12));
+  });
+
+  test("two browsers share nothing, and a role that changes counts from the next connection on", async () => {
+    const { paired, connect, cli, running, tenant, device } = await start();
+    const other = newDevice();
+    const [mine, theirs] = [await paired(), await paired(other)];
+    expect(await running()).toEqual([tenant(), tenant(other)].sort());
+    mine.send({ type: "say", id: "message-1", text: "the word is heliotrope" });
+    await mine.got("answer", "message-1");
+    theirs.send({ type: "say", id: "message-2", text: "/whoami" });
+    expect((await theirs.got("answer", "message-2")).text).not.toContain("heliotrope");
+    expect(
+      (await (await connect(other)).got("welcome")).history.map(({ text }) => text).join(),
+    ).not.toContain("heliotrope");
+
+    await cli(`devices grant ${device.deviceId.slice(0, 12)} operator`);
+    expect(await mine.closed()).toBe(CHAT_CLOSE.restart);
+    const again = await connect();
+    await again.got("welcome");
+    again.send({ type: "say", id: "message-3", text: "/whoami" });
+    expect((await again.got("answer", "message-3")).text).toContain("operator");
+  });
+
+  test("a revoked browser is closed at once, and its container is not started again", async () => {
+    const { paired, connect, cli, device, running } = await start({ SANDBOX_SLEEP_AFTER: "2s" });
+    const page = await paired();
+    await cli(`devices revoke ${device.deviceId.slice(0, 12)}`);
+    expect(await page.closed()).toBe(CHAT_CLOSE.revoked);
+    await expect.poll(running, SOON).toEqual([]);
+    expect(await (await connect()).closed()).toBe(CHAT_CLOSE.revoked);
+    expect(await running()).toEqual([]);
+  });
+
+  test("a browser wakes its sandbox as often as its person writes, and finds what was said", async () => {
+    const { paired, connect, running } = await start({ SANDBOX_SLEEP_AFTER: "2s" });
+    const page = await paired();
+    page.send({ type: "say", id: "message-0", text: "round 0" });
+    await page.got("answer", "message-0");
+    // More often than strangers may wake a container in an hour.
+    for (let round = 1; round <= 4; round += 1) {
+      await expect.poll(running, SOON).toEqual([]);
+      const next = await connect();
+      const { history } = await next.got("welcome");
+      expect(history.map(({ text }) => text)).toContain(`round ${round - 1}`);
+      next.send({ type: "say", id: `message-${round}`, text: `round ${round}` });
+      await next.got("answer", `message-${round}`);
+    }
+  });
+
+  test("a request that is rejected ends the page's connection", async () => {
+    const { connect, cli, running } = await start();
+    const page = await connect();
+    const { requestId } = await page.got("pairing");
+    await cli(`devices reject ${requestId.slice(0, 12)}`);
+    expect(await eventually(() => page.closeCode())).toBe(CHAT_CLOSE.late);
+    expect(await running()).toEqual([]);
+  });
+});
+
+test("a browser of before keeps its access and what was said, there and back", LONG, async () => {
+  const world = await byChat({ TENANCY: "shared" });
+  const { paired, connect, cli, deploy, environments, tenant } = world;
+  await world.ready();
+  const page = await paired();
+  page.send({ type: "say", id: "message-1", text: "said before" });
+  await page.got("answer", "message-1");
+  await cli("backup create");
+
+  await deploy({ TENANCY: "chat" });
+  const moved = await connect();
+  expect((await moved.got("welcome")).history.map(({ text }) => text)).toContain("said before");
+  expect(await environments(tenant())).not.toEqual([]);
+  moved.send({ type: "say", id: "message-2", text: "said meanwhile" });
+  await moved.got("answer", "message-2");
+  const other = newDevice();
+  await paired(other);
+  await cli("backup create", tenant());
+
+  await deploy({ TENANCY: "shared" });
+  await world.ready();
+  const back = await (await connect()).got("welcome");
+  expect(back.history.map(({ text }) => text)).toEqual(
+    expect.arrayContaining(["said before", "said meanwhile"]),
+  );
+  await (await connect(other)).got("welcome");
+});
