@@ -58,6 +58,21 @@ test(
   },
 );
 
+test("an operator who writes to the bot is told of a stranger, once", { timeout: 120_000 }, async () => {
+  const { postSlack, read, cli, containers } = await byChat();
+  await postSlack(said("D2", "UOPS", "let me in"));
+  await expect.poll(() => read("D2").join("\n"), SOON).toContain("Your pairing code:");
+  await cli("pairing grant slack UOPS operator");
+  for (const text of ["may I?", "may I now?"]) await postSlack(said("D1", "UANN", text));
+  await expect.poll(() => read("D1").length, SOON).toBeGreaterThan(0);
+  const code = /pairing code: (\w{8})/.exec(read("D1").join("\n"))?.[1] ?? "none";
+  await expect
+    .poll(() => read("D2").join("\n"), SOON)
+    .toContain(`UANN: steward pairing approve slack ${code}`);
+  expect(read("D2").filter((text) => text.includes("UANN"))).toHaveLength(1);
+  expect(await containers()).toBe(0);
+});
+
 test(
   "who was let in before the chats had sandboxes of their own is let in",
   { timeout: 120_000 },

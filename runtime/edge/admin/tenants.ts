@@ -126,16 +126,21 @@ function update({ begun, answering, failing }: Renewal): Markup {
   return answering < begun ? html`<p class="soft">${progress} The others follow.</p>` : html``;
 }
 
+/** Characters of a browser's id that its row shows, as the list of browsers does. */
+const SHORT = 12;
+
+// The ledger does not count what a browser says: its page keeps a message until it is answered.
 function tenantRow({ id, firstSeenAt, report }: Tenant, now: number): Markup {
   const { platform, chat } = chatOfTenant(id);
+  const isBrowser = platform === "web";
   const title = platform === "web" ? "Browser" : PLATFORM_TITLES[platform];
   const { counts } = report ?? {};
   return html`<tr>
-    <th scope="row">${title} <code>${chat}</code></th>
+    <th scope="row">${title} <code>${isBrowser ? chat.slice(0, SHORT) : chat}</code></th>
     <td>${report?.problem?.detail ?? (report?.running ? "Awake" : "Asleep")}</td>
     <td>${age(Date.parse(report?.usedAt ?? firstSeenAt), now)}</td>
-    <td class="number">${counts?.answered ?? 0}</td>
-    <td class="number">${(counts?.waiting ?? 0) + (counts?.delivering ?? 0)}</td>
+    <td class="number">${isBrowser ? "" : (counts?.answered ?? 0)}</td>
+    <td class="number">${isBrowser ? "" : (counts?.waiting ?? 0) + (counts?.delivering ?? 0)}</td>
     <td>${choice(id, "Show")}</td>
   </tr>`;
 }

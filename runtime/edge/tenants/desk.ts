@@ -14,6 +14,7 @@ import type { Standing } from "./ports.ts";
 /** Lists of one platform: who was approved, and who asks. */
 export interface Lists {
   granted(sender: string): GrantedRole | undefined;
+  pending(): PairingRequest[];
   request(sender: string, meta: Record<string, string>): PairingRequest | undefined;
 }
 
@@ -26,6 +27,8 @@ export interface TenantDeskOptions {
   meet(tenant: TenantId): void;
   /** Remembers where a sender talks to the bot. */
   place(platform: Platform, sender: string, tenant: TenantId): void;
+  /** A sender asks for the first time. */
+  onRequest(platform: Platform): void;
   /** Answers an event in its chat, if it may have been meant for the bot. Rejects if the platform refuses the text. */
   say(event: Delivery, text: string): Promise<void>;
 }
@@ -56,7 +59,7 @@ export class TenantDesk {
   }
 
   async #direct(access: ChannelAccess, { chat, sender, meta }: Whose, event: Delivery): Promise<Standing> {
-    const { lists, place, say } = this.#options;
+    const { lists, place, say, onRequest } = this.#options;
     const { platform } = event;
     const decision = access.direct(sender);
     place(platform, sender, tenantOf(chat));
@@ -67,8 +70,12 @@ export class TenantDesk {
     const { answer, reason } = decision;
     if (answer === "refuse") await say(event, unknownSenderText(platform, sender));
     if (answer === "pair") {
+      const isKnown = lists(platform)
+        .pending()
+        .some(({ id }) => id === sender);
       const request = lists(platform).request(sender, meta);
       await say(event, pairingText(platform, sender, request?.code));
+      if (request !== undefined && !isKnown) onRequest(platform);
     }
     return left(reason);
   }

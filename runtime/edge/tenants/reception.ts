@@ -1,6 +1,9 @@
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { OperationReply, OperationRequest } from "../../contract/control.ts";
-import { type Delivery, type Platform, platformSchema } from "../../contract/delivery.ts";
+import { type Delivery, PLATFORM_TITLES, type Platform, platformSchema } from "../../contract/delivery.ts";
+import { AGENT } from "../../contract/names.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { PairingRequest } from "../../shared/pairing-list.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { type Approvals, chatOfTenant, type TenantId, tenantOf } from "../../contract/tenant.ts";
 import type { Environment } from "../../contract/variables.ts";
@@ -23,6 +26,10 @@ import { TenantOutbox } from "./outbox.ts";
 import { People } from "./people.ts";
 import type { Grant, Standing } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
+
+/** Requests that operators are told of at a time. */
+const MOST_SHOWN = 5;
+const LONGEST_NAME = 60;
 
 /** Wait before approvals are stored again that were not taken. */
 const KEEP_AGAIN_MS = 60_000;
@@ -93,6 +100,11 @@ export class TenantReception {
       lists: (platform) => this.#people.on(platform),
       meet: (tenant) => this.roster.meet(tenant),
       place: (...where) => this.#people.meet(...where),
+      onRequest: (platform) => {
+        this.#tellOperators(platform).catch((error: unknown) => {
+          log.warn("operators were not told of a request", { platform, error: String(error) });
+        });
+      },
       say: async (event, text) => {
         const request = messageTo(event, text, environment);
         if (request !== undefined) await post(event.platform, request, fetch);
@@ -200,6 +212,21 @@ export class TenantReception {
     return channelAccess(rules, this.#people.on(platform));
   }
 
+  /** Tells the operators who write directly to the bot that somebody waits for them. */
+  async #tellOperators(platform: Platform): Promise<void> {
+    const { readConfig, environment } = this.#options;
+    const config = await readConfig();
+    const text = waitingText(platform, this.#people.on(platform).pending(), environment["PUBLIC_ORIGIN"]);
+    for (const on of platformSchema.options) {
+      const named = (readAccessRules(config, on) ?? this.#rules.get(on))?.operators ?? [];
+      for (const operator of new Set([...named, ...this.#people.on(on).operators()])) {
+        const tenant = this.#people.directChat(on, operator);
+        if (tenant !== undefined) this.#outbox.add(tenant, text);
+      }
+    }
+    this.#schedule();
+  }
+
   /** Tells a sender of its approval, and has its chat ask again. */
   #rightsChanged(platform: Platform, sender: string, role: GrantedRole | undefined): void {
     const tenant = this.#people.directChat(platform, sender);
@@ -214,4 +241,19 @@ export class TenantReception {
     const { nextAt } = this.#outbox;
     if (nextAt !== undefined) this.#options.wakeAt(nextAt);
   }
+}
+
+/** Returns what operators read about those who ask to be let in, the last one first. */
+function waitingText(platform: Platform, requests: readonly PairingRequest[], origin = ""): string {
+  const lines = requests
+    .slice(-MOST_SHOWN)
+    .toReversed()
+    .map(({ id, code, meta: { username = "" } = {} }) => {
+      // The name is a stranger's word, and need not be his.
+      const name = username.replaceAll(/[^\w.-]/g, "").slice(0, LONGEST_NAME);
+      return `${id}${name && ` (${name})`}: ${AGENT} pairing approve ${platform} ${code}`;
+    });
+  const more = requests.length > lines.length ? [`${requests.length - lines.length} others wait.`] : [];
+  const title = `Asks for access on ${PLATFORM_TITLES[platform]}, with the command that lets in:`;
+  return [title, ...lines, ...more, `Or use the page ${origin}${ROUTES.devicesPage.path}`].join("\n");
 }

@@ -17,6 +17,7 @@ function stage(config?: object) {
   const ledger = new LedgerStage();
   onTestFinished(() => ledger.close());
   const [said, met, changes]: [string[], string[], unknown[]] = [[], [], []];
+  const requests: Platform[] = [];
   const people = new People({
     sql: ledger.sql,
     onChange: (...change) => void changes.push(change),
@@ -32,6 +33,7 @@ function stage(config?: object) {
     meet: (tenant) => void met.push(tenant),
     place: (...where) => people.meet(...where),
     say: async (_, text) => void said.push(text),
+    onRequest: (platform) => void requests.push(platform),
   });
   const introduce = (platform: Platform, payload: Record<string, unknown>) => {
     const event: Delivery = { id: "1", platform, conversation: "c", receivedAt: 0, payload };
@@ -39,7 +41,7 @@ function stage(config?: object) {
     return desk.introduce(place === undefined ? "slack-none" : tenantOf(place.chat), event);
   };
   const browsers = new Browsers({ sql: ledger.sql, onChange: () => {}, clock: () => ledger.now });
-  return { people, browsers, introduce, said, met, changes };
+  return { people, browsers, introduce, said, met, changes, requests };
 }
 
 const ADA = { id: 42, is_bot: false, first_name: "Ada", username: "ada" };
@@ -47,7 +49,7 @@ const toBot = { message: { chat: { id: 42, type: "private" }, from: ADA, text: "
 const inGroup = { message: { chat: { id: -7, type: "group" }, from: ADA, text: "hello" } };
 
 test("a stranger gets a code, the same at each question, and no sandbox", async () => {
-  const { people, introduce, said, met } = stage();
+  const { people, introduce, said, met, requests } = stage();
   const refused = { admitted: false, note: "the sender is not approved" };
   expect(await introduce("telegram", toBot)).toEqual(refused);
   expect(await introduce("telegram", toBot)).toEqual(refused);
@@ -56,6 +58,8 @@ test("a stranger gets a code, the same at each question, and no sandbox", async 
   expect(said[0]).toContain(`Your pairing code: ${request?.code}`);
   expect(said[1]).toBe(said[0]);
   expect(met).toEqual([]);
+  // Operators are told once.
+  expect(requests).toEqual(["telegram"]);
 });
 
 test("an approved sender gets a sandbox with the rights of the approval", async () => {

@@ -103,6 +103,7 @@ async function introduction(approvals: number) {
     meet: () => {},
     place: (...where) => people.meet(...where),
     say: async () => undefined,
+    onRequest: () => {},
   });
   const introduce = async (id: number) => {
     clear();
