@@ -121,7 +121,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.ready.path, readiness(options));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 
-  app.get(ROUTES.chat.path, chat(sandbox));
+  app.get(ROUTES.chat.path, chat(tenants === undefined ? sandbox : undefined));
   app.get(ROUTES.chatSocket.path, chatSocket());
   app.get(
     ROUTES.chatFile.path,

@@ -60,10 +60,14 @@ button { font: inherit; border: 1px solid var(--line); border-radius: 8px; paddi
 const STYLE_ELEMENT = `<style>${CHAT_STYLE}</style>`;
 const SCRIPT_ELEMENT = `<script type="module">${CHAT_SCRIPT}</script>`;
 
-/** `GET /chat`: the page, identical for everyone. Like a visit to `/`, it wakes a sleeping container. */
-export function chat(sandbox: Sandbox): Handler {
+/**
+ * `GET /chat`: the page, identical for everyone. Like a visit to `/`, it wakes a sleeping container.
+ *
+ * @param sandbox The sandbox of all browsers; `undefined` if each has its own, which starts when its page is let in.
+ */
+export function chat(sandbox: Sandbox | undefined): Handler {
   return async function handleChat(context) {
-    await sandbox.wake("visitor");
+    await sandbox?.wake("visitor");
     context.header("content-security-policy", await chatContentSecurityPolicy(new URL(context.req.url).host));
     return context.html(chatPage());
   };

@@ -3,6 +3,7 @@ import { CHAT_CLOSE } from "../../runtime/contract/chat.ts";
 import { tenantOf } from "../../runtime/contract/tenant.ts";
 import { newDevice, openPage } from "../runtime/support/webchat.ts";
 import { eventually } from "../runtime/support/processes.ts";
+import { browserIsMissing, openBrowser } from "../support/browser.ts";
 import { hostByChat } from "../support/host-tenants.ts";
 import { byChat as startByChat } from "../support/tenants.ts";
 
@@ -152,3 +153,25 @@ test("a browser of before keeps its access and what was said, there and back", L
   );
   await (await connect(other)).got("welcome");
 });
+
+test.skipIf(browserIsMissing)(
+  "the chat page of a browser with its own sandbox says what it waits for",
+  LONG,
+  async () => {
+    const { cli, origin, running } = await byChat({ SANDBOX_SLEEP_AFTER: "2s" });
+    const page = await openBrowser();
+    await page.goto(`${await origin()}/chat`);
+    await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
+    expect(await running()).toEqual([]);
+    await cli(`devices approve ${await page.locator("#request").textContent()}`);
+    const state = () => page.locator("#state").textContent();
+    await expect.poll(state, SOON).toBe("Connected");
+
+    await expect.poll(state, SOON).toBe("Asleep until you write");
+    await page.locator("#text:enabled").fill("hello from a page");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => page.locator("article:not(.own)").last().textContent(), SOON)
+      .toContain("hello from a page");
+  },
+);
