@@ -161,11 +161,13 @@ test(
   "a config that an operator saves reaches the chats' running containers, on any chat's page",
   { timeout: 120_000 },
   async () => {
-    const { postSlack, read, cli, ask, environments, origin } = await byChat();
+    const { postSlack, read, cli, ask, environments, origin, inState } = await byChat();
     await postSlack(said("C1", "U1", "hello C1"));
     await expect.poll(() => read("C1").join(), SOON).toContain("hello C1");
     const [before] = await environments("slack-C1");
     await cli("status");
+    // Its first start writes the config.
+    await inState("ready");
     const page = await (await ask("/_admin/config/edit?chat=slack-C1")).text();
     const expected = /name="expected" value="(\w+)"/.exec(page)?.[1] ?? "";
     const text = JSON.stringify({ agent: { noticeAfter: "90s" }, channels: { slack: { enabled: true } } });
