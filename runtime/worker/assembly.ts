@@ -66,7 +66,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const signatures = new SignatureStore(sql, clock);
   activity.deployed(VERSION, variables[BUNDLE_VARIABLE] ?? FROM_SOURCE);
   const alarm = new Alarm({ storage: ctx.storage, waitUntil });
-  void ctx.blockConcurrencyWhile(() => alarm.load());
+  const loaded = ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
   // Access: a chat that is not let in gets no container.
@@ -124,6 +124,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     onStart: () => {
       duty.started();
       exports.forget();
+      agenda.schedule();
     },
     onStop: () => {
       duty.ended();
@@ -206,6 +207,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     environment: variables,
     record: (entry) => activity.record(entry),
     wakeAt: (time) => alarm.wakeAt(time),
+    onRecord: () => agenda.schedule(),
     ...background,
   });
   const chat = new ChatRelay({
@@ -256,6 +258,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       ...background,
     }),
   );
+  // Not before the alarm is read: the object may have been made for it.
+  waitUntil(Promise.all([loaded, container.adopted]).then(() => agenda.schedule()));
   return {
     store,
     ledger,
@@ -283,6 +287,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       gate?.expectSchedules();
       if (tenant === undefined || gate?.mayRun !== true) return;
       await remoteDirectory(env).meet(tenant);
+      gateway.renewActivityTimeout();
       const { state: now, reason } = await container.whenReady();
       gateway.renewActivityTimeout();
       if (now !== "ready") throw new StewardError(reason?.code ?? "gateway_not_ready", reason?.detail);

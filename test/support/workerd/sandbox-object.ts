@@ -37,6 +37,7 @@ let reported: unknown;
 const DIRECTORY = {
   getByName: () => ({
     introduce: () => answer(() => ({ admitted: true })),
+    meet: () => answer(() => {}),
     report: (_tenant: string, report: TenantReport) => answer(() => void (reported = report.problem)),
     mayRenew: () => answer(() => true),
     configChanged: () => answer(() => {}),
@@ -119,6 +120,9 @@ export class Sandbox extends Real {
       admit: (event: Delivery) => received(this.admit(event)),
       end: () => this.#container.end(),
       evict: () => this.ctx.abort("evicted"),
+      beginSchedules: () => received(this.beginSchedules()),
+      // As when a version that could not be built has used up the alarm's attempts.
+      dropAlarm: () => void (this.#storage.at = null),
       // At once, so that no object sees the container end.
       lose: () => {
         this.#container.end();
