@@ -87,59 +87,6 @@ test("an edit is recorded after its message alone, and one of an unknown message
   expect(await one.do<Seen>("seen")).toMatchObject({ starts: 0, running: false });
 });
 
-const CHAT = { TENANCY: "chat" };
-const FIRST = {
-  id: "Ev1",
-  platform: "slack",
-  conversation: "T1:C1",
-  receivedAt: 0,
-  payload: mention("hello", { chat: "C1" }),
-};
-
-test("a chat's first message has an alarm from its record on, and its container from its start on", async () => {
-  const { chat } = await sandboxObjects(CHAT);
-  // Its start takes long, and its answer longer.
-  await chat.do("fail", { mute: true });
-  await chat.do("admit", { ...FIRST, receivedAt: Date.now() });
-  const before = await chat.do<Seen>("seen");
-  expect(before.alarm).toBeGreaterThan(Date.now());
-  await expect.poll(() => chat.do<Seen>("seen")).toMatchObject({ running: true });
-  expect((await chat.do<Seen>("seen")).alarm).not.toBeNull();
-
-  await chat.do("lose").catch(() => undefined);
-  await chat.do("fail", {});
-  await chat.do("pass", 20_000);
-  expect(await chat.do<Seen>("seen")).toMatchObject({ starts: 2, running: true });
-});
-
-test("a container that is started for a schedule has an alarm before it is ready", async () => {
-  const { chat } = await sandboxObjects(CHAT);
-  await chat.do("fail", { mute: true });
-  void chat.do("beginSchedules").catch(() => undefined);
-  await expect.poll(() => chat.do<Seen>("seen")).toMatchObject({ running: true });
-  expect((await chat.do<Seen>("seen")).alarm).not.toBeNull();
-  await chat.do("end");
-});
-
-test("an object that is made while its container runs has an alarm, however it lost the one before", async () => {
-  const { one } = await sandboxObjects();
-  await one.do("wake");
-  await one.do("dropAlarm");
-  await one.do("evict").catch(() => undefined);
-  await expect.poll(async () => (await one.do<Seen>("seen")).alarm).not.toBeNull();
-});
-
-test("a version whose object cannot be built leaves the next one an alarm", async () => {
-  const { one } = await sandboxObjects();
-  await one.do("wake");
-  await one.do("deploy", { SANDBOX_SLEEP_AFTER: "some time" }).catch(() => undefined);
-  await expect(one.do("status")).rejects.toThrow("environment_invalid");
-  await one.do("pass", 3_600_000);
-  expect((await one.do<Seen>("seen")).alarm).toBeGreaterThan(Date.now() + 3_600_000);
-  await one.do("deploy", {}).catch(() => undefined);
-  expect(await one.do("status")).toMatchObject({ state: "ready" });
-});
-
 /** The whole Worker, whose object can be given a ledger of a newer version. */
 const WORKER = `
   import worker from "./runtime/worker/worker.ts";

@@ -40,6 +40,8 @@ export class StandInContainer {
   answered = 0;
   /** Called at the start of each request, for what happens meanwhile. */
   before: (call: string) => Promise<void> = async () => {};
+  /** Called before each answer. */
+  after: (call: string) => Promise<void> = async () => {};
   #listensAt = 0;
   #generations = new Map<string, string>();
 
@@ -107,6 +109,13 @@ export class StandInContainer {
     if (call === "GET /status") return Response.json(this.#status());
     if (call !== "GET /revision") this.calls.push(call);
     await this.before(call);
+    const answer = await this.#answer(request, call);
+    await this.after(call);
+    return answer;
+  }
+
+  async #answer(request: Request, call: string): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
     if (this.failing.some((one) => call.startsWith(one))) return refusal("disk_full");
     if (call === "GET /revision") return Response.json({ revision: JSON.stringify(this.data) });
     if (pathname === "/generations") return this.#snapshot(((await request.json()) as { id: string }).id);
@@ -125,10 +134,10 @@ export class StandInContainer {
   }
 
   #status(): object {
-    const held = { state: "starting", since: "", restarts: 0 };
-    if (this.gateway === "held") return held;
-    if (this.data.config !== BROKEN) return { ...held, state: "ready" };
-    return { ...held, state: "crash-looping", reason: reason("config_invalid") };
+    const status = { state: "starting", since: "", restarts: 0 };
+    if (this.gateway === "held") return { ...status, start: { at: "", phase: "restoring" } };
+    if (this.data.config !== BROKEN) return { ...status, state: "ready" };
+    return { ...status, state: "crash-looping", reason: reason("config_invalid") };
   }
 
   #config(): { text: string | null; sha256: string | null } {

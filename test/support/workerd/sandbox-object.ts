@@ -137,6 +137,14 @@ export class Sandbox extends Real {
       seen: () => this.#seen(),
       writeAmid: (call: string, data: Partial<Data>) =>
         this.#amid(call, () => Object.assign(this.#container.data, data)),
+      evictAfter: (call: string, data: Partial<Data> = {}) => {
+        this.#container.after = async (one) => {
+          if (!one.startsWith(call)) return;
+          this.#container.after = async () => {};
+          Object.assign(this.#container.data, data);
+          this.ctx.abort("evicted");
+        };
+      },
       useAmid: (call: string) => this.#amid(call, () => this.request("supervisor", STATUS)),
       putAmid: (call: string, key: string, text: string) =>
         this.#amid(call, () => this.env.STATE.put(key, text)),
