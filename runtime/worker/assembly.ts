@@ -18,6 +18,7 @@ import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import { forgetDecision, type Gate, passOnGate, TenantGate } from "../edge/tenants/gate.ts";
+import type { Grant } from "../edge/tenants/ports.ts";
 import { TenantReporter } from "../edge/tenants/reporter.ts";
 import { brokerPath, tenantOfEvent } from "../edge/tenants/routing.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
@@ -260,6 +261,27 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   );
   // Not before the alarm is read: the object may have been made for it.
   waitUntil(Promise.all([loaded, container.adopted]).then(() => agenda.schedule()));
+  const beginSchedules = async (): Promise<void> => {
+    gate?.expectSchedules();
+    if (tenant === undefined || gate?.mayRun !== true) return;
+    await remoteDirectory(env).meet(tenant);
+    gateway.renewActivityTimeout();
+    const { state: now, reason } = await container.whenReady();
+    gateway.renewActivityTimeout();
+    if (now !== "ready") throw new StewardError(reason?.code ?? "gateway_not_ready", reason?.detail);
+  };
+  const changeRights = async (grant: Grant): Promise<void> => {
+    const changed = gate?.change(grant, gateway);
+    // A schedule may have come due since somebody's access was taken away, or may be new and its time unknown.
+    if (grant.role !== undefined && gate?.expectsSchedules === true && schedule.startAt === undefined)
+      waitUntil(
+        beginSchedules().catch((error: unknown) =>
+          log.warn("a chat's schedules wait", { error: String(error) }),
+        ),
+      );
+    agenda.schedule();
+    await changed;
+  };
   return {
     store,
     ledger,
@@ -283,16 +305,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       forgetDecision(memory);
       await container.whenDrained();
     },
-    beginSchedules: async () => {
-      gate?.expectSchedules();
-      if (tenant === undefined || gate?.mayRun !== true) return;
-      await remoteDirectory(env).meet(tenant);
-      gateway.renewActivityTimeout();
-      const { state: now, reason } = await container.whenReady();
-      gateway.renewActivityTimeout();
-      if (now !== "ready") throw new StewardError(reason?.code ?? "gateway_not_ready", reason?.detail);
-    },
-    gate,
+    beginSchedules,
+    changeRights,
     sleep,
   };
 }

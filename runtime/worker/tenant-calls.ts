@@ -51,7 +51,7 @@ export abstract class TenantCalls
 
   /** An operator has changed the rights of the person who writes in this chat. */
   changeRights(grant: Grant) {
-    return answer(() => this.parts.gate?.change(grant, this.parts.gateway));
+    return answer(() => this.parts.changeRights(grant));
   }
 
   /** Another tenant waits for a container: ends this one unless it is in use. */

@@ -34,6 +34,8 @@ export class StandInContainer {
   mute = false;
   /** Whether its gateway answers events; else it says nothing about them. */
   answers = false;
+  /** Time of its gateway's next schedule, ISO 8601. */
+  nextAt: string | undefined;
   /** Milliseconds that it takes for an answer. */
   answerMs = 0;
   /** Events that it has answered. */
@@ -100,7 +102,7 @@ export class StandInContainer {
       const end = { status: 200, body: { outcome: "answered" } };
       return new Response(deliveries.map((_, index) => `${JSON.stringify({ index, ...end })}\n`).join(""));
     }
-    return Response.json({ schedules: { count: 0, missed: 0 } });
+    return Response.json({ schedules: { count: 0, missed: 0, nextAt: this.nextAt } });
   }
 
   async #supervisor(request: Request): Promise<Response> {

@@ -1,6 +1,6 @@
 import type { Container, DurableObjectState, R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
-import type { TenantReport } from "../../../runtime/edge/tenants/ports.ts";
+import type { Grant, TenantReport } from "../../../runtime/edge/tenants/ports.ts";
 import type { WorkerEnvironment } from "../../../runtime/worker/environment.ts";
 import { remoteBackups } from "../../../runtime/worker/remote-backups.ts";
 import { answer, received } from "../../../runtime/worker/rpc.ts";
@@ -120,6 +120,8 @@ export class Sandbox extends Real {
       admit: (event: Delivery) => received(this.admit(event)),
       end: () => this.#container.end(),
       evict: () => this.ctx.abort("evicted"),
+      set: (what: { answers?: boolean; nextAt?: string }) => void Object.assign(this.#container, what),
+      changeRights: (grant: Grant) => received(this.changeRights(grant)),
       beginSchedules: () => received(this.beginSchedules()),
       // As when a version that could not be built has used up the alarm's attempts.
       dropAlarm: () => void (this.#storage.at = null),
