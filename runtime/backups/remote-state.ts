@@ -34,6 +34,8 @@ const configText: z.ZodMiniType<ConfigText> = z.object({
 const chatsReport: z.ZodMiniType<ChatsReport> = z.object({
   tenants: z.array(z.string()),
   scheduled: z.array(z.string()),
+  // A container of an earlier version does not say.
+  shared: z._default(z.boolean(), false),
   broughtBack: z.record(z.string(), z.string()),
 });
 const restoreReport: z.ZodMiniType<RestoreReport> = z.object({
