@@ -66,7 +66,7 @@ async function dockerSandbox({ bundle, log }: SandboxOptions, version: string): 
     // The application's image has the same name in the emulated registry as on this engine.
     mode: { kind: "docker", image: (reference) => reference, sidecarImage: sidecar.image },
     standInHost: await bridgeAddress(),
-    description: `a container on Docker ${version} (${image}; base ${base.source}, sidecar ${sidecar.source})`,
+    description: `a container on Docker ${version} (${image}; base ${base.source}, sidecar ${sidecar.source}; max_instances is not enforced)`,
   };
 }
 

@@ -43,13 +43,16 @@ export interface Deployed {
   namespaces: string[];
   /** The namespaces that a container application is tied to. */
   boundNamespaces: string[];
-  /** The most containers that a namespace's application runs at a time. Default of each: no limit. */
+  /**
+   * The most containers that a namespace's application runs at a time. Default of each: no limit. Not modelled on Docker,
+   * where workerd starts the containers itself and asks nobody.
+   */
   maxInstances?: Readonly<Record<string, number>>;
 }
 
 /**
  * How a class's container comes to be.
- * `docker`: through workerd's own `ctx.container` and a Docker engine. `image` maps the application's image
+ * `docker`: through workerd's own `ctx.container` and a Docker engine, without a bound on their number. `image` maps the application's image
  * reference to one that the engine has; `sidecarImage` is workerd's egress sidecar; `socket` defaults to
  * unix:///var/run/docker.sock.
  * `process`: `supervise.command` as a local process with a directory of its own below `supervise.dir`.

@@ -25,8 +25,8 @@ interface ChatExportsOptions {
 }
 
 /**
- * Gives a chat's own sandbox its part of the state that served every chat before: as a backup below the chat's prefix,
- * which the sandbox restores at its first start. Each step can be repeated, and the last one that is noted is the
+ * Gives a chat's own sandbox its part of the state that served every chat before, and the files that every chat may read:
+ * as a backup below the chat's prefix, which the sandbox restores at its first start. Each step can be repeated, and the last one that is noted is the
  * tenant's own.
  */
 export class ChatExports {
@@ -45,7 +45,7 @@ export class ChatExports {
 
   /**
    * Stores a chat's part, unless there is none, or the tenant has a newer state of its own. Starts the container only if
-   * it may have data of the chat.
+   * it may have data of the chat or shared files.
    *
    * @throws StewardError if the part cannot be copied now.
    */
@@ -84,10 +84,11 @@ export class ChatExports {
     const run = notes.read("startedAt");
     // A container that was started meanwhile has no data yet, and would say that there is none.
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
-    const { tenants, broughtBack } = await this.#state.chats();
+    const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restarted();
-    notes.write(NOTE, JSON.stringify(tenants));
-    if (!tenants.includes(tenant)) return;
+    // A chat of which nothing is known here begins with the shared files.
+    notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
+    if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);
     const stored = await store.stored();
     const newest = stored.find(({ published }) => published);

@@ -6,7 +6,7 @@ import type { Clock, Notes } from "../edge/ports.ts";
 import { backoffMs, pause } from "../shared/backoff.ts";
 import type { Log } from "../shared/log.ts";
 import type { ChatReturns } from "./chat-returns.ts";
-import { BackupRecord } from "./record.ts";
+import { BackupRecord, type Received } from "./record.ts";
 import { coded, RemoteState, type StreamedArchive, type SupervisorPort } from "./remote-state.ts";
 import { BackupService } from "./service.ts";
 import { BucketStore, type StoredGeneration } from "./stores/bucket.ts";
@@ -114,7 +114,12 @@ export class ContainerBackups {
   /** Records the start of a container, which has no data yet. */
   started(): void {
     this.#run += 1;
-    this.#record.note({ restored: false, revision: undefined, refusedConfig: undefined });
+    this.#record.note({
+      restored: false,
+      starting: undefined,
+      revision: undefined,
+      refusedConfig: undefined,
+    });
   }
 
   /** Retries in the background until the data is restored or the container ends; only once at a time. */
@@ -152,18 +157,32 @@ export class ContainerBackups {
     const listening = this.#state.listening(running);
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);
-    const waits = found !== undefined && found.size > 0;
-    const { manifest, problem, byHand } = await this.#putNewest(stored, cached, waits);
-    if (waits) await returns?.bringBack(found);
-    if (byHand !== undefined) await this.#state.startWith(byHand);
-    else if (waits) await this.#state.startGateway();
+    const { starting } = record.facts;
+    // Put in place once more, the state would lose what the gateway has done since the object before was lost.
+    const received =
+      starting !== undefined && (await this.#state.hasGateway())
+        ? starting
+        : await this.#putInPlace(stored, cached, found);
     if (run !== this.#run) throw new Error("The container was restarted.");
     record.begin(stored[0]?.id);
-    const { counts, createdAt: lastAt } = manifest ?? {};
-    const seen = { config: cached.config?.etag, marker: cached.marker?.etag };
-    record.note({ restored: true, restoredAt: clock(), counts, lastAt, problem, seen });
+    record.note({ ...received, starting: undefined, restored: true, restoredAt: clock() });
     this.#restoreFailure = undefined;
-    log.info("the state is restored", { id: manifest?.id ?? "none" });
+    log.info("the state is restored", { copiedAt: received.lastAt ?? "never" });
+  }
+
+  /** Gives the container its data and starts the gateway, which is noted first. */
+  async #putInPlace(
+    stored: StoredGeneration[],
+    cached: Cached,
+    found: Awaited<ReturnType<ChatReturns["find"]>> | undefined,
+  ): Promise<Received> {
+    const waits = found !== undefined && found.size > 0;
+    const { received, byHand } = await this.#putNewest(stored, cached, waits);
+    if (waits) await this.#options.returns?.bringBack(found);
+    if (byHand === undefined && !waits) return received;
+    this.#record.note({ starting: received });
+    await (byHand === undefined ? this.#state.startGateway() : this.#state.startWith(byHand));
+    return received;
   }
 
   /**
@@ -175,17 +194,22 @@ export class ContainerBackups {
     stored: StoredGeneration[],
     cached: Cached,
     waits: boolean,
-  ): Promise<{ manifest?: GenerationManifest; problem?: Reason | undefined; byHand?: string | undefined }> {
+  ): Promise<{ received: Received; byHand: string | undefined }> {
+    const seen = { config: cached.config?.etag, marker: cached.marker?.etag };
     const broken: string[] = [];
     for (const one of stored.filter(({ published }) => published)) {
       try {
         const manifest = await this.#store.manifest(one);
+        const { counts, createdAt: lastAt } = manifest;
         const { config, byHand } = chooseConfig(cached, manifest);
         const start = byHand === undefined && !waits;
-        await this.#state.receive(await this.#store.read(manifest), { config, start });
         const detail = `${manifest.id} was restored, since what is newer is not whole. ${broken.join(" ")}`;
         const problem = broken.length > 0 ? reason("backup_corrupt", detail) : undefined;
-        return { manifest, problem, byHand };
+        const received = { counts, lastAt, problem, seen };
+        const archive = await this.#store.read(manifest);
+        if (start) this.#record.note({ starting: received });
+        await this.#state.receive(archive, { config, start });
+        return { received, byHand };
       } catch (error) {
         if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
         this.#options.log.error("a backup is not whole", { id: one.id, error: error.message });
@@ -196,8 +220,11 @@ export class ContainerBackups {
     if (broken.length > 0)
       throw new StewardError("restore_failed", `No backup is whole. ${broken.join(" ")}`);
     const { byHand } = chooseConfig(cached, undefined);
-    await this.#state.receiveNothing({ start: byHand === undefined && !waits });
-    return { byHand };
+    const start = byHand === undefined && !waits;
+    const received = { counts: undefined, lastAt: undefined, problem: undefined, seen };
+    if (start) this.#record.note({ starting: received });
+    await this.#state.receiveNothing({ start });
+    return { received, byHand };
   }
 
   /** Returns true if the cached config in the bucket was deleted or replaced since the container took it. */

@@ -9,26 +9,32 @@ import type { Notes, RecoveredConfig } from "../edge/ports.ts";
 
 const NOTE = "backups";
 
+/** State that a container has received. */
+export interface Received {
+  /** Amount that the container began with, or the newest copy holds. */
+  counts?: GenerationManifest["counts"] | undefined;
+  /** ISO 8601: when the newest copy was made. */
+  lastAt?: string | undefined;
+  problem?: Reason | undefined;
+  seen: Seen;
+}
+
 /** Facts of the backups that the next copy depends on. */
-interface Facts extends GenerationNumber {
+interface Facts extends GenerationNumber, Received {
   /** The running container has received its data: only then is its state worth a copy. */
   restored: boolean;
   /** Time in milliseconds since the epoch. */
   restoredAt?: number;
   /** Of the state, when the newest copy was begun; absent if none was made since the start. */
   revision?: string | undefined;
-  /** Amount that the container began with, or the newest copy holds. */
-  counts?: GenerationManifest["counts"] | undefined;
-  /** ISO 8601: when the newest copy was made. */
-  lastAt?: string | undefined;
-  problem?: Reason | undefined;
+  /** Set before the gateway is started: an object that is lost then has not noted that it was. */
+  starting?: Received | undefined;
   /** Why the container keeps another config than the deployment's. */
   refusedConfig?: Reason | undefined;
   /** A recovery, with the digest of the config that it has put in place. */
   recovered?: Recovery | undefined;
   /** Name of the run in which a recovery was tried last. */
   recoveryOf?: string | undefined;
-  seen: Seen;
 }
 
 /** Etags of the cached config and the marker that this Durable Object saw last. */

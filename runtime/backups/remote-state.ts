@@ -25,6 +25,7 @@ const ATTEMPTS = 3;
 const POLL_MS = 50;
 
 const refusal = z.object({ code: z.string(), detail: z.string() });
+const supervised = z.object({ state: z.string(), start: z.optional(z.object({ phase: z.string() })) });
 const stateRevision: z.ZodMiniType<StateRevision> = z.object({ revision: z.string() });
 const configText: z.ZodMiniType<ConfigText> = z.object({
   text: z.nullable(z.string()),
@@ -33,6 +34,8 @@ const configText: z.ZodMiniType<ConfigText> = z.object({
 const chatsReport: z.ZodMiniType<ChatsReport> = z.object({
   tenants: z.array(z.string()),
   scheduled: z.array(z.string()),
+  // A container of an earlier version does not say.
+  shared: z._default(z.boolean(), false),
   broughtBack: z.record(z.string(), z.string()),
 });
 const restoreReport: z.ZodMiniType<RestoreReport> = z.object({
@@ -68,6 +71,12 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
       if ((await this.#supervisor.status()) !== undefined) return true;
     }
     return false;
+  }
+
+  /** Returns true if the gateway was started: it has its data, and may have changed it. */
+  async hasGateway(): Promise<boolean> {
+    const { data } = supervised.safeParse(await this.#supervisor.status());
+    return data !== undefined && data.state !== "stopped" && data.start?.phase !== "restoring";
   }
 
   /** Waits until the supervisor of a starting container listens. Throws if the container ends. */

@@ -81,6 +81,8 @@ export interface ChatsReport {
   tenants: TenantId[];
   /** Tenants whose chats have a schedule in it, or in its config. */
   scheduled: TenantId[];
+  /** It has files that every chat may read. */
+  shared: boolean;
   /** Backups whose content was brought back into it: the last one of each tenant. */
   broughtBack: Readonly<Record<TenantId, string>>;
 }

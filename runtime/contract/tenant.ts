@@ -89,9 +89,23 @@ export function tenantMark(tenant: TenantId): string {
 /** Key of the approvals that the directory keeps: {@link Approvals}. */
 export const APPROVALS_KEY = `${TENANTS_PREFIX}approvals.json`;
 
-const approvalLists = z.object({ allowFrom: z.array(z.string()), operators: z.array(z.string()) });
+const approvalLists = z.object({
+  allowFrom: z.array(z.string()),
+  operators: z.array(z.string()),
+  /** Senders that wait for an approval. Absent if a version stored the lists that moved no requests. */
+  requests: z.optional(
+    z.array(
+      z.object({
+        id: z.string(),
+        code: z.string(),
+        createdAt: z.string(),
+        meta: z.optional(z.record(z.string(), z.string())),
+      }),
+    ),
+  ),
+});
 
-/** Approvals of all platforms, for a sandbox that serves every chat again. */
+/** Approvals and requests of all platforms, for a sandbox that serves every chat again. */
 export const approvalsForm = z.object({
   /** ISO 8601: when they were stored. */
   version: z.string(),

@@ -84,8 +84,8 @@ export interface EdgeOptions {
   identify: Identify;
   /** The sign-in form, if there is no identity gateway. */
   signIn?: SignIn;
-  /** Forwards the gateway's requests to services: see broker.ts. */
-  broker(request: Request): Promise<Response>;
+  /** Forwards the gateway's requests to services: see broker.ts. `client` is the sender's network. */
+  broker(request: Request, client: string): Promise<Response>;
   /** Sends an e-mail, if the platform supports it. */
   sendEmail?: AlertSender["sendEmail"];
   clock: Clock;
@@ -116,7 +116,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     ROUTES.brokerPut,
     ROUTES.brokerPatch,
   ]) {
-    app.on(method, path, (context) => options.broker(context.req.raw));
+    app.on(method, path, (context) => options.broker(context.req.raw, clientOf(context)));
   }
   app.get(ROUTES.ready.path, readiness(options));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));

@@ -61,6 +61,12 @@ export class RateLimit {
     return wait;
   }
 
+  /** Takes back what was counted for a caller, who has turned out to be entitled. */
+  giveBack(caller: string): void {
+    const bucket = this.#buckets.get(caller);
+    if (bucket !== undefined) bucket.tokens = Math.min(this.#perMinute, bucket.tokens + 1);
+  }
+
   #refilled(caller: string): Bucket {
     const now = this.#clock();
     const bucket = this.#buckets.get(caller);

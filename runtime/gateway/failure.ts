@@ -42,3 +42,16 @@ export class RefusedError extends StewardError {
     this.gone = options.gone ?? false;
   }
 }
+
+/** Refusals of the broker that another attempt cannot change. Others pass, such as a pass from before a restart. */
+const BROKER_REFUSES: Readonly<Record<string, string>> = {
+  broker_other_chat: "this gateway does not serve another chat",
+  body_too_large: "the request is too large",
+};
+
+/** Returns the failure that a code of the broker's stands for; `undefined` if another attempt may help. */
+export function readBrokerRefusal(code: unknown, cause: unknown): RefusedError | undefined {
+  const why = BROKER_REFUSES[String(code)];
+  if (why === undefined) return undefined;
+  return new RefusedError("reply_refused", `The broker refuses the request: ${why}.`, { cause });
+}

@@ -9,6 +9,9 @@ export interface PairingRequest {
   meta?: Record<string, string> | undefined;
 }
 
+/** A request that is moved to another store. */
+export type MovedRequest = Omit<PairingRequest, "lastSeenAt">;
+
 /** The senders of one platform that wait for approval, and those that have it. */
 export interface PairingList {
   /** In the order in which they asked. Includes expired ones. */
@@ -62,6 +65,29 @@ const KEPT_MS = 10 * 60_000;
 /** Returns the requests that can be approved, oldest first. */
 export function pendingRequests({ requests }: Requests, now: number): PairingRequest[] {
   return requests.filter((request) => ageOf(request, now) < LIFE_MS);
+}
+
+/** Returns a request that comes from another store, which does not know when its sender has asked last. */
+export function movedIn(request: MovedRequest): PairingRequest {
+  return { ...request, lastSeenAt: request.createdAt };
+}
+
+/**
+ * Returns the requests with those of another store, which keep their codes and their expiry. A sender that is known here
+ * keeps the code from here. If there are more than places, the oldest are dropped.
+ */
+export function withMoved(
+  list: PairingList,
+  moved: readonly MovedRequest[],
+  now: number,
+): readonly PairingRequest[] {
+  const known = new Set(pendingRequests(list, now).map(({ id }) => id));
+  const added = moved.filter(({ id }) => !known.has(id));
+  const requests = [...list.requests, ...added.map(movedIn)];
+  return pendingRequests({ requests }, now)
+    .filter(({ id }) => !list.allowFrom.includes(id))
+    .toSorted((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
+    .slice(-MOST_PENDING);
 }
 
 /** Returns the role that a sender's approval grants; `undefined` without an approval. */

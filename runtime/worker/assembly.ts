@@ -19,6 +19,7 @@ import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import { forgetDecision, type Gate, passOnGate, TenantGate } from "../edge/tenants/gate.ts";
+import type { Grant } from "../edge/tenants/ports.ts";
 import { TenantReporter } from "../edge/tenants/reporter.ts";
 import { brokerPath, tenantOfEvent } from "../edge/tenants/routing.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
@@ -66,7 +67,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const signatures = new SignatureStore(sql, clock);
   activity.deployed(VERSION, variables[BUNDLE_VARIABLE] ?? FROM_SOURCE);
   const alarm = new Alarm({ storage: ctx.storage, waitUntil });
-  void ctx.blockConcurrencyWhile(() => alarm.load());
+  const loaded = ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
   // Access: a chat that is not let in gets no container.
@@ -124,6 +125,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     onStart: () => {
       duty.started();
       exports.forget();
+      agenda.schedule();
     },
     onStop: () => {
       duty.ended();
@@ -206,6 +208,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     environment: variables,
     record: (entry) => activity.record(entry),
     wakeAt: (time) => alarm.wakeAt(time),
+    onRecord: () => agenda.schedule(),
     ...background,
   });
   const chat = new ChatRelay(() => gateway.renewActivityTimeout());
@@ -253,6 +256,29 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       ...background,
     }),
   );
+  // Not before the alarm is read: the object may have been made for it.
+  waitUntil(Promise.all([loaded, container.adopted]).then(() => agenda.schedule()));
+  const beginSchedules = async (): Promise<void> => {
+    gate?.expectSchedules();
+    if (tenant === undefined || gate?.mayRun !== true) return;
+    await remoteDirectory(env).meet(tenant);
+    gateway.renewActivityTimeout();
+    const { state: now, reason } = await container.whenReady();
+    gateway.renewActivityTimeout();
+    if (now !== "ready") throw new StewardError(reason?.code ?? "gateway_not_ready", reason?.detail);
+  };
+  const changeRights = async (grant: Grant): Promise<void> => {
+    const changed = gate?.change(grant, gateway);
+    // A schedule may have come due since somebody's access was taken away, or may be new and its time unknown.
+    if (grant.role !== undefined && gate?.expectsSchedules === true && schedule.startAt === undefined)
+      waitUntil(
+        beginSchedules().catch((error: unknown) =>
+          log.warn("a chat's schedules wait", { error: String(error) }),
+        ),
+      );
+    agenda.schedule();
+    await changed;
+  };
   return {
     store,
     ledger,
@@ -277,14 +303,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       forgetDecision(memory);
       await container.whenDrained();
     },
-    beginSchedules: async () => {
-      gate?.expectSchedules();
-      if (tenant === undefined || gate?.mayRun !== true) return;
-      await remoteDirectory(env).meet(tenant);
-      const { state: now, reason } = await container.whenReady();
-      gateway.renewActivityTimeout();
-      if (now !== "ready") throw new StewardError(reason?.code ?? "gateway_not_ready", reason?.detail);
-    },
+    beginSchedules,
+    changeRights,
     gate,
     sleep,
   };

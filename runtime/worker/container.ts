@@ -307,7 +307,11 @@ export class SandboxContainer {
     this.#fingerprint = await sha256Hex(JSON.stringify(environment));
     if (!this.running) return;
     const isSame = memory.read("environment") === this.#fingerprint;
-    if (isSame && !(await this.#hasOldConfig())) return;
+    if (isSame && !(await this.#hasOldConfig())) {
+      // The object before may have been lost amid the restore, and nobody but it waits for the gateway.
+      if (this.running && this.mayRun) this.start();
+      return;
+    }
     log.info(isSame ? "the cached config was replaced" : "the container's environment is outdated");
     // Not awaited: meanwhile the gateway reports that it is stopping, and its users wait for the next start.
     void this.#drainInTurn().catch((error: unknown) =>

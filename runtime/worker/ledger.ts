@@ -34,6 +34,8 @@ interface ContainerLedgerOptions {
   record: DeliverOptions["record"];
   /** Requests an alarm at this time or sooner, in milliseconds since the epoch. */
   wakeAt(time: number): void;
+  /** An event was recorded whose chat may get no container. It needs an alarm, though it is no use. */
+  onRecord(): void;
   /** Keeps the object until a delivery or a notice is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -77,7 +79,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
 
   /** See {@link Ledger}. Sets the alarm together with the entry, so that an evicted object wakes for it. */
   async admit(event: Delivery): Promise<Admission> {
-    const { gate, gateway, passOn, waitUntil } = this.#options;
+    const { gate, gateway, passOn, onRecord, waitUntil } = this.#options;
     if (gate?.movedTo !== undefined) return passOn(gate.movedTo, event);
     // If this fails, the platform gets an error and sends the event again.
     await gate?.followMove(event);
@@ -85,6 +87,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     if (recorded === "left") return { duplicate: true, ready: true };
     const duplicate = recorded === "known";
     if (gate?.isOpen === false) {
+      onRecord();
       waitUntil(this.deliver());
       // Nothing that the platform could send again depends on a container.
       return { duplicate, ready: true };
@@ -166,6 +169,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       if (!standing.admitted && standing.movedTo !== undefined)
         for (const event of deliveries) await passOn(standing.movedTo, event);
       if (!standing.admitted) return settledAs(standing);
+      gateway.renewActivityTimeout();
       const { state } = await container.whenReady();
       if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };
     }

@@ -113,11 +113,6 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     return problemResponse(document, { "retry-after": String(seconds) });
   }
 
-  /** Runs the agenda. */
-  alarm(): Promise<void> {
-    return this.parts.agenda.run();
-  }
-
   async #status(): Promise<SandboxStatus> {
     const { agenda, broker, duty, gateway, ledger } = this.parts;
     const status = await gateway.status();

@@ -4,8 +4,11 @@ import type { GrantedRole } from "../contract/config/rights.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import type { Grant } from "../edge/tenants/ports.ts";
 import { assemble, type SandboxParts } from "./assembly.ts";
-import type { FormerObject, TenantObject, WorkerEnvironment } from "./environment.ts";
+import { consoleLog, type FormerObject, type TenantObject, type WorkerEnvironment } from "./environment.ts";
 import { answer, type Remote } from "./rpc.ts";
+
+/** Interval at which an object is looked after that its version cannot build, in milliseconds. */
+const BUILD_AGAIN_MS = 60_000;
 
 /**
  * The part of a sandbox's object that the directory and other sandboxes' objects call, where each chat has a sandbox of
@@ -15,17 +18,41 @@ export abstract class TenantCalls
   extends DurableObject<WorkerEnvironment>
   implements Remote<TenantObject & FormerObject>
 {
-  /** Not a call: the platform offers methods alone to other objects. */
-  protected readonly parts: SandboxParts;
+  /**
+   * Not a call: the platform offers methods alone to other objects. Throws what {@link assemble} has thrown: the object has
+   * to exist for its alarm.
+   */
+  protected readonly parts!: SandboxParts;
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
-    this.parts = assemble(ctx, env);
+    try {
+      this.parts = assemble(ctx, env);
+    } catch (error) {
+      consoleLog({}).error("the object cannot be built", { error: String(error) });
+      const get = (): never => {
+        throw error;
+      };
+      Object.defineProperty(this, "parts", { get });
+    }
+  }
+
+  /** Runs the agenda. An object that this version cannot build passes its alarm on to the next version. */
+  async alarm(): Promise<void> {
+    let parts: SandboxParts;
+    try {
+      parts = this.parts;
+    } catch {
+      // The platform gives up an alarm that fails six times, and nothing would wake the object for its events.
+      await this.ctx.storage.setAlarm(Date.now() + BUILD_AGAIN_MS);
+      return;
+    }
+    await parts.agenda.run();
   }
 
   /** An operator has changed the rights of the person who writes in this chat. */
   changeRights(grant: Grant) {
-    return answer(() => this.parts.gate?.change(grant, this.parts.gateway));
+    return answer(() => this.parts.changeRights(grant));
   }
 
   /** An operator has changed the rights of the browser that this object serves. */

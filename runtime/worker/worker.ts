@@ -1,7 +1,6 @@
 import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../contract/attestation.ts";
 import { AGENT, FROM_SOURCE } from "../contract/names.ts";
 import { StewardError } from "../contract/errors.ts";
-import { problem, problemResponse } from "../contract/problem.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { type TenantId, tenantOf } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE } from "../contract/variables.ts";
@@ -9,6 +8,7 @@ import { chosenTenant } from "../edge/admin/tenants.ts";
 import { createClosedEdge, createEdge } from "../edge/app.ts";
 import { live } from "../edge/home-route.ts";
 import { accessIdentity } from "../edge/identity.ts";
+import { BrokerDoor } from "../edge/tenants/broker-door.ts";
 import { EdgesByChat } from "../edge/tenants/edges.ts";
 import { readBrokerUrl } from "../edge/tenants/routing.ts";
 import { remoteBackups } from "./remote-backups.ts";
@@ -36,6 +36,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
   // A stub belongs to the request that made it, so each call gets its own.
   const object = () => env.SANDBOX.getByName(tenant ?? AGENT);
   const tenants = remoteTenants(env);
+  const door = new BrokerDoor({ knows: async (whose) => tenants?.knows(whose) ?? false, clock: Date.now });
   return createEdge({
     settings,
     tenant,
@@ -68,11 +69,10 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
       },
     }),
     backups: remoteBackups(object),
-    broker: async (request) => {
+    broker: async (request, client) => {
       const { tenant: whose, url } = readBrokerUrl(request.url);
-      // Anyone may send such a request, and an object that is asked has storage from then on.
-      if (whose !== undefined && !(await tenants?.knows(whose)))
-        return problemResponse(problem("broker_refused"));
+      const refusal = whose === undefined ? undefined : await door.refusal(whose, request, client);
+      if (refusal !== undefined) return refusal;
       const answer = await env.SANDBOX.getByName(whose ?? AGENT).fetch(new Request(url, request));
       // The headers of an object's response cannot be changed, and the edge adds its own.
       return new Response(answer.body, answer);

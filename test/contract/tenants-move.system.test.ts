@@ -73,12 +73,15 @@ async function talked(variables: Record<string, string> = {}) {
 }
 
 test("an update gives each chat its conversation, files and schedules, and no other's", SLOW, async () => {
-  const { cli, read, deploy, expectMoved, say, askedWith, withBucket } = await talked();
+  const { cli, postSlack, read, deploy, expectMoved, say, askedWith, withBucket } = await talked();
   const soon = new Date(Date.now() + 25_000).toISOString();
   expect(await cli(`schedules add --to slack:C1 --at ${soon} --text due-once`)).toContain("Added");
   await deploy({ TENANCY: "chat" });
   for (const chat of CHATS) await expectMoved(chat, `and now, ${chat}?`);
   await expect.poll(() => read("C1").join("\n"), SOON).toContain("due-once");
+  await postSlack(said("C9", "U1", "first words"));
+  await expect.poll(() => read("C9").join("\n"), SOON).toContain("You said: first words");
+  expect(await cli("workspace show HOUSE.md", "slack-C9")).toContain("rules of the house");
   await say("C1", "and later?");
   expect(askedWith("and later?")).toContain("and now, C1?");
   expect(read("C1").filter((text) => text === "due-once")).toHaveLength(1);

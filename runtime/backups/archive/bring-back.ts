@@ -6,6 +6,7 @@ import { STATE_FILE } from "../../contract/names.ts";
 import type { Approvals, TenantChat, TenantId } from "../../contract/tenant.ts";
 import { openDatabase, storeFailure, transaction } from "../../process/database.ts";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+import { movedIn } from "../../shared/pairing-list.ts";
 import { APPROVALS, BROUGHT_BACK_TABLE, digestsBelow, foldersOf, hasTable } from "./chat-part.ts";
 import { ORIGIN_TABLE, storedChat, sumUp } from "./chat-part.ts";
 import { contentBelow } from "./content.ts";
@@ -54,7 +55,8 @@ export async function bringBack(home: string, { tenant, id, directory }: TenantP
 }
 
 /**
- * Replaces the approvals with those that the directory kept meanwhile, unless that was done. The gateway must not run.
+ * Replaces the approvals, and the requests that wait for one, with those that the directory kept meanwhile, unless that was
+ * done. The gateway must not run.
  */
 export function takeApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");
@@ -64,13 +66,16 @@ export function takeApprovals(home: string, { version, platforms, browsers = [] 
       if (database.prepare(query).get(APPROVALS, version) !== undefined) return;
     }
     ensureDirectory(folder);
-    for (const [platform, { allowFrom, operators }] of Object.entries(platforms)) {
-      // The role first: a crash in between must not leave rights of an earlier approval.
-      for (const [name, list] of Object.entries({ operators, allowFrom })) {
+    for (const [platform, { allowFrom, operators, requests }] of Object.entries(platforms)) {
+      const write = (name: string, key: string, list: readonly unknown[] | undefined): void => {
         const file = join(folder, `${platform}-${name}.json`);
-        if (list.length > 0 || existsSync(file))
-          writeFileAtomic(file, `${JSON.stringify({ version: 1, [name]: list }, null, 2)}\n`);
-      }
+        if (list !== undefined && (list.length > 0 || existsSync(file)))
+          writeFileAtomic(file, `${JSON.stringify({ version: 1, [key]: list }, null, 2)}\n`);
+      };
+      // The role first: a crash in between must not leave rights of an earlier approval.
+      write("operators", "operators", operators);
+      write("allowFrom", "allowFrom", allowFrom);
+      write("pairing", "requests", requests?.map(movedIn));
     }
     if (browsers.length > 0) {
       const devices = join(home, "devices");

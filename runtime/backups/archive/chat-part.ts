@@ -173,7 +173,13 @@ export async function chatsIn(home: string): Promise<ChatsReport> {
       add(String(platform), String(chat));
     return broughtBackIn(database);
   });
-  return { tenants: [...tenants].sort(), scheduled: [...scheduled].sort(), broughtBack };
+  const shared = await hasFiles(home, WORKSPACE_FOLDERS.shared);
+  return { tenants: [...tenants].sort(), scheduled: [...scheduled].sort(), shared, broughtBack };
+}
+
+async function hasFiles(home: string, folder: string): Promise<boolean> {
+  for await (const { stats } of contentBelow(home, folder)) if (stats.isFile()) return true;
+  return false;
 }
 
 /** Form of the destinations in a config. The gateway checks the file as a whole. */

@@ -11,6 +11,8 @@ import type { Grant, Standing, TenantDirectory } from "./ports.ts";
 /** Time for which a refusal counts without another question, so that a flood of one chat is not the directory's. */
 const REFUSED_MS = 10_000;
 const UNDECIDED = "undecided";
+/** An operator has approved the person who writes here, and no message has come since. */
+const APPROVED = "approved";
 /** Most by which the container's clock is behind. */
 const SKEW_MS = 60_000;
 /** Senders of one chat whose refusals are remembered. */
@@ -90,11 +92,18 @@ export class TenantGate {
     return this.#options.notes.read("movedTo");
   }
 
-  /** True if the chat's container may run: for an admitted chat, or for schedules of one that nobody has decided about. */
+  /**
+   * True if the chat's container may run: for an admitted or approved chat, or for schedules of one that nobody has decided
+   * about.
+   */
   get mayRun(): boolean {
-    const { notes } = this.#options;
-    const isUndecided = (notes.read("admitted") ?? UNDECIDED) === UNDECIDED;
-    return this.isOpen || (isUndecided && notes.read("scheduled") === "yes");
+    const decision = this.#options.notes.read("admitted") ?? UNDECIDED;
+    return this.isOpen || decision === APPROVED || (decision === UNDECIDED && this.expectsSchedules);
+  }
+
+  /** True if the chat had a schedule when that was looked up last. */
+  get expectsSchedules(): boolean {
+    return this.#options.notes.read("scheduled") === "yes";
   }
 
   /** Notes that the directory has let the chat's person in. */
@@ -158,12 +167,15 @@ export class TenantGate {
     return standing;
   }
 
-  /** An operator has changed somebody's rights: the next event is a question again. Tells a gateway that runs. */
+  /**
+   * An operator has changed somebody's rights: the next event is a question again, and without rights no schedule runs.
+   * Tells a gateway that runs.
+   */
   async change(grant: Grant, sandbox: Pick<Sandbox, "status" | "request">): Promise<void> {
     const { notes } = this.#options;
     this.#changes += 1;
     this.#questions.clear();
-    notes.write("admitted", "");
+    notes.write("admitted", grant.role === undefined ? "" : APPROVED);
     notes.write("grant", JSON.stringify(grant));
     if ((await sandbox.status()).state === "ready") await this.passOnGrant(sandbox);
   }

@@ -126,8 +126,8 @@ interface AdoptOptions {
 }
 
 /**
- * Takes the approvals over that an operator gave while one sandbox served every chat: nobody who was let in has to ask
- * again. If that sandbox knows the approvals that were given meanwhile, its lists replace them. Starts its container.
+ * Takes the approvals over that an operator gave while one sandbox served every chat, and the requests that wait for one:
+ * nobody has to ask again. If that sandbox knows the approvals that were given meanwhile, its lists replace them. Starts its container.
  *
  * @throws StewardError if the container does not answer. Nothing is taken over then.
  */
@@ -136,9 +136,9 @@ export async function adoptApprovals({ sandbox, people, browsers, stored }: Adop
   if (!("channels" in answer)) throw new StewardError("command_failed");
   const { paired } = await operate(sandbox, devices.list, {});
   const knows = stored !== undefined && (await broughtBack(sandbox)) === stored;
-  for (const { channel, approved: allowFrom, operators } of answer.channels) {
-    if (knows) people.replace(channel, { allowFrom, operators });
-    else people.adopt(channel, { allowFrom, operators });
+  for (const { channel, approved: allowFrom, operators, requests } of answer.channels) {
+    if (knows) people.replace(channel, { allowFrom, operators, requests });
+    else people.adopt(channel, { allowFrom, operators, requests });
   }
   browsers[knows ? "replace" : "adopt"](paired.map(wholeDevice));
 }

@@ -6,6 +6,7 @@ import {
   approvePairing,
   grantedRole,
   grantRole,
+  type MovedRequest,
   type PairingChanged,
   type PairingList,
   type PairingRequest,
@@ -13,11 +14,18 @@ import {
   rejectPairing,
   requestPairing,
   revokeAccess,
+  withMoved,
 } from "../../shared/pairing-list.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
 
 const NOBODY: PairingList = { requests: [], allowFrom: [], operators: [] };
+
+/** Lists of a sandbox that served every chat. */
+type MovedLists = Pick<PairingList, "allowFrom" | "operators"> & {
+  /** Default: none. */
+  requests?: readonly MovedRequest[];
+};
 
 /** Dependencies of {@link People}. */
 interface PeopleOptions {
@@ -64,25 +72,32 @@ export class People {
     return row && String(row["tenant"]);
   }
 
-  /** Adds approvals that were given before each chat had its own sandbox. Sends no message about it. */
-  adopt(platform: Platform, { allowFrom, operators }: Pick<PairingList, "allowFrom" | "operators">): void {
+  /** Adds approvals and requests from before each chat had its own sandbox. Sends no message about it. */
+  adopt(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
     this.#write(platform, {
       ...known,
       allowFrom: [...new Set([...allowFrom, ...known.allowFrom])],
       operators: [...new Set([...operators, ...known.operators])],
     });
+    this.#addRequests(platform, requests);
   }
 
   /**
-   * Replaces the approvals by those of a sandbox that served every chat meanwhile. Only senders who lost their access
-   * are a change.
+   * Replaces the approvals by those of a sandbox that served every chat meanwhile, and adds its requests. Only senders who
+   * lost their access are a change.
    */
-  replace(platform: Platform, { allowFrom, operators }: Pick<PairingList, "allowFrom" | "operators">): void {
+  replace(platform: Platform, { allowFrom, operators, requests = [] }: MovedLists): void {
     const known = this.#read(platform);
     this.#write(platform, { ...known, allowFrom, operators });
+    this.#addRequests(platform, requests);
     const lost = known.allowFrom.filter((sender) => !allowFrom.includes(sender));
     for (const sender of lost) this.#options.onChange(platform, sender, undefined);
+  }
+
+  #addRequests(platform: Platform, moved: readonly MovedRequest[]): void {
+    const lists = this.#read(platform);
+    this.#write(platform, { ...lists, requests: withMoved(lists, moved, this.#options.clock()) });
   }
 
   /** The lists of a platform; a gateway's store has the same calls. */

@@ -34,6 +34,9 @@ const LONGEST_NAME = 60;
 /** Wait before approvals are stored again that were not taken. */
 const KEEP_AGAIN_MS = 60_000;
 
+/** Time in which a code that a stranger has got is stored. */
+const KEEP_CODES_MS = 5 * 60_000;
+
 /** Dependencies of {@link TenantReception}. */
 export interface TenantReceptionOptions {
   sql: Sql;
@@ -72,6 +75,7 @@ export class TenantReception {
   readonly #outbox: TenantOutbox;
   #adopting: Promise<void> | undefined;
   #isAdopted = false;
+  #keeping: Promise<void> = Promise.resolve();
   /** The rules of each platform that were read last. */
   readonly #rules = new Map<Platform, AccessRules>();
 
@@ -117,7 +121,11 @@ export class TenantReception {
     const movedTo = this.roster.movedTo(tenant);
     if (movedTo !== undefined) return { admitted: false, note: `passed on to ${movedTo}`, movedTo };
     await this.#adopt();
-    return this.#desk.introduce(tenant, event);
+    const standing = await this.#desk.introduce(tenant, event);
+    // A stranger may have got a code. A flood of strangers must not be one of writes.
+    if (!standing.admitted && this.#unstored() !== undefined)
+      this.#options.wakeAt(this.#options.clock() + KEEP_CODES_MS);
+    return standing;
   }
 
   /** Lets a browser in that has proven its key, or notes that it asks; see `Devices.enter`. */
@@ -170,29 +178,18 @@ export class TenantReception {
     await this.#keepApprovals();
   }
 
-  /** Stores the approvals for the way back, on which nobody asks here. Never rejects. */
+  /** Stores the lists for the way back, on which nobody asks here; one at a time. Never rejects. */
   async #keepApprovals(): Promise<void> {
+    this.#keeping = this.#keeping.then(() => this.#keepOnce());
+    await this.#keeping;
+  }
+
+  async #keepOnce(): Promise<void> {
     const { notes, storeApprovals, wakeAt, clock, log } = this.#options;
-    if (storeApprovals === undefined) return;
-    const lists = platformSchema.options.map((platform) => {
-      const { approved, operators } = this.#people.on(platform);
-      return [platform, { allowFrom: approved(), operators: operators() }] as const;
-    });
-    const browsers = this.#browsers.paired();
-    const known = notes.read("approvals");
-    const text = JSON.stringify([lists, browsers], (key, value) =>
-      key === "lastUsedAtMs" ? undefined : value,
-    );
-    const isEmpty =
-      known === undefined &&
-      browsers.length === 0 &&
-      lists.every(([, { allowFrom }]) => allowFrom.length === 0);
-    if (text === known || isEmpty) return;
-    const approvals: Approvals = {
-      version: new Date(clock()).toISOString(),
-      platforms: Object.fromEntries(lists),
-      browsers: browsers as unknown as Approvals["browsers"],
-    };
+    const unstored = this.#unstored();
+    if (storeApprovals === undefined || unstored === undefined) return;
+    const { text, ...lists } = unstored;
+    const approvals: Approvals = { version: new Date(clock()).toISOString(), ...lists };
     try {
       await storeApprovals(approvals);
       notes.write("approvalsVersion", approvals.version);
@@ -201,6 +198,29 @@ export class TenantReception {
       log.error("the approvals could not be stored", { error: String(error) });
       wakeAt(clock() + KEEP_AGAIN_MS);
     }
+  }
+
+  /** Returns the lists of all platforms, and the browsers; `undefined` if they are stored, or need not be. */
+  #unstored() {
+    const { notes, storeApprovals } = this.#options;
+    const lists = platformSchema.options.map((platform) => {
+      const { approved, operators, pending } = this.#people.on(platform);
+      // Not when a sender has asked last: that is no change worth storing.
+      const requests = pending().map(({ id, code, createdAt, meta }) => ({ id, code, createdAt, meta }));
+      return [platform, { allowFrom: approved(), operators: operators(), requests }] as const;
+    });
+    const browsers = this.#browsers.paired() as unknown as NonNullable<Approvals["browsers"]>;
+    // Nor when a browser was used last.
+    const text = JSON.stringify([lists, browsers], (key, value) =>
+      key === "lastUsedAtMs" ? undefined : value,
+    );
+    const known = notes.read("approvals");
+    const isEmpty =
+      known === undefined &&
+      browsers.length === 0 &&
+      lists.every(([, { allowFrom, requests }]) => allowFrom.length + requests.length === 0);
+    if (storeApprovals === undefined || isEmpty || text === known) return undefined;
+    return { platforms: Object.fromEntries(lists), browsers, text };
   }
 
   /** Returns the access rules of the config in force; of the last one that could be read while it is broken. */

@@ -50,14 +50,22 @@ export class TelegramError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The id that the group has now. */
   readonly migratedTo: string | undefined;
+  /** Code of the broker's own refusal, which the status says nothing of. */
+  readonly brokerCode: string | undefined;
 
-  constructor(status: number, description: string, parameters: Answer["parameters"] = {}) {
+  constructor(
+    status: number,
+    description: string,
+    parameters: Answer["parameters"] = {},
+    brokerCode?: string,
+  ) {
     super(description);
     this.name = "TelegramError";
     this.status = status;
     this.retryAfterMs = parameters.retry_after === undefined ? undefined : parameters.retry_after * 1_000;
     const { migrate_to_chat_id: migrated } = parameters;
     this.migratedTo = migrated === undefined ? undefined : String(migrated);
+    this.brokerCode = brokerCode;
   }
 
   /** Telegram does not know the token: a revoked one is answered with 401, one of another form with 404. */
@@ -113,7 +121,10 @@ export class TelegramApi {
     });
     const answer = status === 0 ? undefined : readAnswer(bytes);
     if (answer?.ok === true) return answer.result;
-    if (status === 0) throw new TelegramError(0, `no answer (${problemCode(bytes)})`);
+    if (status === 0) {
+      const problem = problemCode(bytes);
+      throw new TelegramError(0, `no answer (${problem})`, {}, problem);
+    }
     const code = answer?.error_code ?? status;
     throw new TelegramError(code, answer?.description ?? `HTTP ${status}`, answer?.parameters);
   }

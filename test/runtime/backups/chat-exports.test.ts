@@ -10,7 +10,12 @@ const THEIRS = "steward/tenants/slack-C1/generations/00000004-00000002";
 /** A bucket with keys, a container that answers about its chats, and what was asked. */
 function stage(
   keys: string[],
-  answers: { tenants: string[]; scheduled?: string[]; broughtBack?: Record<string, string> },
+  answers: {
+    tenants: string[];
+    scheduled?: string[];
+    broughtBack?: Record<string, string>;
+    shared?: boolean;
+  },
 ) {
   const asked: string[] = [];
   const put: string[] = [];
@@ -74,6 +79,14 @@ test("a chat that the former state does not know is moved without a second quest
   exports.forget();
   await exports.moveOut("slack-C3");
   expect(asked).toHaveLength(2);
+});
+
+test("a chat that the former state does not know gets the files that every chat may read", async () => {
+  const { exports, asked, put } = stage([OWN], { tenants: ["slack-C2"], shared: true });
+  for (const tenant of ["slack-C8", "slack-C9"])
+    await expect(exports.moveOut(tenant)).rejects.toThrow("The disk is full.");
+  expect(asked).toEqual(["GET /chats", "POST /chats/slack-C8", "GET /chats", "POST /chats/slack-C9"]);
+  expect(put).toEqual([]);
 });
 
 test("a part that was stored before a kill is not made again", async () => {

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { SERVICE_OPERATIONS } from "../../../runtime/contract/service-operations.ts";
 import { BROKER_VARIABLE, SERVICES, withPasses } from "../../../runtime/contract/services.ts";
+import type { TenantChat } from "../../../runtime/contract/tenant.ts";
 import { createBroker } from "../../../runtime/edge/broker.ts";
 import { channelAccess } from "../../../runtime/shared/channel-access.ts";
 import type { Channel } from "../../../runtime/gateway/channels/channel.ts";
@@ -68,7 +69,7 @@ function answerOf(url: string, uploads: string): Response {
 }
 
 /** A broker on a port, the environment of a gateway that has a pass for it, and what has gone out. */
-async function brokered(pass = PASS) {
+async function brokered(pass = PASS, chat?: TenantChat, moves: typeof UNMOVED = UNMOVED) {
   const sent: { url: string; body: string; headers: Headers }[] = [];
   const slackFiles = await listen({ fetch: () => new Response("OK"), hostname: "127.0.0.1", port: 0 });
   onTestFinished(() => slackFiles.close(0));
@@ -76,6 +77,7 @@ async function brokered(pass = PASS) {
   const broker = createBroker({
     environment: KEYS,
     token: () => PASS,
+    chat,
     fetch: async (url, { headers, body }) => {
       sent.push({ url, headers: new Headers(headers), body: body ? await new Response(body).text() : "" });
       return answerOf(url, uploads);
@@ -104,7 +106,7 @@ async function brokered(pass = PASS) {
       ...shared,
       config: telegram,
       access: telegramAccess(),
-      moves: UNMOVED,
+      moves,
       intake: () => undefined,
     }),
     slack: createSlackChannel({ ...shared, config: slack, access }),
@@ -189,6 +191,26 @@ test("a pass of an earlier start is no refusal of the chat's: the reply can be t
   await expect(telegram.send({ chat: "1" }, "hello")).rejects.toMatchObject({
     code: "telegram_unreachable",
     message: expect.stringContaining("broker_refused"),
+  });
+});
+
+test.each(["telegram", "slack", "discord"] as const)(
+  "what %s is asked for another chat than the pass's is not tried again",
+  async (platform) => {
+    const channels = await brokered(PASS, { platform, chat: "1" });
+    const refused = { code: "reply_refused", gone: false, message: expect.stringContaining("another chat") };
+    await expect(channels[platform].send({ chat: "2" }, "hello")).rejects.toMatchObject(refused);
+    const file = { name: "a.txt", mediaType: "text/plain", data: new Uint8Array(1) } as const;
+    await expect(channels[platform].files?.send({ chat: "2" }, file)).rejects.toMatchObject(refused);
+    await channels[platform].send({ chat: "1" }, "hello");
+  },
+);
+
+test("a group's new id is tried again: the broker knows it a moment later", async () => {
+  const moves = { ...UNMOVED, current: () => "-1002" };
+  const { telegram } = await brokered(PASS, { platform: "telegram", chat: "-2" }, moves);
+  await expect(telegram.send({ chat: "-2" }, "hello")).rejects.toMatchObject({
+    code: "telegram_unreachable",
   });
 });
 

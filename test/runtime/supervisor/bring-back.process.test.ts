@@ -196,3 +196,24 @@ test("approvals are replaced once by those that the directory kept", async () =>
   takeApprovals(home, approvals("2026-11-21T10:00:00Z", []));
   expect(await approved()).toEqual([[], []]);
 });
+
+test("codes that the directory has given let their senders in; those of a version without them stay", async () => {
+  const { home } = await parted();
+  const createdAt = new Date(LATER - 60_000).toISOString();
+  const requests = [{ id: "UANN", code: "ANNSCODE", createdAt, lastSeenAt: createdAt }];
+  const platforms = { slack: { allowFrom: [], operators: [], requests } };
+  takeApprovals(home, { version: "2026-11-20T10:00:00Z", platforms });
+  takeApprovals(home, {
+    version: "2026-11-20T11:00:00Z",
+    platforms: { slack: { allowFrom: [], operators: [] } },
+  });
+  await inHome(home, LATER, ({ pairing }) => {
+    expect(pairing("slack").approve("annscode")).toMatchObject({ id: "UANN" });
+    expect(pairing("slack").approved()).toEqual(["UANN"]);
+  });
+  takeApprovals(home, {
+    version: "2026-11-20T12:00:00Z",
+    platforms: { slack: { allowFrom: ["UANN"], operators: [], requests: [] } },
+  });
+  await inHome(home, LATER, ({ pairing }) => expect(pairing("slack").pending()).toEqual([]));
+});

@@ -94,8 +94,9 @@ test("the chats of a state are those with words, schedules or files; a moved gro
   expect(await chatsIn(home)).toMatchObject({
     tenants: ["slack-C1", "slack-C2", "slack-C3", "telegram--1005", "telegram--5"],
     broughtBack: {},
+    shared: true,
   });
-  const nothing = { tenants: [], scheduled: [], broughtBack: {} };
+  const nothing = { tenants: [], scheduled: [], broughtBack: {}, shared: false };
   expect(await chatsIn(await temporaryDirectory())).toEqual(nothing);
 });
 
@@ -158,6 +159,14 @@ test("a group that became a supergroup is known by its present id, and keeps the
   expect(rows("SELECT DISTINCT conversation FROM messages")).toEqual([{ conversation: "telegram:-5" }]);
   expect(rows("SELECT former, chat FROM chat_moves")).toEqual([{ former: "-5", chat: "-1005" }]);
   expect(files).not.toContain("workspace-chats/slack-C1/plan.md");
+});
+
+test("a chat that has never written begins with the files that every chat may read, and nothing else", async () => {
+  const { files, rows, manifest } = await exported(await talked(), "slack-CNEW");
+  expect(files).toEqual(["state.db", "steward.json", "workspace/AGENTS.md"]);
+  expect(manifest.counts).toEqual({ files: 3, sessions: 0, messages: 0, schedules: 0, approvals: 0 });
+  for (const table of ["messages", "session_context", "deliveries", "chat_actions", "chat_moves", "spending"])
+    expect([table, rows(`SELECT * FROM ${table}`)]).toEqual([table, []]);
 });
 
 test("a gateway goes on with a chat's part", async () => {

@@ -204,3 +204,13 @@ test("a container may run for schedules of a chat that nobody has decided about;
   forgetDecision({ write: (name, value) => void notes.set(name, value) });
   expect(gate.mayRun).toBe(true);
 });
+
+test("without an approval no schedule runs, and with a new one they do; a message is still asked about", async () => {
+  const { gate, again } = stage({ admitted: true });
+  const { sandbox } = container();
+  await gate.ask(EVENT);
+  await gate.change({ channel: "telegram", sender: "42" }, sandbox);
+  expect(gate.mayRun).toBe(false);
+  await gate.change({ channel: "telegram", sender: "42", role: "person" }, sandbox);
+  expect([again().mayRun, again().isOpen]).toEqual([true, false]);
+});

@@ -34,12 +34,16 @@ export class StandInContainer {
   mute = false;
   /** Whether its gateway answers events; else it says nothing about them. */
   answers = false;
+  /** Time of its gateway's next schedule, ISO 8601. */
+  nextAt: string | undefined;
   /** Milliseconds that it takes for an answer. */
   answerMs = 0;
   /** Events that it has answered. */
   answered = 0;
   /** Called at the start of each request, for what happens meanwhile. */
   before: (call: string) => Promise<void> = async () => {};
+  /** Called before each answer. */
+  after: (call: string) => Promise<void> = async () => {};
   #listensAt = 0;
   #generations = new Map<string, string>();
 
@@ -98,7 +102,7 @@ export class StandInContainer {
       const end = { status: 200, body: { outcome: "answered" } };
       return new Response(deliveries.map((_, index) => `${JSON.stringify({ index, ...end })}\n`).join(""));
     }
-    return Response.json({ schedules: { count: 0, missed: 0 } });
+    return Response.json({ schedules: { count: 0, missed: 0, nextAt: this.nextAt } });
   }
 
   async #supervisor(request: Request): Promise<Response> {
@@ -107,6 +111,13 @@ export class StandInContainer {
     if (call === "GET /status") return Response.json(this.#status());
     if (call !== "GET /revision") this.calls.push(call);
     await this.before(call);
+    const answer = await this.#answer(request, call);
+    await this.after(call);
+    return answer;
+  }
+
+  async #answer(request: Request, call: string): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
     if (this.failing.some((one) => call.startsWith(one))) return refusal("disk_full");
     if (call === "GET /revision") return Response.json({ revision: JSON.stringify(this.data) });
     if (pathname === "/generations") return this.#snapshot(((await request.json()) as { id: string }).id);
@@ -125,10 +136,10 @@ export class StandInContainer {
   }
 
   #status(): object {
-    const held = { state: "starting", since: "", restarts: 0 };
-    if (this.gateway === "held") return held;
-    if (this.data.config !== BROKEN) return { ...held, state: "ready" };
-    return { ...held, state: "crash-looping", reason: reason("config_invalid") };
+    const status = { state: "starting", since: "", restarts: 0 };
+    if (this.gateway === "held") return { ...status, start: { at: "", phase: "restoring" } };
+    if (this.data.config !== BROKEN) return { ...status, state: "ready" };
+    return { ...status, state: "crash-looping", reason: reason("config_invalid") };
   }
 
   #config(): { text: string | null; sha256: string | null } {

@@ -1,6 +1,6 @@
 import type { Container, DurableObjectState, R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
-import type { TenantReport } from "../../../runtime/edge/tenants/ports.ts";
+import type { Grant, TenantReport } from "../../../runtime/edge/tenants/ports.ts";
 import type { WorkerEnvironment } from "../../../runtime/worker/environment.ts";
 import { remoteBackups } from "../../../runtime/worker/remote-backups.ts";
 import { answer, received } from "../../../runtime/worker/rpc.ts";
@@ -37,6 +37,7 @@ let reported: unknown;
 const DIRECTORY = {
   getByName: () => ({
     introduce: () => answer(() => ({ admitted: true })),
+    meet: () => answer(() => {}),
     report: (_tenant: string, report: TenantReport) => answer(() => void (reported = report.problem)),
     mayRenew: () => answer(() => true),
     configChanged: () => answer(() => {}),
@@ -119,6 +120,11 @@ export class Sandbox extends Real {
       admit: (event: Delivery) => received(this.admit(event)),
       end: () => this.#container.end(),
       evict: () => this.ctx.abort("evicted"),
+      set: (what: { answers?: boolean; nextAt?: string }) => void Object.assign(this.#container, what),
+      changeRights: (grant: Grant) => received(this.changeRights(grant)),
+      beginSchedules: () => received(this.beginSchedules()),
+      // As when a version that could not be built has used up the alarm's attempts.
+      dropAlarm: () => void (this.#storage.at = null),
       // At once, so that no object sees the container end.
       lose: () => {
         this.#container.end();
@@ -133,6 +139,14 @@ export class Sandbox extends Real {
       seen: () => this.#seen(),
       writeAmid: (call: string, data: Partial<Data>) =>
         this.#amid(call, () => Object.assign(this.#container.data, data)),
+      evictAfter: (call: string, data: Partial<Data> = {}) => {
+        this.#container.after = async (one) => {
+          if (!one.startsWith(call)) return;
+          this.#container.after = async () => {};
+          Object.assign(this.#container.data, data);
+          this.ctx.abort("evicted");
+        };
+      },
       useAmid: (call: string) => this.#amid(call, () => this.request("supervisor", STATUS)),
       putAmid: (call: string, key: string, text: string) =>
         this.#amid(call, () => this.env.STATE.put(key, text)),

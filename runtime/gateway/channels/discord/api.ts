@@ -22,6 +22,9 @@ const failureSchema = z.object({
   retry_after: z.optional(z.number().check(z.nonnegative())),
 });
 
+/** The broker's own refusal. Discord's codes are numbers. */
+const brokerProblem = z.object({ code: z.string() });
+
 /** A request that Discord did not take. */
 export class DiscordError extends Error {
   /** The HTTP status, 0 where there was no answer. */
@@ -29,16 +32,19 @@ export class DiscordError extends Error {
   /** https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes */
   readonly code: number;
   readonly retryAfterMs: number | undefined;
+  /** Code of the broker's own refusal. */
+  readonly brokerCode: string | undefined;
 
   constructor(
     message: string,
-    failure: { status: number; code?: number; retryAfterMs?: number | undefined },
+    failure: { status: number; code?: number; retryAfterMs?: number | undefined; brokerCode?: string },
   ) {
     super(message);
     this.name = "DiscordError";
     this.status = failure.status;
     this.code = failure.code ?? 0;
     this.retryAfterMs = failure.retryAfterMs;
+    this.brokerCode = failure.brokerCode;
   }
 }
 
@@ -93,6 +99,7 @@ export function createDiscordApi({ botToken: key, environment, clock }: DiscordA
     const { response, value } = answered;
     if (response.ok) return value;
     const { code, message, retry_after: seconds } = failureSchema.safeParse(value).data ?? {};
+    const brokerCode = brokerProblem.safeParse(value).data?.code;
     const wait =
       seconds === undefined
         ? retryAfterMs(response.headers.get("retry-after"), clock())
@@ -101,6 +108,7 @@ export function createDiscordApi({ botToken: key, environment, clock }: DiscordA
       status: response.status,
       retryAfterMs: wait,
       ...(code !== undefined && { code }),
+      ...(brokerCode !== undefined && { brokerCode }),
     });
   };
 }

@@ -2,7 +2,7 @@ import type { Config } from "../../../contract/config/index.ts";
 import type { ReplyTarget } from "../../../contract/message.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import { directAddress } from "../../../contract/services.ts";
-import { RefusedError, RetryableError } from "../../failure.ts";
+import { readBrokerRefusal, RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { fetchFile } from "../files.ts";
@@ -111,6 +111,8 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
 function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   const { status, code, message, retryAfterMs } = error;
   const options = { cause: error };
+  const refusal = readBrokerRefusal(error.brokerCode, error);
+  if (refusal !== undefined) return refusal;
   if (status === 401) {
     return new RetryableError("discord_token_invalid", `Discord refuses the bot token: ${message}.`, options);
   }

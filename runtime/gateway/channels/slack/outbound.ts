@@ -3,7 +3,8 @@ import { retryAfterMs } from "../../../shared/retry-after.ts";
 import { within } from "../../../shared/within.ts";
 import type { SlackAPIClient } from "slack-web-api-client";
 import * as z from "zod/mini";
-import { RefusedError, RetryableError } from "../../failure.ts";
+import { isRecord, parseJson } from "../../../shared/json.ts";
+import { readBrokerRefusal, RefusedError, RetryableError } from "../../failure.ts";
 import type { Button } from "../../actions.ts";
 import type { OutgoingFile } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
@@ -232,6 +233,10 @@ async function askDirectly(
 function readSlackError(error: unknown, now: number, isEdit = false): RetryableError | RefusedError {
   const options = { cause: error };
   if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);
+  // Of the broker's own refusals the client keeps the text.
+  const document = "body" in error ? parseJson(String(error.body)) : undefined;
+  const refusal = isRecord(document) ? readBrokerRefusal(document["code"], error) : undefined;
+  if (refusal !== undefined) return refusal;
   const code = "error" in error ? String(error.error) : "";
   if (TOKEN_ERRORS.has(code)) {
     return new RetryableError("slack_token_expired", `Slack refuses the bot token: ${code}.`, options);

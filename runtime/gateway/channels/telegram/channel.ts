@@ -6,7 +6,7 @@ import type { ChannelHealth } from "../../../contract/control.ts";
 import { StewardError } from "../../../contract/errors.ts";
 import { credential, isPass, passOf, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
-import { RefusedError, RetryableError } from "../../failure.ts";
+import { readBrokerRefusal, RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
@@ -120,6 +120,8 @@ function brokerHeaders(token: string, proxy: string | undefined): Record<string,
 function readTelegramError(error: TelegramError): RetryableError | RefusedError {
   const options = { cause: error };
   const { status, message, retryAfterMs } = error;
+  const refusal = readBrokerRefusal(error.brokerCode, error);
+  if (refusal !== undefined) return refusal;
   if (error.tokenRefused) {
     return new RetryableError(
       "telegram_token_invalid",

@@ -127,6 +127,9 @@ export class TelegramSender {
     } catch (error) {
       if (!(error instanceof TelegramError)) throw error;
       const { chat, thread } = target;
+      // The broker knows a group's new id once Telegram has announced it.
+      if (error.brokerCode === "broker_other_chat" && this.#moves.current(chat) !== chat)
+        throw new TelegramError(0, error.message);
       if (thread !== undefined && isTopicGone(error))
         return this.#call(method, { chat }, parameters, options);
       // Once: an id that is known already is not asked about again.

@@ -1,0 +1,113 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Delivery } from "../../../runtime/contract/delivery.ts";
+import { type Approvals, approvalsForm } from "../../../runtime/contract/tenant.ts";
+import { TenantReception } from "../../../runtime/edge/tenants/reception.ts";
+import { slackEvent } from "../../support/edge.ts";
+import { LedgerStage, silent } from "../support/ledger.ts";
+
+const MINUTE_MS = 60_000;
+const NOBODY = { requests: [], approved: [], operators: [] };
+
+/** A reception, the lists of the sandbox that served every chat, and what was said and stored. */
+function stage(slack: object = {}, since: string | undefined = "2026-11-20T10:00:00Z") {
+  const ledger = new LedgerStage();
+  onTestFinished(() => ledger.close());
+  const notes = new Map<string, string>();
+  const [said, stored, woken]: [string[], Approvals[], number[]] = [[], [], []];
+  const former = { channel: "slack", ...NOBODY, ...slack };
+  const others = [
+    { channel: "telegram", ...NOBODY },
+    { channel: "discord", ...NOBODY },
+  ];
+  const sandbox = {
+    request: async (_: string, { path, body = "" }: { path: string; body?: string }) =>
+      path === "/operations"
+        ? Response.json({
+            ok: true,
+            value: body.includes("devices list")
+              ? { pending: [], paired: [] }
+              : { channels: [former, ...others] },
+          })
+        : Response.json({ broughtBack: { approvals: stored.at(-1)?.version } }),
+  };
+  const reception = new TenantReception({
+    sql: ledger.sql,
+    notes: { read: (name) => notes.get(name), write: (name, value) => void notes.set(name, value) },
+    environment: { SLACK_BOT_TOKEN: "xoxb-1" },
+    readConfig: async () => undefined,
+    sandbox: sandbox as never,
+    servedAllSince: async () => since,
+    storeApprovals: async (approvals) => void stored.push(approvalsForm.parse(structuredClone(approvals))),
+    changeRights: () => {},
+    changeBrowser: () => {},
+    wakeAt: (time) => void woken.push(time),
+    fetch: async (_, init) => {
+      said.push(String((JSON.parse(String(init?.body)) as { text: string }).text));
+      return Response.json({ ok: true });
+    },
+    clock: () => ledger.now,
+    log: silent,
+  });
+  const write = (user: string) => {
+    const event = { channel: `D${user}`, channel_type: "im", user };
+    const payload = slackEvent(`Ev${user}`, event);
+    const delivery: Delivery = { id: "1", platform: "slack", conversation: "c", receivedAt: 0, payload };
+    return reception.introduce(`slack-D${user}`, delivery);
+  };
+  const operate = (operation: string, input: object) => reception.operate({ operation, input });
+  const iso = (ms: number) => new Date(ledger.now + ms).toISOString();
+  return { ledger, reception, said, stored, woken, write, operate, iso };
+}
+
+const codeIn = (text = ""): string => /code: (?<code>\w+)/.exec(text)?.groups?.["code"] ?? "";
+
+test("a code from before each chat had a sandbox lets its sender in, within its hour", async () => {
+  const asking = stage();
+  const requests = [
+    { id: "UOLD", code: "OLDCODEX", createdAt: asking.iso(-70 * MINUTE_MS) },
+    { id: "UANN", code: "ANNSCODE", createdAt: asking.iso(-20 * MINUTE_MS), meta: { name: "Ann" } },
+  ];
+  const { write, operate, said } = stage({ requests });
+  expect(await write("UANN")).toMatchObject({ admitted: false });
+  expect(said.map(codeIn)).toEqual(["ANNSCODE"]);
+  const approve = (code: string) => operate("pairing approve", { channel: "slack", code });
+  expect(await approve("OLDCODEX")).toMatchObject({ ok: false, error: { code: "pairing_code_unknown" } });
+  expect(await approve("ANNSCODE")).toMatchObject({ ok: true, value: { approved: "UANN" } });
+  expect(await write("UANN")).toMatchObject({ admitted: true });
+  expect(await approve("ANNSCODE")).toMatchObject({ ok: false });
+});
+
+test("a code is not given to a sender who was approved meanwhile, and there are no more than places", async () => {
+  const { iso } = stage();
+  const requests = Array.from({ length: 25 }, (_, index) => ({
+    id: `U${index}`,
+    code: `CODE${index}`,
+    createdAt: iso((index - 40) * MINUTE_MS),
+  }));
+  const { operate } = stage({ requests, approved: ["U24"] });
+  const list = await operate("pairing list", { channel: "slack" });
+  const ids = (list as { value?: { requests: { id: string }[] } }).value?.requests.map(({ id }) => id);
+  expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => `U${index + 4}`));
+});
+
+test("codes are stored for the way back within five minutes, each once", async () => {
+  const { ledger, reception, write, said, stored, operate, woken } = stage({}, undefined);
+  await Promise.all([write("UANN"), write("UBOB")]);
+  await write("UANN");
+  expect(stored).toEqual([]);
+  expect(Math.max(...woken)).toBeLessThanOrEqual(ledger.now + 5 * MINUTE_MS);
+  await Promise.all([reception.tell(), reception.tell()]);
+  expect(stored.at(-1)?.platforms.slack).toMatchObject({
+    allowFrom: [],
+    requests: [
+      { id: "UANN", code: codeIn(said[0]) },
+      { id: "UBOB", code: codeIn(said[1]) },
+    ],
+  });
+  const count = woken.length;
+  await write("UANN");
+  await reception.tell();
+  expect([stored.length, woken.length]).toEqual([1, count]);
+  await operate("pairing approve", { channel: "slack", code: codeIn(said[0]) });
+  expect(stored.at(-1)?.platforms.slack).toMatchObject({ allowFrom: ["UANN"], requests: [{ id: "UBOB" }] });
+});
