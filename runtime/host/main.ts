@@ -156,6 +156,7 @@ try {
     new HostTenancy({
       sql,
       home: settings.home,
+      stores: (folder) => supervisor.backups(folder),
       sandbox,
       record,
       maxSandboxes: edge.maxSandboxes,

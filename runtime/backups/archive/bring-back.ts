@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { STATE_FILE } from "../../contract/names.ts";
 import type { Approvals, TenantChat, TenantId } from "../../contract/tenant.ts";
 import { openDatabase, storeFailure, transaction } from "../../process/database.ts";
-import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+import { ensureDirectory, exists, writeFileAtomic } from "../../process/files.ts";
 import { APPROVALS, BROUGHT_BACK_TABLE, digestsBelow, foldersOf, hasTable } from "./chat-part.ts";
 import { ORIGIN_TABLE, storedChat, sumUp } from "./chat-part.ts";
 import { contentBelow } from "./content.ts";
@@ -40,8 +39,8 @@ interface PartOrigin {
  */
 export async function bringBack(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
   const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
-  if (!existsSync(theirs)) return;
-  if (!existsSync(ours)) createTables(theirs, ours);
+  if (!exists(theirs)) return;
+  if (!exists(ours)) createTables(theirs, ours);
   const { chat, origin } = readPart(theirs, tenant);
   await mergeFiles(home, directory, { chat, id, origin });
   changing(ours, (database) => {
@@ -68,7 +67,7 @@ export function takeApprovals(home: string, { version, platforms }: Approvals): 
       // The role first: a crash in between must not leave rights of an earlier approval.
       for (const [name, list] of Object.entries({ operators, allowFrom })) {
         const file = join(folder, `${platform}-${name}.json`);
-        if (list.length > 0 || existsSync(file))
+        if (list.length > 0 || exists(file))
           writeFileAtomic(file, `${JSON.stringify({ version: 1, [name]: list }, null, 2)}\n`);
       }
     }
@@ -144,7 +143,7 @@ async function mergeFiles(
   }
   for (const folder of [sharedHistory, ownHistory]) {
     for await (const { name, path, stats } of contentBelow(directory, folder))
-      if (stats.isFile() && !existsSync(join(home, name))) await place(path, join(home, name));
+      if (stats.isFile() && !exists(join(home, name))) await place(path, join(home, name));
   }
 }
 

@@ -1,25 +1,32 @@
-import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import type { DiskStore } from "../../backups/stores/disk.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 import type { EdgeOptions } from "../../edge/app.ts";
+import type { BrokerOptions } from "../../edge/broker.ts";
 import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
 import type { AttemptResult, Deliver } from "../../edge/ledger/dispatcher.ts";
 import type { Tell } from "../../edge/ledger/notices.ts";
 import { Teller } from "../../edge/ledger/tell.ts";
-import type { Backups, Notes, Sandbox } from "../../edge/ports.ts";
+import type { Backups, Clock, Notes, Sandbox } from "../../edge/ports.ts";
 import { settledAs, TenantGate } from "../../edge/tenants/gate.ts";
 import { withDeploymentParts } from "../../edge/tenants/operations.ts";
 import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
 import { TenantReception } from "../../edge/tenants/reception.ts";
 import { readBrokerUrl, tenantOfEvent } from "../../edge/tenants/routing.ts";
-import { writeFileAtomic } from "../../process/files.ts";
 import type { NodeSql } from "../ledger.ts";
 import { Timer } from "../timer.ts";
-import { sharedConfigPath, TenantGateway, type TenantSurroundings } from "./gateway.ts";
+import { chatStateCommand } from "../chat-state/run.ts";
+import { ChatData } from "./chat-data.ts";
+import { ChatShelf } from "./chat-shelf.ts";
+import { TenantGateway } from "./gateway.ts";
 import { TenantLedgers } from "./ledgers.ts";
+import { Room } from "./room.ts";
+import type { RunSurroundings } from "./run.ts";
+import { exists } from "../../process/files.ts";
+import { SharedConfig } from "./shared-config.ts";
 
 /** Interval of the looks at idle gateways, due schedules, the config file and what there is to report. */
 const LOOK_MS = 1_000;
@@ -28,12 +35,14 @@ const PRUNE_MS = 3_600_000;
 const MOST_CHATS = 1_000;
 /** Wait before an event is tried again that found no room. */
 const FULL_AGAIN_MS = 5_000;
-/** Others may read the copy of the config; only this process writes it. */
-const SHARED = 0o644;
 
 /** Dependencies of {@link HostTenancy}. */
-export interface HostTenancyOptions extends Omit<TenantSurroundings, "sharedConfig"> {
+export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {
   sql: NodeSql;
+  /** Makes the broker of a chat. */
+  broker: Omit<BrokerOptions, "token" | "chat">;
+  /** Opens the deployment's backups, or those in another folder. */
+  stores(folder?: string): Promise<DiskStore>;
   /** The data directory of the deployment. */
   home: string;
   /** The sandbox that serves browsers and the deployment. */
@@ -44,6 +53,7 @@ export interface HostTenancyOptions extends Omit<TenantSurroundings, "sharedConf
   maxSandboxes: number;
   /** Milliseconds without use after which a gateway is stopped; `Infinity` for `never`. */
   sleepAfterMs: number;
+  clock: Clock;
 }
 
 /** A chat, and whether it was let in. */
@@ -64,37 +74,50 @@ export class HostTenancy {
   readonly #chats = new Map<TenantId, Chat>();
   readonly #outboxAt: Timer;
   readonly #deploymentTeller: Teller;
-  readonly #sharedConfig: string;
+  readonly #config: SharedConfig;
+  readonly #data: ChatData;
+  readonly #room: Room;
   /** Chats whose row in the table of chats is not of this moment. */
   readonly #changed: Set<TenantId>;
-  /** The last start or stop; they follow each other, so that never more run than may. */
-  #turn: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
-  #config = "";
   #prunedAt = 0;
   #isLooking = false;
-  #isStopped = false;
 
   constructor(options: HostTenancyOptions) {
     this.#options = options;
-    const { sql, users, broker, home, sandbox, clock, log } = options;
+    const { sql, users, configPath, broker, home, stores, maxSandboxes, sandbox, clock, log } = options;
     sql.all(
       `CREATE TABLE IF NOT EXISTS tenant_notes (
          tenant TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (tenant, name)
        ) WITHOUT ROWID`,
     );
     this.#ledgers = new TenantLedgers(sql);
-    this.#sharedConfig = sharedConfigPath(users);
+    this.#config = new SharedConfig(configPath, users.folder);
+    const shelf = new ChatShelf(home);
+    this.#data = new ChatData({
+      shelf,
+      users,
+      open: stores,
+      program: chatStateCommand(),
+      environment: { PATH: broker.environment["PATH"] },
+      clock,
+      log,
+    });
+    this.#room = new Room({
+      most: maxSandboxes,
+      gateways: () => [...this.#chats.values()].map(({ gateway }) => gateway),
+      log,
+    });
     this.#deploymentTeller = this.#teller(sandbox);
     this.#outboxAt = new Timer(clock, () => void this.#reception.tell());
     this.#reception = new TenantReception({
       sql,
       notes: this.#notes(""),
       environment: broker.environment,
-      readConfig: async () => this.#readConfig(),
+      readConfig: async () => this.#config.read(),
       sandbox,
       // The data directory keeps the approvals of either tenancy: they are taken over once.
-      servedAllSince: async () => (existsSync(path.join(home, "credentials")) ? "yes" : undefined),
+      servedAllSince: async () => (exists(path.join(home, "credentials")) ? "yes" : undefined),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
         void gate.change(grant, gateway).catch((error: unknown) => {
@@ -115,7 +138,7 @@ export class HostTenancy {
     this.#ledgers.prepare();
     this.#prunedAt = this.#options.clock();
     this.#outboxAt.set(this.#options.clock());
-    this.#publishConfig();
+    this.#config.publish();
     const noted = this.#options.sql.all(
       "SELECT tenant FROM tenant_notes WHERE name = 'scheduleAt' AND value <> ''",
     );
@@ -125,10 +148,11 @@ export class HostTenancy {
 
   /** Stops all gateways, and starts none any more. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#room.close();
     clearInterval(this.#timer);
     this.#outboxAt.clear();
     await Promise.all([...this.#chats.values()].map(({ gateway }) => gateway.stop()));
+    await this.#data.copyChanged(() => false, { all: true });
   }
 
   /** Returns the tenant of an event; `undefined` for an event of no chat, which the deployment's gateway gets. */
@@ -265,10 +289,11 @@ export class HostTenancy {
     });
     const gateway = new TenantGateway({
       ...this.#options,
-      sharedConfig: this.#sharedConfig,
+      sharedConfig: this.#config.path,
+      data: this.#data,
       tenant,
       notes,
-      whenRoom: (start) => this.#inTurn(() => this.#whenRoom(tenant, start)),
+      whenRoom: (start) => this.#room.take(tenant, start),
       onChange: () => void this.#changed.add(tenant),
     });
     const chat = { gate, gateway, teller: this.#teller(gateway) };
@@ -305,52 +330,20 @@ export class HostTenancy {
     };
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
-    return done;
-  }
-
-  /** Starts a gateway, after it has stopped the one that was used longest ago if as many run as may. */
-  async #whenRoom(wanting: TenantId, start: () => void): Promise<boolean> {
-    const others = [...this.#chats.values()].map(({ gateway }) => gateway);
-    if (this.#isStopped) return false;
-    const running = others.filter(({ tenant, isRunning }) => isRunning && tenant !== wanting);
-    if (running.length >= this.#options.maxSandboxes) {
-      const idle = running.filter(({ isBusy }) => !isBusy).sort((one, other) => one.usedAt - other.usedAt);
-      if (!(await this.#stopFirst(idle))) return false;
-    }
-    start();
-    return true;
-  }
-
-  async #stopFirst(gateways: readonly TenantGateway[]): Promise<boolean> {
-    for (const gateway of gateways) {
-      if (await this.#stopIdle(gateway)) return true;
-    }
-    return false;
-  }
-
-  /** Stops a gateway unless it is in use, or soon will be. @returns true if it does not run any more */
-  async #stopIdle(gateway: TenantGateway): Promise<boolean> {
-    if ((await gateway.schedule.poll()) || gateway.isBusy) return false;
-    this.#options.log.info("an idle gateway is stopped", { tenant: gateway.tenant });
-    await gateway.stop();
-    return true;
-  }
-
   async #look(): Promise<void> {
     const { clock, sleepAfterMs, log } = this.#options;
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      this.#publishConfig();
+      this.#config.publish();
       if (clock() - this.#prunedAt > PRUNE_MS) {
         this.#prunedAt = clock();
         this.#ledgers.prune();
       }
       const gateways = [...this.#chats.values()].map(({ gateway }) => gateway);
       await Promise.all(gateways.map((gateway) => this.#lookAt(gateway, clock() - sleepAfterMs)));
+      // Not awaited: a large chat takes its time.
+      void this.#data.copyChanged((tenant) => this.#chats.get(tenant)?.gateway.isRunning === true);
     } catch (error) {
       log.error("the chats' gateways could not be looked after", { error: String(error) });
     } finally {
@@ -367,7 +360,7 @@ export class HostTenancy {
       return;
     }
     if (gateway.isBusy) return;
-    if (gateway.usedAt <= idleSince) await this.#stopIdle(gateway);
+    if (gateway.usedAt <= idleSince) await this.#room.stopIdle(gateway);
     // The process may end at any moment, and nothing else says when the chat's next message is due.
     else if (gateway.isReady) await gateway.noteSchedule();
   }
@@ -388,22 +381,6 @@ export class HostTenancy {
       });
     }
     this.#changed.clear();
-  }
-
-  #readConfig(): string | undefined {
-    try {
-      return readFileSync(this.#options.configPath, "utf8");
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Copies the config to where all chats' gateways may read it, if it has changed. */
-  #publishConfig(): void {
-    const text = this.#readConfig();
-    if (text === undefined || text === this.#config) return;
-    writeFileAtomic(this.#sharedConfig, text, SHARED);
-    this.#config = text;
   }
 }
 

@@ -1,0 +1,119 @@
+import { readdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startModel } from "../runtime/support/platforms.ts";
+import { hostByChat, rightsOf } from "../support/host-tenants.ts";
+import { filesBelow, textOf } from "../support/leaks.ts";
+import { said } from "../support/tenants.ts";
+
+const SOON = { timeout: 60_000 };
+const SLOW = { timeout: 300_000 };
+const CHATS = ["C1", "C2", "D1"] as const;
+type Chat = (typeof CHATS)[number];
+/** Words that one chat alone has said, written or planned. */
+const WORDS: Record<Chat, Record<"said" | "file" | "plan", string>> = {
+  C1: { said: "apricot-4711", file: "bramble-4711", plan: "cicely-4711" },
+  C2: { said: "quince-8022", file: "rowan-8022", plan: "sorrel-8022" },
+  D1: { said: "medlar-3055", file: "hazel-3055", plan: "tansy-3055" },
+};
+const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
+
+/** A host with one gateway, by which three chats have talked, written a file and planned something. */
+async function talked(variables: Record<string, string> = {}) {
+  const model = await startModel();
+  const host = await hostByChat({ TENANCY: "shared", ANTHROPIC_BASE_URL: model.url, ...variables });
+  onTestFinished(() => host.stop());
+  await host.inState("ready");
+  const { postSlack, read, cli } = host;
+  const say = async (chat: Chat, text: string): Promise<void> => {
+    await postSlack(said(chat, chat === "D1" ? "UANN" : "U1", text));
+    await expect.poll(() => read(chat).join("\n"), SOON).toContain(`You said: ${text}`);
+  };
+  await cli("pairing grant slack UANN person");
+  await cli('workspace write HOUSE.md none -- "rules of the house"');
+  for (const chat of CHATS) {
+    const words = WORDS[chat];
+    await say(chat, words.said);
+    expect(await cli(`workspace write chats/slack-${chat}/plan.md none -- "${words.file}"`)).toContain(
+      "Wrote",
+    );
+    const planned = await cli(`schedules add --to slack:${chat} --at ${at(86_400_000)} --text ${words.plan}`);
+    expect(planned).toContain("Added");
+  }
+  /** The conversation that the model was asked with when it read a text. */
+  const askedWith = (text: string): string =>
+    model
+      .asked()
+      .findLast((lines) => lines.at(-1)?.includes(text))
+      ?.join("\n") ?? "";
+  const foreign = (text: string, chat: Chat): string[] =>
+    CHATS.filter((other) => other !== chat)
+      .flatMap((other) => Object.values(WORDS[other]))
+      .filter((word) => text.includes(word));
+  /** Verifies that a chat's gateway has the chat's own words, and no other chat's. */
+  const expectMoved = async (chat: Chat, next: string): Promise<void> => {
+    await say(chat, next);
+    const asked = askedWith(next);
+    expect([chat, asked]).toEqual([chat, expect.stringContaining(WORDS[chat].said)]);
+    expect(foreign(asked, chat)).toEqual([]);
+    const tenant = `slack-${chat}`;
+    expect(await cli(`workspace show chats/slack-${chat}/plan.md`, tenant)).toContain(WORDS[chat].file);
+    expect(await cli("workspace show HOUSE.md", tenant)).toContain("rules of the house");
+    expect(await cli("schedules list", tenant)).toContain(WORDS[chat].plan);
+    const own = host.folder(tenant);
+    const folder = (await filesBelow(own)).map(([name, content]) => name + textOf(content)).join("\n");
+    expect(Object.values(WORDS[chat]).filter((word) => !folder.includes(word))).toEqual([]);
+    expect([chat, foreign(folder, chat)]).toEqual([chat, []]);
+    const { uid, mode } = await rightsOf(own);
+    expect([uid >= 20_000, mode]).toEqual([true, 0o700]);
+    const owners = (await readdir(own, { recursive: true })).map(async (name) =>
+      stat(path.join(own, name)).then(
+        (file) => file.uid,
+        () => uid,
+      ),
+    );
+    expect(new Set(await Promise.all(owners))).toEqual(new Set([uid]));
+  };
+  /** Switches the tenancy, as an update does. */
+  const deploy = async (changed: Record<string, string>): Promise<void> => {
+    await host.halt();
+    await host.resume(changed);
+    await host.inState("ready");
+  };
+  return { ...host, say, askedWith, expectMoved, deploy };
+}
+
+describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLOW, () => {
+  test("gives each chat its conversation, files and schedules, and no other's", async () => {
+    const { cli, read, deploy, expectMoved, say, askedWith } = await talked();
+    expect(await cli(`schedules add --to slack:C1 --at ${at(20_000)} --text due-once`)).toContain("Added");
+    await deploy({ TENANCY: "chat" });
+    for (const chat of CHATS) await expectMoved(chat, `and now, ${chat}?`);
+    await expect.poll(() => read("C1").join("\n"), SOON).toContain("due-once");
+    await say("C1", "and later?");
+    expect(askedWith("and later?")).toContain("and now, C1?");
+    expect(read("C1").filter((text) => text === "due-once")).toHaveLength(1);
+    // Another start moves nothing again.
+    await deploy({ TENANCY: "chat" });
+    await say("C1", "after a restart");
+    expect(askedWith("after a restart")).toMatch(/apricot-4711[^]*and later\?/);
+  });
+
+  test("loses nothing if it is killed at any step of the move", async () => {
+    const { postSlack, read, halt, resume, expectMoved } = await talked();
+    await halt();
+    await resume({ TENANCY: "chat" });
+    let waitMs = 60;
+    for (const chat of CHATS) {
+      await postSlack(said(chat, chat === "D1" ? "UANN" : "U1", `under kills ${chat}`));
+      for (let round = 0; round < 4; round += 1) {
+        await sleep((waitMs += 90));
+        await halt("SIGKILL");
+        await resume({ TENANCY: "chat" });
+      }
+      await expect.poll(() => read(chat).join("\n"), SOON).toContain(`You said: under kills ${chat}`);
+      await expectMoved(chat, `after the kills, ${chat}`);
+    }
+  });
+});
