@@ -42,6 +42,7 @@ import { configuredProxy, proxyClients } from "./proxy.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { telegramIntake } from "./telegram/intake.ts";
+import { beginWithChats, refuseUncopied } from "./tenants/returns.ts";
 import { HostTenancy } from "./tenants/tenancy.ts";
 import { TenantUsers } from "./tenants/users.ts";
 import { print, printError } from "../shared/terminal.ts";
@@ -109,6 +110,7 @@ try {
   // 2. The ledger's database, before the gateway opens the same file. From here on this process is an ordinary user, too
   //    where each chat gets a user of its own.
   const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
+  if (users === undefined) refuseUncopied(settings.home);
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
     log.error("a store could not be read and was set aside", { ...report }),
@@ -189,11 +191,19 @@ try {
   const signatures = new SignatureStore(sql, Date.now);
   const fetched = { configPath, environment: process.env, sql, ledger, clock: Date.now, log };
   const intakes = [telegramIntake(fetched), discordIntake(fetched)];
-  const backups = hostBackups({ supervisor, home: settings.home, timers: systemTimers, log });
+  const backups = hostBackups({
+    supervisor,
+    home: settings.home,
+    copyChats: async () => tenancy?.copyChats(),
+    timers: systemTimers,
+    log,
+  });
   if (edge.configRecovery === "auto") backups.recoverConfigs();
   const alerts =
     edge.alerts && hostAlerts({ settings: edge.alerts, home: settings.home, sandbox, backups, ledger, log });
-  const begun = begin({ supervisor, home: settings.home, awaitsData: false, log });
+  const begun = users
+    ? begin({ supervisor, home: settings.home, awaitsData: false, log })
+    : beginWithChats({ supervisor, home: settings.home, clock: Date.now, log });
 
   // 4. Edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);

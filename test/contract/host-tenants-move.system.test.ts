@@ -116,4 +116,80 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
       await expectMoved(chat, `after the kills, ${chat}`);
     }
   });
+
+  test("brings back what was said, written, planned and approved meanwhile", async () => {
+    const { cli, postSlack, read, deploy, say, askedWith, expectMoved, running } = await talked();
+    await deploy({ TENANCY: "chat" });
+    for (const chat of CHATS) await expectMoved(chat, `meanwhile ${chat}`);
+    await cli('workspace write chats/slack-C1/new.md none -- "written meanwhile"', "slack-C1");
+    expect(
+      await cli(`schedules add --to slack:C2 --at ${at(20_000)} --text due-later`, "slack-C2"),
+    ).toContain("Added");
+    const [, dropped = ""] = /^(cli:\w+)/m.exec(await cli("schedules list", "slack-C1")) ?? [];
+    expect(await cli(`schedules remove ${dropped}`, "slack-C1")).toContain("Removed");
+    await cli("pairing grant slack UBOB operator");
+    await cli("pairing revoke slack UANN");
+
+    await deploy({ TENANCY: "shared" });
+    await say("C1", "back again");
+    expect(askedWith("back again")).toMatch(/apricot-4711[^]*meanwhile C1/);
+    await say("C2", "and here");
+    expect(askedWith("and here")).toMatch(/quince-8022[^]*meanwhile C2/);
+    expect(await cli("workspace show chats/slack-C1/new.md")).toContain("written meanwhile");
+    expect(await cli("pairing list")).toContain("Approved slack senders: UBOB (operator)");
+    await postSlack(said("D1", "UANN", "still there?"));
+    await expect.poll(() => read("D1").join("\n"), SOON).toContain("Your pairing code:");
+    const plans = await cli("schedules list");
+    expect(plans).not.toContain(WORDS.C1.plan);
+    for (const plan of [WORDS.C2.plan, WORDS.D1.plan]) expect(plans).toContain(plan);
+    await expect.poll(() => read("C2").join("\n"), SOON).toContain("due-later");
+    expect(await running()).toEqual([]);
+
+    // A second time: what was said to the one gateway is moved, and what was approved there counts.
+    await cli("pairing grant slack UCAT person");
+    await deploy({ TENANCY: "chat" });
+    await say("C1", "once more");
+    expect(askedWith("once more")).toMatch(/apricot-4711[^]*meanwhile C1[^]*back again/);
+    expect(await cli("pairing list")).toContain("Approved slack senders: UBOB (operator), UCAT");
+    expect(read("C2").filter((text) => text === "due-later")).toHaveLength(1);
+    await deploy({ TENANCY: "shared" });
+    await say("C1", "and back");
+    expect(askedWith("and back").match(/meanwhile C1/g)).toEqual(
+      askedWith("once more").match(/meanwhile C1/g),
+    );
+    expect(askedWith("and back")).toMatch(/back again[^]*once more/);
+  });
+
+  test("loses nothing on the way back, although the service is killed", async () => {
+    const { postSlack, read, halt, resume, launch, ended, output, expectMoved, askedWith, cli } =
+      await talked();
+    await halt();
+    await resume({ TENANCY: "chat" });
+    for (const chat of CHATS) await expectMoved(chat, `meanwhile ${chat}`);
+
+    // The last words are in the chats' folders alone: the one gateway does not start without them.
+    await halt("SIGKILL");
+    launch({ TENANCY: "shared" });
+    expect(await ended()).toBe(1);
+    expect(output()).toContain("Error [chats_not_copied]: Not copied: slack-C1, slack-C2, slack-D1.");
+    await resume({ TENANCY: "chat" });
+    // Its stop copies what is left.
+    await halt();
+
+    await resume({ TENANCY: "shared" });
+    let waitMs = 20;
+    for (const chat of ["C1", "C2"] as const) {
+      await postSlack(said(chat, "U1", `back under kills ${chat}`));
+      for (let round = 0; round < 5; round += 1) {
+        await sleep((waitMs += 60));
+        await halt("SIGKILL");
+        await resume({ TENANCY: "shared" });
+      }
+      await expect.poll(() => read(chat).join("\n"), SOON).toContain(`You said: back under kills ${chat}`);
+      const asked = askedWith(`back under kills ${chat}`);
+      expect(asked).toMatch(new RegExp(`${WORDS[chat].said}[^]*meanwhile ${chat}`));
+      expect(asked.split(`meanwhile ${chat}`)).toHaveLength(3);
+    }
+    for (const chat of CHATS) expect(await cli("schedules list")).toContain(WORDS[chat].plan);
+  });
 });

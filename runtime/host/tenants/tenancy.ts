@@ -11,7 +11,7 @@ import type { AttemptResult, Deliver } from "../../edge/ledger/dispatcher.ts";
 import type { Tell } from "../../edge/ledger/notices.ts";
 import { Teller } from "../../edge/ledger/tell.ts";
 import type { Backups, Clock, Notes, Sandbox } from "../../edge/ports.ts";
-import { settledAs, TenantGate } from "../../edge/tenants/gate.ts";
+import { forgetDecision, settledAs, TenantGate } from "../../edge/tenants/gate.ts";
 import { withDeploymentParts } from "../../edge/tenants/operations.ts";
 import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
 import { TenantReception } from "../../edge/tenants/reception.ts";
@@ -75,6 +75,7 @@ export class HostTenancy {
   readonly #outboxAt: Timer;
   readonly #deploymentTeller: Teller;
   readonly #config: SharedConfig;
+  readonly #shelf: ChatShelf;
   readonly #data: ChatData;
   readonly #room: Room;
   /** Chats whose row in the table of chats is not of this moment. */
@@ -93,9 +94,9 @@ export class HostTenancy {
     );
     this.#ledgers = new TenantLedgers(sql);
     this.#config = new SharedConfig(configPath, users.folder);
-    const shelf = new ChatShelf(home);
+    this.#shelf = new ChatShelf(home);
     this.#data = new ChatData({
-      shelf,
+      shelf: this.#shelf,
       users,
       open: stores,
       program: chatStateCommand(),
@@ -116,8 +117,9 @@ export class HostTenancy {
       environment: broker.environment,
       readConfig: async () => this.#config.read(),
       sandbox,
-      // The data directory keeps the approvals of either tenancy: they are taken over once.
-      servedAllSince: async () => (exists(path.join(home, "credentials")) ? "yes" : undefined),
+      servedAllSince: async () =>
+        this.#shelf.servedAllSince ?? (exists(path.join(home, "credentials")) ? "yes" : undefined),
+      storeApprovals: async (approvals) => this.#shelf.keepApprovals(approvals),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
         void gate.change(grant, gateway).catch((error: unknown) => {
@@ -136,6 +138,7 @@ export class HostTenancy {
   /** Begins to look after the gateways. To be called when the ledger is open. */
   start(): void {
     this.#ledgers.prepare();
+    this.#forgetDecisions();
     this.#prunedAt = this.#options.clock();
     this.#outboxAt.set(this.#options.clock());
     this.#config.publish();
@@ -146,13 +149,29 @@ export class HostTenancy {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
-  /** Stops all gateways, and starts none any more. */
+  /** Stops all gateways, starts none any more, and copies the chats' data, which the way back needs. */
   async stop(): Promise<void> {
     this.#room.close();
     clearInterval(this.#timer);
     this.#outboxAt.clear();
     await Promise.all([...this.#chats.values()].map(({ gateway }) => gateway.stop()));
-    await this.#data.copyChanged(() => false, { all: true });
+    await this.copyChats();
+  }
+
+  /** Copies the data of all chats that has changed. Never rejects. */
+  copyChats(): Promise<void> {
+    return this.#data.copyChanged(this.#isRunning, { all: true });
+  }
+
+  readonly #isRunning = (tenant: TenantId): boolean => this.#chats.get(tenant)?.gateway.isRunning === true;
+
+  /** Has each chat asked about again if one gateway has served all since: its people may be others by now. */
+  #forgetDecisions(): void {
+    const [notes, since] = [this.#notes(""), this.#shelf.servedAllSince ?? ""];
+    if ((notes.read("servedAll") ?? "") === since) return;
+    for (const { tenant } of this.#options.sql.all("SELECT tenant FROM tenant_notes WHERE name = 'admitted'"))
+      forgetDecision(this.#notes(String(tenant)));
+    notes.write("servedAll", since);
   }
 
   /** Returns the tenant of an event; `undefined` for an event of no chat, which the deployment's gateway gets. */
@@ -343,7 +362,7 @@ export class HostTenancy {
       const gateways = [...this.#chats.values()].map(({ gateway }) => gateway);
       await Promise.all(gateways.map((gateway) => this.#lookAt(gateway, clock() - sleepAfterMs)));
       // Not awaited: a large chat takes its time.
-      void this.#data.copyChanged((tenant) => this.#chats.get(tenant)?.gateway.isRunning === true);
+      void this.#data.copyChanged(this.#isRunning);
     } catch (error) {
       log.error("the chats' gateways could not be looked after", { error: String(error) });
     } finally {
