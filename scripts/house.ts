@@ -54,6 +54,7 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/gateway/webchat/ws.ts": "loaded on first use",
   "runtime/host/discord/ws.ts": "loaded on first use",
   "runtime/host/tenants/shared-config.ts": "its importer is long",
+  "runtime/host/tenants/tenant-notes.ts": "its importer is long",
   "runtime/host/alerts.ts": "its importer is a process's entry",
   "runtime/supervisor/config-file.ts": "its importer is long",
   "policies/rules.ts": "the list of the rules",

@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -98,6 +98,23 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
     await deploy({ TENANCY: "chat" });
     await say("C1", "after a restart");
     expect(askedWith("after a restart")).toMatch(/apricot-4711[^]*and later\?/);
+  });
+
+  test("runs schedules of chats that have not written since", async () => {
+    const { cli, read, deploy, running, home, writeConfig } = await talked();
+    expect(await cli(`schedules add --to slack:C7 --at ${at(15_000)} --text due-unwritten`)).toContain(
+      "Added",
+    );
+    await deploy({ TENANCY: "chat" });
+    await expect.poll(() => read("C7").join("\n"), SOON).toBe("due-unwritten");
+    expect(await running()).toContain("slack-C7");
+    // A schedule that is new in the config needs no message either.
+    const config = JSON.parse(await readFile(path.join(home, "steward.json"), "utf8"));
+    const to = { platform: "slack", chat: "C8" };
+    config.schedules = { report: { at: at(12_000), text: "due-in-config", to } };
+    await writeConfig(config);
+    await expect.poll(() => read("C8").join("\n"), SOON).toBe("due-in-config");
+    expect(read("C7")).toHaveLength(1);
   });
 
   test("loses nothing if it is killed at any step of the move", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { CONFIG_FILE } from "../../contract/names.ts";
@@ -12,6 +13,8 @@ export class SharedConfig {
   readonly path: string;
   readonly #source: string;
   #published = "";
+  /** Digest of the copy; empty before there is one. */
+  digest = "";
 
   /** @param folder Folder of the copy: every chat's user may read an open file in it. */
   constructor(source: string, folder: string) {
@@ -28,12 +31,12 @@ export class SharedConfig {
     }
   }
 
-  /** Copies the config if it has changed. @returns true if it has */
-  publish(): boolean {
+  /** Copies the config if it has changed. */
+  publish(): void {
     const text = this.read();
-    if (text === undefined || text === this.#published) return false;
+    if (text === undefined || text === this.#published) return;
     writeFileAtomic(this.path, text, SHARED);
     this.#published = text;
-    return true;
+    this.digest = createHash("sha256").update(text).digest("hex");
   }
 }

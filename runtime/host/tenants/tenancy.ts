@@ -10,8 +10,8 @@ import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
 import type { AttemptResult, Deliver } from "../../edge/ledger/dispatcher.ts";
 import type { Tell } from "../../edge/ledger/notices.ts";
 import { Teller } from "../../edge/ledger/tell.ts";
-import type { Backups, Clock, Notes, Sandbox } from "../../edge/ports.ts";
-import { forgetDecision, settledAs, TenantGate } from "../../edge/tenants/gate.ts";
+import type { Backups, Clock, Sandbox } from "../../edge/ports.ts";
+import { settledAs, TenantGate } from "../../edge/tenants/gate.ts";
 import { withDeploymentParts } from "../../edge/tenants/operations.ts";
 import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
 import { TenantReception } from "../../edge/tenants/reception.ts";
@@ -26,7 +26,9 @@ import { TenantLedgers } from "./ledgers.ts";
 import { Room } from "./room.ts";
 import type { RunSurroundings } from "./run.ts";
 import { exists } from "../../process/files.ts";
+import { ScheduledStarts } from "./scheduled-starts.ts";
 import { SharedConfig } from "./shared-config.ts";
+import { TenantNotes } from "./tenant-notes.ts";
 
 /** Interval of the looks at idle gateways, due schedules, the config file and what there is to report. */
 const LOOK_MS = 1_000;
@@ -75,6 +77,8 @@ export class HostTenancy {
   readonly #outboxAt: Timer;
   readonly #deploymentTeller: Teller;
   readonly #config: SharedConfig;
+  readonly #notes: TenantNotes;
+  readonly #scheduled: ScheduledStarts;
   readonly #shelf: ChatShelf;
   readonly #data: ChatData;
   readonly #room: Room;
@@ -87,11 +91,7 @@ export class HostTenancy {
   constructor(options: HostTenancyOptions) {
     this.#options = options;
     const { sql, users, configPath, broker, home, stores, maxSandboxes, sandbox, clock, log } = options;
-    sql.all(
-      `CREATE TABLE IF NOT EXISTS tenant_notes (
-         tenant TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (tenant, name)
-       ) WITHOUT ROWID`,
-    );
+    this.#notes = new TenantNotes(sql);
     this.#ledgers = new TenantLedgers(sql);
     this.#config = new SharedConfig(configPath, users.folder);
     this.#shelf = new ChatShelf(home);
@@ -113,7 +113,7 @@ export class HostTenancy {
     this.#outboxAt = new Timer(clock, () => void this.#reception.tell());
     this.#reception = new TenantReception({
       sql,
-      notes: this.#notes(""),
+      notes: this.#notes.deployment,
       environment: broker.environment,
       readConfig: async () => this.#config.read(),
       sandbox,
@@ -131,6 +131,14 @@ export class HostTenancy {
       clock,
       log,
     });
+    this.#scheduled = new ScheduledStarts({
+      mark: () => `${this.#shelf.servedAllSince ?? ""} ${this.#config.digest}`,
+      notes: (tenant) => this.#notes.of(tenant),
+      find: async () => (await this.#data.known()).scheduled,
+      begin: (tenant) => this.#beginSchedules(tenant),
+      clock,
+      log,
+    });
     // They ran when the last process ended.
     this.#changed = new Set(this.#reception.roster.running());
   }
@@ -138,14 +146,11 @@ export class HostTenancy {
   /** Begins to look after the gateways. To be called when the ledger is open. */
   start(): void {
     this.#ledgers.prepare();
-    this.#forgetDecisions();
+    this.#notes.servedAllSince(this.#shelf.servedAllSince ?? "");
     this.#prunedAt = this.#options.clock();
     this.#outboxAt.set(this.#options.clock());
     this.#config.publish();
-    const noted = this.#options.sql.all(
-      "SELECT tenant FROM tenant_notes WHERE name = 'scheduleAt' AND value <> ''",
-    );
-    for (const { tenant } of noted) this.#chat(String(tenant));
+    for (const tenant of this.#notes.having("scheduleAt")) this.#chat(tenant);
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
@@ -164,15 +169,6 @@ export class HostTenancy {
   }
 
   readonly #isRunning = (tenant: TenantId): boolean => this.#chats.get(tenant)?.gateway.isRunning === true;
-
-  /** Has each chat asked about again if one gateway has served all since: its people may be others by now. */
-  #forgetDecisions(): void {
-    const [notes, since] = [this.#notes(""), this.#shelf.servedAllSince ?? ""];
-    if ((notes.read("servedAll") ?? "") === since) return;
-    for (const { tenant } of this.#options.sql.all("SELECT tenant FROM tenant_notes WHERE name = 'admitted'"))
-      forgetDecision(this.#notes(String(tenant)));
-    notes.write("servedAll", since);
-  }
 
   /** Returns the tenant of an event; `undefined` for an event of no chat, which the deployment's gateway gets. */
   tenantOf(event: Delivery): TenantId | undefined {
@@ -295,7 +291,7 @@ export class HostTenancy {
     const known = this.#chats.get(tenant);
     if (known !== undefined) return known;
     const { clock } = this.#options;
-    const notes = this.#notes(tenant);
+    const notes = this.#notes.of(tenant);
     const { roster } = this.#reception;
     const gate = new TenantGate({
       tenant,
@@ -331,24 +327,6 @@ export class HostTenancy {
     }
   }
 
-  #notes(tenant: TenantId): Notes {
-    const { sql } = this.#options;
-    return {
-      read: (name) => {
-        const [row] = sql.all("SELECT value FROM tenant_notes WHERE tenant = ? AND name = ?", tenant, name);
-        return row && String(row["value"]);
-      },
-      write: (name, value) => {
-        sql.all(
-          "INSERT OR REPLACE INTO tenant_notes (tenant, name, value) VALUES (?, ?, ?)",
-          tenant,
-          name,
-          value,
-        );
-      },
-    };
-  }
-
   async #look(): Promise<void> {
     const { clock, sleepAfterMs, log } = this.#options;
     if (this.#isLooking) return;
@@ -363,11 +341,25 @@ export class HostTenancy {
       await Promise.all(gateways.map((gateway) => this.#lookAt(gateway, clock() - sleepAfterMs)));
       // Not awaited: a large chat takes its time.
       void this.#data.copyChanged(this.#isRunning);
+      void this.#scheduled.run();
     } catch (error) {
       log.error("the chats' gateways could not be looked after", { error: String(error) });
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** Starts a chat's gateway for its schedules, unless the chat was refused. */
+  async #beginSchedules(id: TenantId): Promise<void> {
+    const { roster } = this.#reception;
+    const tenant = roster.movedTo(id) ?? id;
+    const { gate, gateway } = this.#chat(tenant);
+    gate.expectSchedules();
+    if (!gate.mayRun) return;
+    roster.meet(tenant);
+    const { state, reason } = await gateway.whenReady();
+    if (state !== "ready") throw new StewardError(reason?.code ?? "gateway_not_ready", reason?.detail);
+    await gateway.schedule.poll();
   }
 
   async #lookAt(gateway: TenantGateway, idleSince: number): Promise<void> {
