@@ -263,7 +263,7 @@ try {
   });
 
   for (const intake of intakes) intake.start();
-  tenancy?.start();
+  tenancy?.start(ledger);
   backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
   saveMemory();

@@ -21,6 +21,8 @@ interface TenantGatewayOptions extends RunOptions {
   broker: Omit<BrokerOptions, "token" | "chat">;
   notes: Notes;
   clock: Clock;
+  /** Nothing is being answered any more, so that it may be stopped for another gateway. */
+  onIdle(): void;
   /** Runs `start` if another gateway may run. @returns false if there is no room */
   whenRoom(start: () => void): Promise<boolean>;
 }
@@ -231,6 +233,7 @@ export class TenantGateway implements Sandbox {
       this.used();
       // A schedule may have been added.
       this.#notedAt = 0;
+      if (!this.isBusy) this.#options.onIdle();
     }
   }
 

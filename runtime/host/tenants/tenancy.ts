@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { DiskStore } from "../../backups/stores/disk.ts";
 import type { Delivery } from "../../contract/delivery.ts";
-import { StewardError } from "../../contract/errors.ts";
+import { reason, StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 import type { EdgeOptions } from "../../edge/app.ts";
@@ -10,15 +10,16 @@ import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
 import type { AttemptResult, Deliver } from "../../edge/ledger/dispatcher.ts";
 import type { Tell } from "../../edge/ledger/notices.ts";
 import { Teller } from "../../edge/ledger/tell.ts";
-import type { Backups, Clock, Sandbox } from "../../edge/ports.ts";
+import type { Clock, Sandbox } from "../../edge/ports.ts";
 import { settledAs, TenantGate } from "../../edge/tenants/gate.ts";
 import { withDeploymentParts } from "../../edge/tenants/operations.ts";
 import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
 import { TenantReception } from "../../edge/tenants/reception.ts";
 import { readBrokerUrl, tenantOfEvent } from "../../edge/tenants/routing.ts";
-import type { NodeSql } from "../ledger.ts";
+import type { NodeSql, RunningLedger } from "../ledger.ts";
 import { Timer } from "../timer.ts";
 import { chatStateCommand } from "../chat-state/run.ts";
+import { edgeOfChat } from "./chat-edge.ts";
 import { ChatData } from "./chat-data.ts";
 import { ChatShelf } from "./chat-shelf.ts";
 import { TenantGateway } from "./gateway.ts";
@@ -35,8 +36,10 @@ const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
 /** Chats that are kept in memory. */
 const MOST_CHATS = 1_000;
-/** Wait before an event is tried again that found no room. */
+/** Wait before an event is tried again that found no room, and was not started by the end of another one. */
 const FULL_AGAIN_MS = 5_000;
+/** Reason of events that wait for room. */
+const FULL = reason("sandboxes_full");
 
 /** Dependencies of {@link HostTenancy}. */
 export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {
@@ -84,6 +87,7 @@ export class HostTenancy {
   readonly #room: Room;
   /** Chats whose row in the table of chats is not of this moment. */
   readonly #changed: Set<TenantId>;
+  #ledger: Pick<RunningLedger, "hasten"> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #prunedAt = 0;
   #isLooking = false;
@@ -107,6 +111,7 @@ export class HostTenancy {
     this.#room = new Room({
       most: maxSandboxes,
       gateways: () => [...this.#chats.values()].map(({ gateway }) => gateway),
+      begin: (tenant) => this.#beginWaiting(tenant),
       log,
     });
     this.#deploymentTeller = this.#teller(sandbox);
@@ -144,7 +149,8 @@ export class HostTenancy {
   }
 
   /** Begins to look after the gateways. To be called when the ledger is open. */
-  start(): void {
+  start(ledger: Pick<RunningLedger, "hasten">): void {
+    this.#ledger = ledger;
     this.#ledgers.prepare();
     this.#notes.servedAllSince(this.#shelf.servedAllSince ?? "");
     this.#prunedAt = this.#options.clock();
@@ -221,10 +227,10 @@ export class HostTenancy {
       }
     }
     return gateway.during(async (): Promise<AttemptResult> => {
-      const { state, reason } = await gateway.whenReady();
+      const { state, reason: why } = await gateway.whenReady();
       if (state !== "ready") {
-        const isFull = reason?.code === "sandboxes_full";
-        const note = reason?.detail ?? "the chat's gateway does not start";
+        const isFull = why?.code === FULL.code;
+        const note = why?.detail ?? "the chat's gateway does not start";
         return { kind: "retry", note, absent: true, ...(isFull && { afterMs: FULL_AGAIN_MS }) };
       }
       if (!(await gate.passOnGrant(gateway)))
@@ -261,22 +267,10 @@ export class HostTenancy {
 
   /** Returns the options of a console that shows one chat. */
   edgeOf(tenant: TenantId, deployment: EdgeOptions): EdgeOptions {
-    const { ledger, activity, answers } = deployment;
-    return {
-      ...deployment,
-      tenant,
-      ledger: this.#ledgers.of(tenant, ledger),
-      activity: {
-        ...activity,
-        record: (entry) => activity.record({ ...entry, detail: `${entry.detail} ${tenant}`.trim() }),
-      },
-      answers: {
-        keepAnswer: (question, text) => answers.keepAnswer(`${tenant} ${question}`, text),
-        lastAnswer: (question) => answers.lastAnswer(`${tenant} ${question}`),
-      },
+    return edgeOfChat(tenant, deployment, {
+      ledger: this.#ledgers.of(tenant, deployment.ledger),
       sandbox: this.asShown(this.#chat(tenant).gateway),
-      backups: noBackups,
-    };
+    });
   }
 
   /** Returns a sandbox with the parts that are the deployment's: see {@link withDeploymentParts}. */
@@ -310,6 +304,7 @@ export class HostTenancy {
       notes,
       whenRoom: (start) => this.#room.take(tenant, start),
       onChange: () => void this.#changed.add(tenant),
+      onIdle: () => void this.#room.offer(),
     });
     const chat = { gate, gateway, teller: this.#teller(gateway) };
     this.#forgetIdle();
@@ -342,11 +337,25 @@ export class HostTenancy {
       // Not awaited: a large chat takes its time.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
+      // A schedule that has ended makes room, too.
+      void this.#room.offer();
     } catch (error) {
       log.error("the chats' gateways could not be looked after", { error: String(error) });
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** Starts a gateway that has waited for room, with what waits in its chat. @returns false if there is no room */
+  async #beginWaiting(tenant: TenantId): Promise<boolean> {
+    const { gateway } = this.#chat(tenant);
+    return gateway.during(async () => {
+      const { reason: why } = await gateway.whenReady();
+      if (why?.code === FULL.code) return false;
+      // Within the use: the gateway must not be stopped for another one before it has the messages.
+      this.#ledger?.hasten(this.#ledgers.conversations(tenant), FULL.detail);
+      return true;
+    });
   }
 
   /** Starts a chat's gateway for its schedules, unless the chat was refused. */
@@ -357,8 +366,8 @@ export class HostTenancy {
     gate.expectSchedules();
     if (!gate.mayRun) return;
     roster.meet(tenant);
-    const { state, reason } = await gateway.whenReady();
-    if (state !== "ready") throw new StewardError(reason?.code ?? "gateway_not_ready", reason?.detail);
+    const { state, reason: why } = await gateway.whenReady();
+    if (state !== "ready") throw new StewardError(why?.code ?? "gateway_not_ready", why?.detail);
     await gateway.schedule.poll();
   }
 
@@ -393,19 +402,4 @@ export class HostTenancy {
     }
     this.#changed.clear();
   }
-}
-
-/** A chat's folder belongs to its own user, and only that may read it: a host's backups do not hold it. */
-const noBackups: Backups = {
-  status: async () => ({}),
-  list: async () => [],
-  create: refuseBackup,
-  verify: refuseBackup,
-  restore: refuseBackup,
-  cachedConfig: async () => undefined,
-  configOf: refuseBackup,
-};
-
-function refuseBackup(): Promise<never> {
-  return Promise.reject(new StewardError("command_not_allowed", "A host has no backups of single chats."));
 }
