@@ -100,6 +100,35 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
     expect(askedWith("after a restart")).toMatch(/apricot-4711[^]*and later\?/);
   });
 
+  test("has backups of each chat, and of what is the deployment's", async () => {
+    const { ask, cli, deploy, say, askedWith } = await talked();
+    await deploy({ TENANCY: "chat" });
+    await say("C1", "before the backup");
+    await say("C2", "of the second chat");
+    expect(await cli("backup create", "slack-C1")).toContain("00000001-00000001");
+    await say("C1", "after the backup");
+    expect(await cli("backup verify 00000001-00000001", "slack-C1")).toMatch(/verified|complete/i);
+    expect(await cli("backup list", "slack-C2")).not.toContain("00000001-00000001");
+    expect(await cli("backup list", "slack-C9")).not.toContain("00000001");
+
+    const form = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
+    const restored = await ask("/_admin/backups/restore?chat=slack-C1", {
+      method: "POST",
+      headers: form,
+      body: "id=00000001-00000001&config=current",
+    });
+    expect(restored.status).toBe(303);
+    await say("C1", "since the restore");
+    expect(askedWith("since the restore")).toContain("before the backup");
+    expect(askedWith("since the restore")).not.toContain("after the backup");
+    expect(await cli("backup list", "slack-C1")).toContain("00000001-00000002");
+
+    const [, id = ""] = /(\d{8}-\d{8})/.exec(await cli("backup create")) ?? [];
+    expect(await cli(`backup verify ${id}`)).toMatch(/verified|complete/i);
+    // It copies the chats, too, for the way back.
+    expect(await cli("backup list", "slack-C2")).toContain("00000001-00000001");
+  });
+
   test("runs schedules of chats that have not written since", async () => {
     const { cli, read, deploy, running, home, writeConfig } = await talked();
     expect(await cli(`schedules add --to slack:C7 --at ${at(15_000)} --text due-unwritten`)).toContain(

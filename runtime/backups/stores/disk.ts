@@ -106,9 +106,12 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   /**
    * Stores the next backup, which another process has made and `send` returns, once it is verified.
    *
-   * @throws StewardError `backup_corrupt`, or what `send` throws; then nothing of the copy remains
+   * @throws StewardError `backup_corrupt`, or what `send` or `accept` throws; then nothing of the copy remains
    */
-  async take(send: (id: string) => Promise<Archive>): Promise<GenerationManifest> {
+  async take(
+    send: (id: string) => Promise<Archive>,
+    { cause, accept }: WriteOptions = {},
+  ): Promise<GenerationManifest> {
     return this.alone(async () => {
       await this.tidy();
       const id = await this.next(1);
@@ -118,8 +121,10 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
         if (manifest.id !== id) throw new StewardError("backup_corrupt", `It is not the backup ${id}.`);
         await pipeline(content, createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true }));
         await drill({ ...this.#options, manifest, content: createReadStream(unfinished) });
-        await this.add(manifest, unfinished);
-        return manifest;
+        const taken = { ...manifest, ...(cause && { cause }) };
+        accept?.(taken);
+        await this.add(taken, unfinished);
+        return taken;
       } catch (error) {
         await rm(unfinished, { force: true });
         throw writeFailure(error, "The backup") ?? error;

@@ -1,6 +1,8 @@
+import type { WriteOptions } from "../../backups/store.ts";
 import type { DiskStore } from "../../backups/stores/disk.ts";
 import { type GenerationManifest, nameGeneration, readGenerationId } from "../../contract/backup.ts";
 import type { ChatsReport } from "../../contract/control.ts";
+import { StewardError } from "../../contract/errors.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { Clock } from "../../edge/ports.ts";
@@ -71,11 +73,13 @@ export class ChatData {
   /** Puts a chat's data in place, unless it is. Rejects if it cannot be put there now. */
   async prepare(tenant: TenantId): Promise<void> {
     if (this.#ready.has(tenant)) return;
-    await this.#inTurn(tenant, async () => {
-      if (this.#ready.has(tenant)) return;
-      await this.#prepare(tenant);
-      this.#ready.add(tenant);
-    });
+    await this.#inTurn(tenant, () => this.#ensure(tenant));
+  }
+
+  async #ensure(tenant: TenantId): Promise<void> {
+    if (this.#ready.has(tenant)) return;
+    await this.#prepare(tenant);
+    this.#ready.add(tenant);
   }
 
   /**
@@ -94,8 +98,11 @@ export class ChatData {
   }
 
   /** Copies a chat's folder into its next backup. `isRunning`: its gateway runs, and may write more. */
-  copy(tenant: TenantId, isRunning: () => boolean): Promise<GenerationManifest> {
-    return this.#inTurn(tenant, () => this.#copy(tenant, isRunning));
+  copy(tenant: TenantId, isRunning: () => boolean, options: WriteOptions = {}): Promise<GenerationManifest> {
+    return this.#inTurn(tenant, async () => {
+      await this.#ensure(tenant);
+      return this.#copy(tenant, isRunning, options);
+    });
   }
 
   /**
@@ -120,14 +127,18 @@ export class ChatData {
     this.#isCopying = false;
   }
 
-  /** Replaces a chat's state with one of its backups, after a copy of the current state. Its gateway must not run. */
+  /**
+   * Replaces a chat's state with one of its backups, after a copy of the current state.
+   *
+   * @param stop Ends the chat's gateway, which is not started before this resolves.
+   */
   restore(tenant: TenantId, id: string, stop: () => Promise<void>): Promise<void> {
     return this.#inTurn(tenant, async () => {
       const { shelf } = this.#options;
       this.#ready.delete(tenant);
       await stop();
       await this.#prepare(tenant);
-      if (this.#options.users.has(tenant)) await this.#copy(tenant, () => false);
+      if (this.#options.users.has(tenant)) await this.#copy(tenant, () => false, { cause: "restore" });
       // What is placed is not the newest backup.
       this.#changed.add(tenant);
       shelf.note(tenant, "changed", `restored ${id}`);
@@ -182,11 +193,17 @@ export class ChatData {
     shelf.note(tenant, "placing", undefined);
   }
 
-  async #copy(tenant: TenantId, isRunning: () => boolean): Promise<GenerationManifest> {
-    const { shelf } = this.#options;
+  async #copy(
+    tenant: TenantId,
+    isRunning: () => boolean,
+    options: WriteOptions = {},
+  ): Promise<GenerationManifest> {
+    const { shelf, users } = this.#options;
+    // A folder, and a user, are for chats that were let in.
+    if (!users.has(tenant)) throw new StewardError("tenant_unknown");
     const store = await this.store(tenant);
     const [before, couldChange] = [shelf.read(tenant, "changed"), isRunning()];
-    const manifest = await store.take((id) => receiveFrom(this.#inFolder(tenant, "send", id)));
+    const manifest = await store.take((id) => receiveFrom(this.#inFolder(tenant, "send", id)), options);
     if (!couldChange && shelf.read(tenant, "changed") === before) {
       shelf.note(tenant, "changed", undefined);
       this.#changed.delete(tenant);

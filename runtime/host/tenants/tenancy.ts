@@ -19,7 +19,7 @@ import { readBrokerUrl, tenantOfEvent } from "../../edge/tenants/routing.ts";
 import type { NodeSql, RunningLedger } from "../ledger.ts";
 import { Timer } from "../timer.ts";
 import { chatStateCommand } from "../chat-state/run.ts";
-import { edgeOfChat } from "./chat-edge.ts";
+import { chatBackups, edgeOfChat } from "./chat-edge.ts";
 import { ChatData } from "./chat-data.ts";
 import { ChatShelf } from "./chat-shelf.ts";
 import { TenantGateway } from "./gateway.ts";
@@ -267,9 +267,18 @@ export class HostTenancy {
 
   /** Returns the options of a console that shows one chat. */
   edgeOf(tenant: TenantId, deployment: EdgeOptions): EdgeOptions {
+    const { gateway } = this.#chat(tenant);
+    const { clock, log } = this.#options;
     return edgeOfChat(tenant, deployment, {
       ledger: this.#ledgers.of(tenant, deployment.ledger),
-      sandbox: this.asShown(this.#chat(tenant).gateway),
+      sandbox: this.asShown(gateway),
+      backups: chatBackups({
+        tenant,
+        gateway: () => this.#chat(tenant).gateway,
+        data: this.#data,
+        clock,
+        log,
+      }),
     });
   }
 
