@@ -42,7 +42,7 @@ import { configuredProxy, proxyClients } from "./proxy.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { telegramIntake } from "./telegram/intake.ts";
-import { beginWithChats, refuseUncopied } from "./tenants/returns.ts";
+import { beginWithChats } from "./tenants/returns.ts";
 import { HostTenancy } from "./tenants/tenancy.ts";
 import { TenantUsers } from "./tenants/users.ts";
 import { print, printError } from "../shared/terminal.ts";
@@ -110,7 +110,6 @@ try {
   // 2. The ledger's database, before the gateway opens the same file. From here on this process is an ordinary user, too
   //    where each chat gets a user of its own.
   const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
-  if (users === undefined) refuseUncopied(settings.home);
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
     log.error("a store could not be read and was set aside", { ...report }),

@@ -74,9 +74,6 @@ export async function hostByChat(
     /** Starts the service again over the same data, with other variables. */
     resume: (changed: Record<string, string>): Promise<void> =>
       host.resume(environmentOf(changed), prefixOf(environmentOf(changed))),
-    /** Starts the service as {@link resume} does, and does not wait for it. */
-    launch: (changed: Record<string, string>): void =>
-      host.launch(environmentOf(changed), prefixOf(environmentOf(changed))),
     /** Texts that a chat has read. */
     read: (chat: string): string[] =>
       host.slack

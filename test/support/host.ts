@@ -138,13 +138,6 @@ export async function startHost({
     pid: child.pid ?? 0,
     halt,
     resume,
-    /** Resolves when the process has ended, with its exit code. */
-    ended: async (): Promise<number | null> => {
-      if (!hasEnded()) await once(child, "exit");
-      return child.exitCode;
-    },
-    launch: (variables: Record<string, string>, prefix = before): void =>
-      void (child = launch(variables, prefix)),
     gatewayPid,
     slack,
     gatewayPort,

@@ -44,7 +44,7 @@ export const GATEWAY_ERRORS = {
     title: "Chats have data that no backup holds yet",
     cause:
       "With steward:tenancy chat each chat's data is copied when its gateway ends, and the service ended before it could.",
-    fix: "Set steward:tenancy to chat, deploy, wait a minute, and set it to shared again.",
+    fix: "Set steward:tenancy to chat, deploy, wait a minute, and set it to shared again. To go on without that data, remove backups/tenants/<id>/changed and restart.",
   },
   out_of_memory: {
     status: 502,

@@ -28,18 +28,11 @@ interface ReturnOptions {
 }
 
 /**
- * Refuses to serve chats whose last words lie in their own folders alone, which this process cannot read.
- *
- * @throws StewardError `chats_not_copied`
- */
-export function refuseUncopied(home: string): void {
-  const changed = new ChatShelf(home).changed();
-  if (changed.length > 0) throw new StewardError("chats_not_copied", `Not copied: ${changed.join(", ")}.`);
-}
-
-/**
  * Starts the gateway that serves every chat, once it has the data of the chats that had gateways of their own. That state
  * remembers what it has got, so an interrupted attempt is made up for at the next start.
+ *
+ * If the last words of a chat lie in its own folder alone, which this process cannot read, the gateway is held with
+ * `chats_not_copied`. Where an operator removes the note, the words are merged when they come later.
  */
 export async function beginWithChats(options: ReturnOptions): Promise<void> {
   const { supervisor, home, clock, log } = options;
@@ -53,7 +46,11 @@ export async function beginWithChats(options: ReturnOptions): Promise<void> {
     try {
       await bringBack(options, shelf);
       shelf.servesAll(new Date(clock()).toISOString());
-      return supervisor.release();
+      const changed = shelf.changed().join(", ");
+      if (changed === "") return supervisor.release();
+      const why = reason("chats_not_copied", `Not copied: ${changed}.`);
+      log.error("the gateway is not started without data of some chats", { ...why });
+      return await supervisor.hold(why);
     } catch (error) {
       log.error("the chats' data could not be brought back", { error: String(error) });
       await supervisor.hold(reasonOf(error));
