@@ -52,6 +52,8 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/gateway/prompt/operator.ts": "a dependency rule names who may import it",
   "runtime/gateway/schedules/config-schedules.ts": "its importer is long",
   "runtime/gateway/webchat/ws.ts": "loaded on first use",
+  "runtime/host/tenants/shared-config.ts": "its importer is long",
+  "runtime/host/tenants/tenant-notes.ts": "its importer is long",
   "runtime/host/alerts.ts": "its importer is a process's entry",
   "runtime/supervisor/config-file.ts": "its importer is long",
   "policies/rules.ts": "the list of the rules",

@@ -102,7 +102,7 @@ const CONTAINER: BuildOptions = {
 const PROGRAMS = [
   ["runtime/gateway/main.ts"],
   ["runtime/supervisor/main.ts"],
-  ["runtime/host/main.ts", "runtime/gateway/cli/main.ts"],
+  ["runtime/host/main.ts", "runtime/gateway/cli/main.ts", "runtime/host/chat-state/main.ts"],
   ["runtime/gateway/media/main.ts"],
   ["runtime/gateway/replay/main.ts"],
   ["runtime/host/warm.ts"],

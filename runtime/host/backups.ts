@@ -32,6 +32,8 @@ export interface HostBackupsOptions {
   supervisor: Pick<Supervisor, "backups" | "start" | "onChange">;
   /** The data directory. */
   home: string;
+  /** Copies the chats that have gateways of their own, each into a backup of its own. */
+  copyChats?(): Promise<void>;
   timers: Timers;
   log: Log;
 }
@@ -47,7 +49,13 @@ export interface RunningBackups extends Backups {
 }
 
 /** A host's backups, in the `backups/` of its data directory. */
-export function hostBackups({ supervisor, home, timers, log }: HostBackupsOptions): RunningBackups {
+export function hostBackups({
+  supervisor,
+  home,
+  copyChats,
+  timers,
+  log,
+}: HostBackupsOptions): RunningBackups {
   const record = new BackupRecord();
   let run = 0;
   let cancel: (() => void) | undefined;
@@ -85,7 +93,13 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
       void looked.finally(() => cancel && plan(EVERY_MS));
     });
   };
+  const create = service.create.bind(service);
   return Object.assign(service, {
+    // An update makes one before it replaces the service, and the way back needs the chats' copies.
+    create: async (options?: Parameters<typeof create>[0]) => {
+      await copyChats?.();
+      return create(options);
+    },
     start: () => plan(FIRST_MS),
     stop: () => {
       cancel?.();

@@ -53,6 +53,8 @@ interface TenantDeliveries {
 export interface RunningLedger extends Ledger {
   /** See {@link LedgerStore.oldestOpen}. */
   oldestOpen(): number | undefined;
+  /** Delivers at once what waits with this note in one of the conversations. Returns when the deliveries have begun. */
+  hasten(conversations: readonly string[], note: string): void;
   /** Starts no more deliveries and waits for those in progress. */
   close(): Promise<void>;
 }
@@ -119,6 +121,10 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       const result = store.replay(key, clock());
       if (result === "replayed") setImmediate(dispatch);
       return result;
+    },
+    hasten(conversations, note) {
+      store.hasten(conversations, note, clock());
+      dispatch();
     },
     async close() {
       isClosed = true;

@@ -43,6 +43,7 @@ import { configuredProxy, proxyClients } from "./proxy.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { telegramIntake } from "./telegram/intake.ts";
+import { beginWithChats } from "./tenants/returns.ts";
 import { HostTenancy } from "./tenants/tenancy.ts";
 import { TenantUsers } from "./tenants/users.ts";
 import { print, printError } from "../shared/terminal.ts";
@@ -157,6 +158,7 @@ try {
     new HostTenancy({
       sql,
       home: settings.home,
+      stores: (folder) => supervisor.backups(folder),
       sandbox,
       record,
       maxSandboxes: edge.maxSandboxes,
@@ -189,11 +191,19 @@ try {
   const signatures = new SignatureStore(sql, Date.now);
   const fetched = { configPath, environment: process.env, sql, ledger, clock: Date.now, log };
   const intakes = [telegramIntake(fetched), discordIntake(fetched)];
-  const backups = hostBackups({ supervisor, home: settings.home, timers: systemTimers, log });
+  const backups = hostBackups({
+    supervisor,
+    home: settings.home,
+    copyChats: async () => tenancy?.copyChats(),
+    timers: systemTimers,
+    log,
+  });
   if (edge.configRecovery === "auto") backups.recoverConfigs();
   const alerts =
     edge.alerts && hostAlerts({ settings: edge.alerts, home: settings.home, sandbox, backups, ledger, log });
-  const begun = begin({ supervisor, home: settings.home, awaitsData: false, log });
+  const begun = users
+    ? begin({ supervisor, home: settings.home, awaitsData: false, log })
+    : beginWithChats({ supervisor, home: settings.home, clock: Date.now, log });
 
   // 4. Edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
@@ -256,7 +266,7 @@ try {
   });
 
   for (const intake of intakes) intake.start();
-  tenancy?.start();
+  tenancy?.start(ledger);
   backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
   saveMemory();

@@ -6,11 +6,24 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { StewardError } from "../contract/errors.ts";
 
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
+
+/**
+ * Returns true if there is something at a path, links followed. `existsSync` asks with the real user's rights, which a host's
+ * process does not use: with TENANCY=chat that is root, and its files belong to another user.
+ */
+export function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Creates a directory for this user alone where it is missing.

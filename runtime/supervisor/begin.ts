@@ -1,8 +1,9 @@
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { reason, StewardError, type Reason } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { RESTORE_MARKER } from "../contract/names.ts";
+import { exists } from "../process/files.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /** Start options of a supervisor. */
@@ -21,7 +22,7 @@ const FINISHING = reason("gateway_not_ready", "A restore that was interrupted is
 /** Starts the gateway, after it has completed a restore that a former start has staged. */
 export async function begin({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
   const marker = join(home, RESTORE_MARKER);
-  const marked = existsSync(marker);
+  const marked = exists(marker);
   if (marked || awaitsData) await supervisor.hold(marked ? FINISHING : AWAITING);
   else supervisor.start();
   // The backups' modules are loaded only if there is something to complete or to clean up.
@@ -31,7 +32,7 @@ export async function begin({ supervisor, home, awaitsData, log }: BeginOptions)
   } catch (error) {
     log.error("an interrupted restore could not be finished", { error: String(error) });
     // Without the marker it was called off, and the state is whole.
-    if (existsSync(marker)) return supervisor.hold(heldFor(error));
+    if (exists(marker)) return supervisor.hold(heldFor(error));
   }
   if (!marked) return;
   if (awaitsData) await supervisor.hold(AWAITING);
@@ -43,5 +44,5 @@ function heldFor(error: unknown): Reason {
 }
 
 function hasScratch(home: string): boolean {
-  return existsSync(home) && readdirSync(home).some((name) => name.startsWith(".restore-"));
+  return exists(home) && readdirSync(home).some((name) => name.startsWith(".restore-"));
 }

@@ -1,6 +1,8 @@
 import { chown, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { startModel } from "../../rehearsal/standins/model.ts";
 import { hostByChat, rightsOf } from "../support/host-tenants.ts";
 import { said, strangersFlood } from "../support/tenants.ts";
 
@@ -95,6 +97,28 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
     await expect.poll(() => read("C1").join(), SOON).toContain("hello again");
     expect(read("C1")).toHaveLength(2);
     expect(await running()).toEqual(["slack-C1", "slack-C3"]);
+  });
+
+  test("starts the chat that has waited longest as soon as another one is done", async () => {
+    const delays = { ms: 3_000 };
+    const model = await startModel({
+      hostname: "127.0.0.1",
+      port: 0,
+      apiKey: "sk-ant-test-0123456789abcdef",
+      delayMs: () => delays.ms,
+    });
+    onTestFinished(() => model.close());
+    const { postSlack, read, slack } = await byChat({ MAX_SANDBOXES: "1", ANTHROPIC_BASE_URL: model.url });
+    for (const chat of ["C1", "C2", "C3"]) {
+      await postSlack(said(chat, "U1", `hello ${chat}`));
+      await sleep(300);
+    }
+    const answersOf = () => slack.messages().filter(({ text }) => text.includes("hello"));
+    await expect.poll(() => read("C1").join(), SOON).toContain("hello C1");
+    delays.ms = 0;
+    const answered = Date.now();
+    await expect.poll(() => answersOf().map(({ channel }) => channel), SOON).toEqual(["C1", "C2", "C3"]);
+    expect(Date.now() - answered).toBeLessThan(12_000);
   });
 
   test("stops an idle gateway, and starts it with the chat's next message", async () => {

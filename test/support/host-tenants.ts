@@ -1,5 +1,6 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { chown, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
+import { CONTAINER_USER } from "../../runtime/contract/names.ts";
 import type { LedgerCounts } from "../../runtime/edge/ports.ts";
 import { type HostOptions, startHost } from "./host.ts";
 
@@ -7,6 +8,17 @@ import { type HostOptions, startHost } from "./host.ts";
 const AS_IN_CONTAINER = [
   "setpriv",
   "--bounding-set=-all,+chown,+kill,+setgid,+setuid",
+  "--inh-caps=-all",
+  "--no-new-privs",
+];
+
+/** The same where one gateway serves every chat: the user of the image, without any right. */
+const AS_STEWARD = [
+  "setpriv",
+  `--reuid=${CONTAINER_USER}`,
+  `--regid=${CONTAINER_USER}`,
+  "--clear-groups",
+  "--bounding-set=-all",
   "--inh-caps=-all",
   "--no-new-privs",
 ];
@@ -23,11 +35,23 @@ export async function hostByChat(
   environment: Record<string, string> = {},
   { prepare }: Pick<HostOptions, "prepare"> = {},
 ) {
+  const environmentOf = (changed: Record<string, string>) => ({
+    TENANCY: "chat",
+    ...environment,
+    ...changed,
+  });
+  const prefixOf = ({ TENANCY: tenancy }: Record<string, string>) =>
+    tenancy === "shared" ? AS_STEWARD : AS_IN_CONTAINER;
+  const first = environmentOf({});
   const host = await startHost({
     build: "bundle",
-    environment: { TENANCY: "chat", ...environment },
-    ...(prepare && { prepare }),
-    before: AS_IN_CONTAINER,
+    environment: first,
+    prepare: async (home) => {
+      // As the volume of a container has it.
+      await chown(home, CONTAINER_USER, CONTAINER_USER);
+      await prepare?.(home);
+    },
+    before: prefixOf(first),
   });
   const ask = (route: string, init: RequestInit = {}): Promise<Response> =>
     host.request(route, {
@@ -47,6 +71,9 @@ export async function hostByChat(
   };
   return {
     ...host,
+    /** Starts the service again over the same data, with other variables. */
+    resume: (changed: Record<string, string>): Promise<void> =>
+      host.resume(environmentOf(changed), prefixOf(environmentOf(changed))),
     /** Texts that a chat has read. */
     read: (chat: string): string[] =>
       host.slack

@@ -58,37 +58,42 @@ export async function startHost({
   });
   const model = await startModel({ ...LOOPBACK, apiKey: SECRETS.anthropicApiKey });
   const [edgePort, gatewayPort] = [await freePort(), await freePort()];
-  const [command = "", ...args] = [...before, process.execPath, await entryPoint(build)];
-  const child = spawn(command, args, {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      PATH: process.env["PATH"],
-      STEWARD_HOME: home,
-      PORT: String(edgePort),
-      GATEWAY_PORT: String(gatewayPort),
-      SLACK_BOT_TOKEN: SECRETS.slackBotToken,
-      SLACK_SIGNING_SECRET: SECRETS.slackSigningSecret,
-      SLACK_API_URL: slack.apiUrl,
-      ANTHROPIC_API_KEY: SECRETS.anthropicApiKey,
-      ANTHROPIC_BASE_URL: model.url,
-      ADMIN_TOKEN: SECRETS.adminToken,
-      ...environment,
-    },
+  const program = await entryPoint(build);
+  const spawnWith = (variables: Record<string, string>, prefix: readonly string[]) => {
+    const [command = "", ...args] = [...prefix, process.execPath, program];
+    return spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: environmentWith(variables) });
+  };
+  const environmentWith = (variables: Record<string, string>): NodeJS.ProcessEnv => ({
+    PATH: process.env["PATH"],
+    STEWARD_HOME: home,
+    PORT: String(edgePort),
+    GATEWAY_PORT: String(gatewayPort),
+    SLACK_BOT_TOKEN: SECRETS.slackBotToken,
+    SLACK_SIGNING_SECRET: SECRETS.slackSigningSecret,
+    SLACK_API_URL: slack.apiUrl,
+    ANTHROPIC_API_KEY: SECRETS.anthropicApiKey,
+    ANTHROPIC_BASE_URL: model.url,
+    ADMIN_TOKEN: SECRETS.adminToken,
+    ...variables,
   });
   let output = "";
   const collect = (chunk: Buffer): void => {
     output += chunk.toString();
   };
-  child.stdout.on("data", collect);
-  child.stderr.on("data", collect);
+  const launch = (variables: Record<string, string>, prefix: readonly string[]) => {
+    const started = spawnWith(variables, prefix);
+    started.stdout.on("data", collect);
+    started.stderr.on("data", collect);
+    return started;
+  };
+  let child = launch(environment, before);
   const url = `http://127.0.0.1:${edgePort}`;
   const request = (route: string, init?: RequestInit) => fetch(new URL(route, url), init);
 
   const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
     const deadline = Date.now() + 30_000;
     while (!(await holds().catch(() => false))) {
-      if (child.exitCode !== null || Date.now() > deadline)
-        throw new Error(`${what} did not come to be.\n${output}`);
+      if (hasEnded() || Date.now() > deadline) throw new Error(`${what} did not come to be.\n${output}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
@@ -97,19 +102,29 @@ export async function startHost({
       state,
       async () => ((await (await request("/readyz")).json()) as { state: string }).state === state,
     );
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  /** Ends the process, as a container's stop or a crash does. */
+  const halt = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
+    if (hasEnded()) return;
+    child.kill(signal);
+    await once(child, "exit");
+  };
   const stop = async (): Promise<void> => {
-    if (child.exitCode === null) {
-      child.kill("SIGTERM");
-      await once(child, "exit");
-    }
+    await halt();
     await Promise.all([slack.close(), model.close()]);
     // A command that ran beside the gateway may outlive it by a moment.
     await rm(home, { recursive: true, maxRetries: 10 });
   };
-  await until("the edge", async () => (await request("/healthz")).ok).catch(async (error: unknown) => {
+  const listens = () => until("the edge", async () => (await request("/healthz")).ok);
+  await listens().catch(async (error: unknown) => {
     await stop();
     throw error;
   });
+  /** Starts the process again over the same data. */
+  const resume = async (variables: Record<string, string>, prefix = before): Promise<void> => {
+    child = launch(variables, prefix);
+    await listens();
+  };
 
   /** The process id of the gateway that is ready. */
   const gatewayPid = async () => {
@@ -121,6 +136,8 @@ export async function startHost({
     url,
     home,
     pid: child.pid ?? 0,
+    halt,
+    resume,
     gatewayPid,
     slack,
     gatewayPort,

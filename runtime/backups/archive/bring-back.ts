@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { STATE_FILE } from "../../contract/names.ts";
 import type { Approvals, TenantChat, TenantId } from "../../contract/tenant.ts";
 import { openDatabase, storeFailure, transaction } from "../../process/database.ts";
-import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+import { ensureDirectory, exists, writeFileAtomic } from "../../process/files.ts";
 import { movedIn } from "../../shared/pairing-list.ts";
 import { APPROVALS, BROUGHT_BACK_TABLE, digestsBelow, foldersOf, hasTable } from "./chat-part.ts";
 import { ORIGIN_TABLE, storedChat, sumUp } from "./chat-part.ts";
@@ -41,8 +40,8 @@ interface PartOrigin {
  */
 export async function bringBack(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
   const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
-  if (!existsSync(theirs)) return;
-  if (!existsSync(ours)) createTables(theirs, ours);
+  if (!exists(theirs)) return;
+  if (!exists(ours)) createTables(theirs, ours);
   const { chat, origin } = readPart(theirs, tenant);
   await mergeFiles(home, directory, { chat, id, origin });
   changing(ours, (database) => {
@@ -69,7 +68,7 @@ export function takeApprovals(home: string, { version, platforms, browsers = [] 
     for (const [platform, { allowFrom, operators, requests }] of Object.entries(platforms)) {
       const write = (name: string, key: string, list: readonly unknown[] | undefined): void => {
         const file = join(folder, `${platform}-${name}.json`);
-        if (list !== undefined && (list.length > 0 || existsSync(file)))
+        if (list !== undefined && (list.length > 0 || exists(file)))
           writeFileAtomic(file, `${JSON.stringify({ version: 1, [key]: list }, null, 2)}\n`);
       };
       // The role first: a crash in between must not leave rights of an earlier approval.
@@ -155,7 +154,7 @@ async function mergeFiles(
   }
   for (const folder of [sharedHistory, ownHistory]) {
     for await (const { name, path, stats } of contentBelow(directory, folder))
-      if (stats.isFile() && !existsSync(join(home, name))) await place(path, join(home, name));
+      if (stats.isFile() && !exists(join(home, name))) await place(path, join(home, name));
   }
 }
 

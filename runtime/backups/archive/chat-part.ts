@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,6 +11,7 @@ import { chatName } from "../../process/chat-name.ts";
 import { parseJson } from "../../shared/json.ts";
 import { contentBelow, unlessGone } from "./content.ts";
 import type { StatePart } from "./generation.ts";
+import { exists } from "../../process/files.ts";
 import { copyTables } from "./tables.ts";
 
 /** Folder of a root's former versions. */
@@ -231,7 +231,7 @@ export function hasTable(database: DatabaseSync, table: string): boolean {
 
 function withDatabase<T>(home: string, work: (database: DatabaseSync | undefined) => T): T {
   const path = join(home, STATE_FILE);
-  if (!existsSync(path)) return work(undefined);
+  if (!exists(path)) return work(undefined);
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     return work(database);

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { GENERATION_FILES, type GenerationManifest } from "../../contract/backup.ts";
 import { readConfigText } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { STATE_FILE, VERSION } from "../../contract/names.ts";
-import { writeFailure, writeFileAtomic } from "../../process/files.ts";
+import { exists, writeFailure } from "../../process/files.ts";
 import { writeArchive } from "./archive.ts";
 import type { Shelf } from "./shelf.ts";
 import { copyTables } from "./tables.ts";
@@ -64,7 +63,7 @@ async function make(options: GenerationOptions): Promise<GenerationManifest> {
   const createdAt = new Date(clock()).toISOString();
   const [state, archive] = [shelf.path(id, ".db.tmp"), shelf.path(id, `${GENERATION_FILES.archive}.tmp`)];
   const source = join(home, STATE_FILE);
-  const copied = existsSync(source) ? state : undefined;
+  const copied = exists(source) ? state : undefined;
   if (copied !== undefined) (part?.copyTables ?? copyTables)(source, copied);
   const written = await writeArchive(home, copied, archive, part?.roots);
   const { files, approvals, config, ...measured } = written;
@@ -81,8 +80,6 @@ async function make(options: GenerationOptions): Promise<GenerationManifest> {
   };
   await rm(state, { force: true });
   accept?.(manifest);
-  await rename(archive, shelf.path(id, GENERATION_FILES.archive));
-  // Last: with its manifest the generation begins to exist.
-  writeFileAtomic(shelf.path(id, GENERATION_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
+  await shelf.add(manifest, archive);
   return manifest;
 }

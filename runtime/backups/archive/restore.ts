@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
@@ -14,7 +13,7 @@ import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, RESTORE_MARKER, STATE_FILE } from "../../contract/names.ts";
 import type { Redactor } from "../../shared/redact.ts";
-import { ensureDirectory, writeFailure, writeFileAtomic } from "../../process/files.ts";
+import { ensureDirectory, exists, writeFailure, writeFileAtomic } from "../../process/files.ts";
 import {
   contentBelow,
   countApprovals,
@@ -101,7 +100,7 @@ export async function stageRestore(
     // A folder that was placed is gone from here, so none may be missing for another reason.
     for (const folder of FOLDERS) await mkdir(join(unpacked, folder), { recursive: true, mode: 0o700 });
     await mkdir(join(home, scratch, PARTS.replaced), { mode: 0o700 });
-    const fromArchive = existsSync(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
+    const fromArchive = exists(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
     const what = { generation: fromArchive, fresh: "remove", current: "keep" } as const;
     // A restore that was interrupted halfway left no state to return to.
     const begun = await readMarker(home).then(
@@ -131,7 +130,7 @@ export async function finishRestore(home: string, copy: () => Promise<unknown>):
   try {
     if (!marker.begun && marker.copyFirst) await copy();
     mark(home, { ...marker, begun: true });
-    replaceTables(join(home, STATE_FILE), existsSync(tables) ? tables : undefined);
+    replaceTables(join(home, STATE_FILE), exists(tables) ? tables : undefined);
   } catch (error) {
     if (marker.begun) throw stuck(error);
     await clear(home, scratch);
@@ -183,7 +182,7 @@ async function inScratch(
 /** Moves a folder in place. If it is missing, a call before an interruption has moved it. */
 async function place(home: string, scratch: string, folder: string): Promise<void> {
   const [unpacked, placed] = [join(scratch, PARTS.unpacked, folder), join(home, folder)];
-  if (!existsSync(unpacked)) return;
+  if (!exists(unpacked)) return;
   await unlessGone(rename(placed, join(scratch, PARTS.replaced, folder)));
   await rename(unpacked, placed);
 }
@@ -234,7 +233,7 @@ async function checkUnpacked(
   { manifest, environment, redact }: RestoreOptions,
 ): Promise<Checked> {
   const state = join(directory, STATE_FILE);
-  const database = existsSync(state) ? state : undefined;
+  const database = exists(state) ? state : undefined;
   if (database !== undefined) checkTables(database);
   const counts: Counts = {
     files,

@@ -1,6 +1,6 @@
 import { parseJson } from "../../shared/json.ts";
 import { createReadStream } from "node:fs";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
   GENERATION_FILES,
@@ -13,7 +13,7 @@ import {
 } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { BACKUPS_DIRECTORY } from "../../contract/names.ts";
-import { ensureDirectory } from "../../process/files.ts";
+import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { tryLock } from "../../process/lock.ts";
 import type { Archive } from "../store.ts";
 import { unlessGone } from "./content.ts";
@@ -21,12 +21,12 @@ import { unlessGone } from "./content.ts";
 /** Files of a generation, or remains of an unfinished one. */
 const OURS = /^(\d{8}-\d{8})\./;
 
-/** The generations in `backups/` of a data directory. One without a manifest does not exist. */
+/** The generations in `backups/` of a data directory, or in another folder. One without a manifest does not exist. */
 export class Shelf {
   readonly #directory: string;
 
-  constructor(home: string) {
-    this.#directory = join(home, BACKUPS_DIRECTORY);
+  constructor(home: string, directory = join(home, BACKUPS_DIRECTORY)) {
+    this.#directory = directory;
   }
 
   /**
@@ -78,6 +78,14 @@ export class Shelf {
     // It may have been removed since it was found.
     await this.find(id);
     yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
+  }
+
+  /** Adds a generation whose archive is at this path. Only within {@link alone}. */
+  async add(manifest: GenerationManifest, archive: string): Promise<void> {
+    await rename(archive, this.path(manifest.id, GENERATION_FILES.archive));
+    // Last: with its manifest the generation begins to exist.
+    const path = this.path(manifest.id, GENERATION_FILES.manifest);
+    writeFileAtomic(path, `${JSON.stringify(manifest, null, 2)}\n`);
   }
 
   /** Removes a generation. @throws StewardError `backup_unknown` */

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../../contract/errors.ts";
 import { openDatabase, storeFailure, transaction } from "../../process/database.ts";
+import { exists } from "../../process/files.ts";
 import { INTAKE_TABLES } from "../../process/intake.ts";
 
 /** An entry of a database's schema. */
@@ -55,7 +55,7 @@ export function copyTables(from: string, to: string, conditions?: RowConditions)
  * @throws StewardError as {@link copyTables}; nothing is changed then.
  */
 export function replaceTables(path: string, by: string | undefined): void {
-  if (by === undefined && !existsSync(path)) return;
+  if (by === undefined && !exists(path)) return;
   const database = openDatabase(path);
   try {
     database.exec("PRAGMA foreign_keys = OFF");

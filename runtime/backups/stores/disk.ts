@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import {
   type ConfigSource,
   GENERATION_FILES,
@@ -12,6 +13,7 @@ import type { Environment } from "../../contract/environment.ts";
 import { reason, StewardError, type Reason } from "../../contract/errors.ts";
 import { RESTORE_MARKER } from "../../contract/names.ts";
 import type { Approvals, TenantId } from "../../contract/tenant.ts";
+import { exists, writeFailure } from "../../process/files.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { stateRevision } from "../archive/content.ts";
@@ -37,6 +39,8 @@ interface ConfigFileEditor {
 export interface DiskStoreOptions {
   /** The data directory. */
   home: string;
+  /** Folder of the backups. Default: `backups/` of the data directory. */
+  shelf?: string | undefined;
   /** The parts of the gateway's life cycle that a restore uses. */
   supervisor: { hold(why: Reason): Promise<void>; release(): void; stop(): Promise<void> };
   editConfig(): Promise<ConfigFileEditor>;
@@ -54,7 +58,7 @@ const RESTORING = reason("gateway_not_ready", "Its state is being restored; it s
 type Content = Archive["content"];
 
 /**
- * The state in a data directory and its backups in `backups/` beside it, while the gateway runs. Across all processes
+ * The state in a data directory and its backups in a folder beside it, while the gateway runs. Across all processes
  * one piece of work runs at a time; a second one is refused as `commands_busy`.
  */
 export class DiskStore extends Shelf implements BackupStore<Content>, GatewayState<Content> {
@@ -63,7 +67,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   #epoch: number | undefined;
 
   constructor(options: DiskStoreOptions) {
-    super(options.home);
+    super(options.home, options.shelf);
     this.#options = options;
   }
 
@@ -96,6 +100,35 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
       const manifest = await this.#write({ id, part: await chatPart(home, tenant, clock()) });
       await drill({ ...this.#options, ...(await this.read({ id })) });
       return manifest;
+    });
+  }
+
+  /**
+   * Stores the next backup, which another process has made and `send` returns, once it is verified.
+   *
+   * @throws StewardError `backup_corrupt`, or what `send` or `accept` throws; then nothing of the copy remains
+   */
+  async take(
+    send: (id: string) => Promise<Archive>,
+    { cause, accept }: WriteOptions = {},
+  ): Promise<GenerationManifest> {
+    return this.alone(async () => {
+      await this.tidy();
+      const id = await this.next(1);
+      const unfinished = this.path(id, `${GENERATION_FILES.archive}.tmp`);
+      try {
+        const { manifest, content } = await send(id);
+        if (manifest.id !== id) throw new StewardError("backup_corrupt", `It is not the backup ${id}.`);
+        await pipeline(content, createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true }));
+        await drill({ ...this.#options, manifest, content: createReadStream(unfinished) });
+        const taken = { ...manifest, ...(cause && { cause }) };
+        accept?.(taken);
+        await this.add(taken, unfinished);
+        return taken;
+      } catch (error) {
+        await rm(unfinished, { force: true });
+        throw writeFailure(error, "The backup") ?? error;
+      }
     });
   }
 
@@ -187,7 +220,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
         log.info("the state was restored", { id });
       } catch (error) {
         // Without the marker it was called off, and the state is whole.
-        if (!existsSync(join(home, RESTORE_MARKER))) supervisor.release();
+        if (!exists(join(home, RESTORE_MARKER))) supervisor.release();
         else if (error instanceof StewardError) await supervisor.hold(error.reason);
         throw error;
       }

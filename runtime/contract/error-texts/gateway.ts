@@ -39,6 +39,13 @@ export const GATEWAY_ERRORS = {
       "With TENANCY=chat each chat's gateway runs as its own user, which needs root with CHOWN, KILL, SETGID and SETUID.",
     fix: "Set steward:tenancy to shared and deploy again, or give the container what the detail names.",
   },
+  chats_not_copied: {
+    status: 500,
+    title: "Chats have data that no backup holds yet",
+    cause:
+      "With steward:tenancy chat each chat's data is copied when its gateway ends, and the service ended before it could.",
+    fix: "Set steward:tenancy to chat, deploy, wait a minute, and set it to shared again. To go on without that data, remove backups/tenants/<id>/changed and restart.",
+  },
   out_of_memory: {
     status: 502,
     title: "The container ran out of memory",

@@ -259,6 +259,17 @@ export class LedgerStore {
     );
   }
 
+  /** Makes entries due that wait with this note in one of the conversations. */
+  hasten(conversations: readonly string[], note: string, now: number): void {
+    this.#updateAll(
+      `UPDATE ledger SET next_at = ?1 WHERE settled_at IS NULL AND state = 'waiting' AND next_at > ?1
+       AND note = ?2 AND conversation IN (SELECT value FROM json_each(?3)) RETURNING conversation`,
+      now,
+      note,
+      JSON.stringify(conversations),
+    );
+  }
+
   #updateAll(statement: string, ...values: (string | number)[]): Row[] {
     return this.#sql.transaction(() => {
       const rows = this.#sql.all(statement, ...values);

@@ -1,70 +1,32 @@
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
-import path from "node:path";
 import type { SandboxStatus } from "../../contract/control.ts";
-import type { Environment } from "../../contract/environment.ts";
 import { reason, type Reason, StewardError } from "../../contract/errors.ts";
-import { CONFIG_FILE } from "../../contract/names.ts";
 import { chatOfTenant, type TenantId } from "../../contract/tenant.ts";
-import { CONFIG_VARIABLE, TENANT_VARIABLE } from "../../contract/variables.ts";
 import { ChatRelay } from "../../edge/chat-relay.ts";
 import type { PageSocket } from "../../edge/page-sockets.ts";
 import { type Broker, createBroker, type BrokerOptions } from "../../edge/broker.ts";
 import { DueSchedule } from "../../edge/due-schedule.ts";
 import type { Clock, Notes, PortRequest, Sandbox, SandboxPort } from "../../edge/ports.ts";
-import { brokerPath } from "../../edge/tenants/routing.ts";
-import { ensureDirectory } from "../../process/files.ts";
-import type { Log } from "../../shared/log.ts";
-import { createSupervisor, type Supervisor } from "../../supervisor/supervisor.ts";
-import { supervisedSandbox } from "../sandbox.ts";
-import { openGatewaySocket } from "./pages.ts";
-import type { TenantUsers } from "./users.ts";
+import type { ChatData } from "./chat-data.ts";
+import { type Run, type RunOptions, startRun } from "./run.ts";
 
 /** A gateway that does not come up in this time keeps its events waiting. */
 const START_MS = 60_000;
-/** Exceeds the 7 s that the gateway takes to finish its answers. */
-const STOP_MS = 8_000;
 const NOTE_MS = 60_000;
 const USED_NOTE = "usedAt";
 
-/** Dependencies that all chats' gateways of a host share. */
-export interface TenantSurroundings {
-  users: TenantUsers;
-  /** The config file of the deployment. */
-  configPath: string;
-  /** Its copy, which the gateways read. */
-  sharedConfig: string;
-  /** Folder of the supervisors' own files. */
-  logs: string;
-  commands: Record<"command" | "cli", readonly [string, ...string[]]>;
-  /** Returns a gateway's environment, with passes for the broker in the place of keys. */
-  environment(broker: { path: string; token: string }): Environment;
+/** Dependencies of {@link TenantGateway}. */
+interface TenantGatewayOptions extends RunOptions {
+  data: Pick<ChatData, "prepare" | "begin">;
   /** Makes the broker of a chat. */
   broker: Omit<BrokerOptions, "token" | "chat">;
-  bundle: string;
-  onOutput(line: string): void;
-  clock: Clock;
-  log: Log;
-}
-
-/** Dependencies of {@link TenantGateway}. */
-interface TenantGatewayOptions extends TenantSurroundings {
-  tenant: TenantId;
   notes: Notes;
+  clock: Clock;
+  /** Nothing is being answered any more, so that it may be stopped for another gateway. */
+  onIdle(): void;
   /** Runs `start` if another gateway may run. @returns false if there is no room */
   whenRoom(start: () => void): Promise<boolean>;
-  /** Its state has changed. */
-  onChange(): void;
-}
-
-/** A run of the gateway, with tokens of its own. */
-interface Run {
-  supervisor: Supervisor;
-  sandbox: Sandbox;
-  pass: string;
-  /** See {@link openGatewaySocket}. */
-  openSocket(headers: Record<string, string>, onOpen: (socket: PageSocket) => void): Promise<void>;
 }
 
 /** A chat's gateway: a process of the chat's own user, which is started when it is needed and stopped when it is idle. */
@@ -190,6 +152,7 @@ export class TenantGateway implements Sandbox {
     this.used();
     await this.#stopping;
     if (this.#run === undefined) {
+      await this.#options.data.prepare(this.tenant);
       const port = await freePort();
       const hasRoom = await this.#options.whenRoom(() => this.#start(port));
       if (!hasRoom) return { ...(await this.status()), reason: reason("sandboxes_full") };
@@ -204,44 +167,12 @@ export class TenantGateway implements Sandbox {
     return status;
   }
 
-  #start(gatewayPort: number): void {
-    if (this.#run !== undefined) return;
-    const { users, configPath, sharedConfig, logs: folder, commands, bundle, onOutput, log } = this.#options;
-    const { home, user } = users.of(this.tenant);
-    const logs = path.join(folder, this.tenant);
-    ensureDirectory(logs);
-    const [controlToken, pass] = [token(), token()];
-    const supervisor = createSupervisor({
-      ...commands,
-      environment: {
-        ...this.#options.environment({ path: brokerPath(this.tenant), token: pass }),
-        HOME: home,
-        [TENANT_VARIABLE]: this.tenant,
-        [CONFIG_VARIABLE]: sharedConfig,
-      },
-      home,
-      user,
-      configPath,
-      logs,
-      gatewayPort,
-      controlToken,
-      bundle,
-      log,
-      onOutput,
-      stopGraceMs: STOP_MS,
-    });
-    supervisor.onChange(() => this.#options.onChange());
-    const sandbox = supervisedSandbox({ supervisor, broker: this.broker, controlToken, log });
-    const authorization = `Bearer ${controlToken}`;
-    this.#run = {
-      supervisor,
-      sandbox,
-      pass,
-      openSocket: (headers, onOpen) => openGatewaySocket(gatewayPort, { ...headers, authorization }, onOpen),
-    };
+  #start(port: number): void {
+    const { data } = this.#options;
+    // Its data may be being replaced since a moment ago.
+    if (this.#run !== undefined || !data.begin(this.tenant)) return;
+    this.#run = startRun(this.#options, { port, broker: this.broker });
     this.schedule.begun();
-    supervisor.start();
-    log.info("a chat's gateway starts", { tenant: this.tenant, user: user.id });
   }
 
   /** Ends the gateway. Its pass is worth nothing from now on. */
@@ -319,6 +250,7 @@ export class TenantGateway implements Sandbox {
       this.used();
       // A schedule may have been added.
       this.#notedAt = 0;
+      if (!this.isBusy) this.#options.onIdle();
     }
   }
 
@@ -331,16 +263,6 @@ export class TenantGateway implements Sandbox {
 function problemIn({ supervisor }: Run): Reason | undefined {
   const { state, reason: why } = supervisor.status();
   return state === "ready" ? undefined : why;
-}
-
-/** Returns the path of the config that the chats' gateways read. */
-export function sharedConfigPath(users: TenantUsers): string {
-  return path.join(users.folder, CONFIG_FILE);
-}
-
-/** Without a colon or a slash: see `withPasses`. */
-function token(): string {
-  return randomBytes(32).toString("hex");
 }
 
 async function freePort(): Promise<number> {

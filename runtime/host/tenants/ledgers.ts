@@ -39,6 +39,13 @@ export class TenantLedgers {
     this.#known.add(conversation);
   }
 
+  /** Returns the ledger's conversations of a chat. */
+  conversations(tenant: TenantId): string[] {
+    return this.#sql
+      .all("SELECT conversation FROM ledger_tenants WHERE tenant = ?", tenant)
+      .map(({ conversation }) => String(conversation));
+  }
+
   /** Forgets conversations whose events are gone from the ledger. */
   prune(): void {
     this.#known.clear();

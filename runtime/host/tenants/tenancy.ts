@@ -1,41 +1,55 @@
-import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import type { DiskStore } from "../../backups/stores/disk.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import { BROWSER_HEADER } from "../../contract/chat.ts";
-import { StewardError } from "../../contract/errors.ts";
+import { reason, StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { type TenantId, tenantOf } from "../../contract/tenant.ts";
 import type { EdgeOptions } from "../../edge/app.ts";
+import type { BrokerOptions } from "../../edge/broker.ts";
 import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
 import type { AttemptResult, Deliver } from "../../edge/ledger/dispatcher.ts";
 import type { Tell } from "../../edge/ledger/notices.ts";
 import { Teller } from "../../edge/ledger/tell.ts";
-import type { Backups, Notes, Sandbox } from "../../edge/ports.ts";
+import type { Clock, Sandbox } from "../../edge/ports.ts";
 import { settledAs, TenantGate } from "../../edge/tenants/gate.ts";
 import { withDeploymentParts } from "../../edge/tenants/operations.ts";
 import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
 import { TenantReception } from "../../edge/tenants/reception.ts";
 import { readBrokerUrl, tenantOfEvent } from "../../edge/tenants/routing.ts";
-import { writeFileAtomic } from "../../process/files.ts";
-import type { NodeSql } from "../ledger.ts";
+import type { NodeSql, RunningLedger } from "../ledger.ts";
 import { Timer } from "../timer.ts";
-import { sharedConfigPath, TenantGateway, type TenantSurroundings } from "./gateway.ts";
+import { chatStateCommand } from "../chat-state/run.ts";
+import { chatBackups, edgeOfChat } from "./chat-edge.ts";
+import { ChatData } from "./chat-data.ts";
+import { ChatShelf } from "./chat-shelf.ts";
+import { TenantGateway } from "./gateway.ts";
 import type { BrowserGateways } from "./pages.ts";
 import { TenantLedgers } from "./ledgers.ts";
+import { Room } from "./room.ts";
+import type { RunSurroundings } from "./run.ts";
+import { exists } from "../../process/files.ts";
+import { ScheduledStarts } from "./scheduled-starts.ts";
+import { SharedConfig } from "./shared-config.ts";
+import { TenantNotes } from "./tenant-notes.ts";
 
 /** Interval of the looks at idle gateways, due schedules, the config file and what there is to report. */
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
 /** Chats that are kept in memory. */
 const MOST_CHATS = 1_000;
-/** Wait before an event is tried again that found no room. */
+/** Wait before an event is tried again that found no room, and was not started by the end of another one. */
 const FULL_AGAIN_MS = 5_000;
-/** Others may read the copy of the config; only this process writes it. */
-const SHARED = 0o644;
+/** Reason of events that wait for room. */
+const FULL = reason("sandboxes_full");
 
 /** Dependencies of {@link HostTenancy}. */
-export interface HostTenancyOptions extends Omit<TenantSurroundings, "sharedConfig"> {
+export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {
   sql: NodeSql;
+  /** Makes the broker of a chat. */
+  broker: Omit<BrokerOptions, "token" | "chat">;
+  /** Opens the deployment's backups, or those in another folder. */
+  stores(folder?: string): Promise<DiskStore>;
   /** The data directory of the deployment. */
   home: string;
   /** The sandbox that serves the deployment. */
@@ -46,6 +60,7 @@ export interface HostTenancyOptions extends Omit<TenantSurroundings, "sharedConf
   maxSandboxes: number;
   /** Milliseconds without use after which a gateway is stopped; `Infinity` for `never`. */
   sleepAfterMs: number;
+  clock: Clock;
 }
 
 /** A chat, and whether it was let in. */
@@ -66,37 +81,52 @@ export class HostTenancy {
   readonly #chats = new Map<TenantId, Chat>();
   readonly #outboxAt: Timer;
   readonly #deploymentTeller: Teller;
-  readonly #sharedConfig: string;
+  readonly #config: SharedConfig;
+  readonly #notes: TenantNotes;
+  readonly #scheduled: ScheduledStarts;
+  readonly #shelf: ChatShelf;
+  readonly #data: ChatData;
+  readonly #room: Room;
   /** Chats whose row in the table of chats is not of this moment. */
   readonly #changed: Set<TenantId>;
-  /** The last start or stop; they follow each other, so that never more run than may. */
-  #turn: Promise<unknown> = Promise.resolve();
+  #ledger: Pick<RunningLedger, "hasten"> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #config = "";
   #prunedAt = 0;
   #isLooking = false;
-  #isStopped = false;
 
   constructor(options: HostTenancyOptions) {
     this.#options = options;
-    const { sql, users, broker, home, sandbox, clock, log } = options;
-    sql.all(
-      `CREATE TABLE IF NOT EXISTS tenant_notes (
-         tenant TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (tenant, name)
-       ) WITHOUT ROWID`,
-    );
+    const { sql, users, configPath, broker, home, stores, maxSandboxes, sandbox, clock, log } = options;
+    this.#notes = new TenantNotes(sql);
     this.#ledgers = new TenantLedgers(sql);
-    this.#sharedConfig = sharedConfigPath(users);
+    this.#config = new SharedConfig(configPath, users.folder);
+    this.#shelf = new ChatShelf(home);
+    this.#data = new ChatData({
+      shelf: this.#shelf,
+      users,
+      open: stores,
+      program: chatStateCommand(),
+      environment: { PATH: broker.environment["PATH"] },
+      clock,
+      log,
+    });
+    this.#room = new Room({
+      most: maxSandboxes,
+      gateways: () => [...this.#chats.values()].map(({ gateway }) => gateway),
+      begin: (tenant) => this.#beginWaiting(tenant),
+      log,
+    });
     this.#deploymentTeller = this.#teller(sandbox);
     this.#outboxAt = new Timer(clock, () => void this.#reception.tell());
     this.#reception = new TenantReception({
       sql,
-      notes: this.#notes(""),
+      notes: this.#notes.deployment,
       environment: broker.environment,
-      readConfig: async () => this.#readConfig(),
+      readConfig: async () => this.#config.read(),
       sandbox,
-      // The data directory keeps the approvals of either tenancy: they are taken over once.
-      servedAllSince: async () => (existsSync(path.join(home, "credentials")) ? "yes" : undefined),
+      servedAllSince: async () =>
+        this.#shelf.servedAllSince ?? (exists(path.join(home, "credentials")) ? "yes" : undefined),
+      storeApprovals: async (approvals) => this.#shelf.keepApprovals(approvals),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
         void gate.change(grant, gateway).catch((error: unknown) => {
@@ -113,30 +143,45 @@ export class HostTenancy {
       clock,
       log,
     });
+    this.#scheduled = new ScheduledStarts({
+      mark: () => `${this.#shelf.servedAllSince ?? ""} ${this.#config.digest}`,
+      notes: (tenant) => this.#notes.of(tenant),
+      find: async () => (await this.#data.known()).scheduled,
+      begin: (tenant) => this.#beginSchedules(tenant),
+      clock,
+      log,
+    });
     // They ran when the last process ended.
     this.#changed = new Set(this.#reception.roster.running());
   }
 
   /** Begins to look after the gateways. To be called when the ledger is open. */
-  start(): void {
+  start(ledger: Pick<RunningLedger, "hasten">): void {
+    this.#ledger = ledger;
     this.#ledgers.prepare();
+    this.#notes.servedAllSince(this.#shelf.servedAllSince ?? "");
     this.#prunedAt = this.#options.clock();
     this.#outboxAt.set(this.#options.clock());
-    this.#publishConfig();
-    const noted = this.#options.sql.all(
-      "SELECT tenant FROM tenant_notes WHERE name = 'scheduleAt' AND value <> ''",
-    );
-    for (const { tenant } of noted) this.#chat(String(tenant));
+    this.#config.publish();
+    for (const tenant of this.#notes.having("scheduleAt")) this.#chat(tenant);
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
-  /** Stops all gateways, and starts none any more. */
+  /** Stops all gateways, starts none any more, and copies the chats' data, which the way back needs. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#room.close();
     clearInterval(this.#timer);
     this.#outboxAt.clear();
     await Promise.all([...this.#chats.values()].map(({ gateway }) => gateway.stop()));
+    await this.copyChats();
   }
+
+  /** Copies the data of all chats that has changed. Never rejects. */
+  copyChats(): Promise<void> {
+    return this.#data.copyChanged(this.#isRunning, { all: true });
+  }
+
+  readonly #isRunning = (tenant: TenantId): boolean => this.#chats.get(tenant)?.gateway.isRunning === true;
 
   /** Returns the tenant of an event; `undefined` for an event of no chat, which the deployment's gateway gets. */
   tenantOf(event: Delivery): TenantId | undefined {
@@ -189,10 +234,10 @@ export class HostTenancy {
       }
     }
     return gateway.during(async (): Promise<AttemptResult> => {
-      const { state, reason } = await gateway.whenReady();
+      const { state, reason: why } = await gateway.whenReady();
       if (state !== "ready") {
-        const isFull = reason?.code === "sandboxes_full";
-        const note = reason?.detail ?? "the chat's gateway does not start";
+        const isFull = why?.code === FULL.code;
+        const note = why?.detail ?? "the chat's gateway does not start";
         return { kind: "retry", note, absent: true, ...(isFull && { afterMs: FULL_AGAIN_MS }) };
       }
       if (!(await gate.passOnGrant(gateway)))
@@ -246,22 +291,19 @@ export class HostTenancy {
 
   /** Returns the options of a console that shows one chat. */
   edgeOf(tenant: TenantId, deployment: EdgeOptions): EdgeOptions {
-    const { ledger, activity, answers } = deployment;
-    return {
-      ...deployment,
-      tenant,
-      ledger: this.#ledgers.of(tenant, ledger),
-      activity: {
-        ...activity,
-        record: (entry) => activity.record({ ...entry, detail: `${entry.detail} ${tenant}`.trim() }),
-      },
-      answers: {
-        keepAnswer: (question, text) => answers.keepAnswer(`${tenant} ${question}`, text),
-        lastAnswer: (question) => answers.lastAnswer(`${tenant} ${question}`),
-      },
-      sandbox: this.asShown(this.#chat(tenant).gateway),
-      backups: noBackups,
-    };
+    const { gateway } = this.#chat(tenant);
+    const { clock, log } = this.#options;
+    return edgeOfChat(tenant, deployment, {
+      ledger: this.#ledgers.of(tenant, deployment.ledger),
+      sandbox: this.asShown(gateway),
+      backups: chatBackups({
+        tenant,
+        gateway: () => this.#chat(tenant).gateway,
+        data: this.#data,
+        clock,
+        log,
+      }),
+    });
   }
 
   /** Returns a sandbox with the parts that are the deployment's: see {@link withDeploymentParts}. */
@@ -276,7 +318,7 @@ export class HostTenancy {
     const known = this.#chats.get(tenant);
     if (known !== undefined) return known;
     const { clock } = this.#options;
-    const notes = this.#notes(tenant);
+    const notes = this.#notes.of(tenant);
     const { roster } = this.#reception;
     const gate = new TenantGate({
       tenant,
@@ -289,11 +331,13 @@ export class HostTenancy {
     });
     const gateway = new TenantGateway({
       ...this.#options,
-      sharedConfig: this.#sharedConfig,
+      sharedConfig: this.#config.path,
+      data: this.#data,
       tenant,
       notes,
-      whenRoom: (start) => this.#inTurn(() => this.#whenRoom(tenant, start)),
+      whenRoom: (start) => this.#room.take(tenant, start),
       onChange: () => void this.#changed.add(tenant),
+      onIdle: () => void this.#room.offer(),
     });
     const chat = { gate, gateway, teller: this.#teller(gateway) };
     this.#forgetIdle();
@@ -311,75 +355,53 @@ export class HostTenancy {
     }
   }
 
-  #notes(tenant: TenantId): Notes {
-    const { sql } = this.#options;
-    return {
-      read: (name) => {
-        const [row] = sql.all("SELECT value FROM tenant_notes WHERE tenant = ? AND name = ?", tenant, name);
-        return row && String(row["value"]);
-      },
-      write: (name, value) => {
-        sql.all(
-          "INSERT OR REPLACE INTO tenant_notes (tenant, name, value) VALUES (?, ?, ?)",
-          tenant,
-          name,
-          value,
-        );
-      },
-    };
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
-    return done;
-  }
-
-  /** Starts a gateway, after it has stopped the one that was used longest ago if as many run as may. */
-  async #whenRoom(wanting: TenantId, start: () => void): Promise<boolean> {
-    const others = [...this.#chats.values()].map(({ gateway }) => gateway);
-    if (this.#isStopped) return false;
-    const running = others.filter(({ tenant, isRunning }) => isRunning && tenant !== wanting);
-    if (running.length >= this.#options.maxSandboxes) {
-      const idle = running.filter(({ isBusy }) => !isBusy).sort((one, other) => one.usedAt - other.usedAt);
-      if (!(await this.#stopFirst(idle))) return false;
-    }
-    start();
-    return true;
-  }
-
-  async #stopFirst(gateways: readonly TenantGateway[]): Promise<boolean> {
-    for (const gateway of gateways) {
-      if (await this.#stopIdle(gateway)) return true;
-    }
-    return false;
-  }
-
-  /** Stops a gateway unless it is in use, or soon will be. @returns true if it does not run any more */
-  async #stopIdle(gateway: TenantGateway): Promise<boolean> {
-    if ((await gateway.schedule.poll()) || gateway.isBusy) return false;
-    this.#options.log.info("an idle gateway is stopped", { tenant: gateway.tenant });
-    await gateway.stop();
-    return true;
-  }
-
   async #look(): Promise<void> {
     const { clock, sleepAfterMs, log } = this.#options;
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      this.#publishConfig();
+      this.#config.publish();
       if (clock() - this.#prunedAt > PRUNE_MS) {
         this.#prunedAt = clock();
         this.#ledgers.prune();
       }
       const gateways = [...this.#chats.values()].map(({ gateway }) => gateway);
       await Promise.all(gateways.map((gateway) => this.#lookAt(gateway, clock() - sleepAfterMs)));
+      // Not awaited: a large chat takes its time.
+      void this.#data.copyChanged(this.#isRunning);
+      void this.#scheduled.run();
+      // A schedule that has ended makes room, too.
+      void this.#room.offer();
     } catch (error) {
       log.error("the chats' gateways could not be looked after", { error: String(error) });
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** Starts a gateway that has waited for room, with what waits in its chat. @returns false if there is no room */
+  async #beginWaiting(tenant: TenantId): Promise<boolean> {
+    const { gateway } = this.#chat(tenant);
+    return gateway.during(async () => {
+      const { reason: why } = await gateway.whenReady();
+      if (why?.code === FULL.code) return false;
+      // Within the use: the gateway must not be stopped for another one before it has the messages.
+      this.#ledger?.hasten(this.#ledgers.conversations(tenant), FULL.detail);
+      return true;
+    });
+  }
+
+  /** Starts a chat's gateway for its schedules, unless the chat was refused. */
+  async #beginSchedules(id: TenantId): Promise<void> {
+    const { roster } = this.#reception;
+    const tenant = roster.movedTo(id) ?? id;
+    const { gate, gateway } = this.#chat(tenant);
+    gate.expectSchedules();
+    if (!gate.mayRun) return;
+    roster.meet(tenant);
+    const { state, reason: why } = await gateway.whenReady();
+    if (state !== "ready") throw new StewardError(why?.code ?? "gateway_not_ready", why?.detail);
+    await gateway.schedule.poll();
   }
 
   async #lookAt(gateway: TenantGateway, idleSince: number): Promise<void> {
@@ -391,7 +413,7 @@ export class HostTenancy {
       return;
     }
     if (gateway.isBusy) return;
-    if (gateway.usedAt <= idleSince) await this.#stopIdle(gateway);
+    if (gateway.usedAt <= idleSince) await this.#room.stopIdle(gateway);
     // The process may end at any moment, and nothing else says when the chat's next message is due.
     else if (gateway.isReady) await gateway.noteSchedule();
   }
@@ -413,35 +435,4 @@ export class HostTenancy {
     }
     this.#changed.clear();
   }
-
-  #readConfig(): string | undefined {
-    try {
-      return readFileSync(this.#options.configPath, "utf8");
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Copies the config to where all chats' gateways may read it, if it has changed. */
-  #publishConfig(): void {
-    const text = this.#readConfig();
-    if (text === undefined || text === this.#config) return;
-    writeFileAtomic(this.#sharedConfig, text, SHARED);
-    this.#config = text;
-  }
-}
-
-/** A chat's folder belongs to its own user, and only that may read it: a host's backups do not hold it. */
-const noBackups: Backups = {
-  status: async () => ({}),
-  list: async () => [],
-  create: refuseBackup,
-  verify: refuseBackup,
-  restore: refuseBackup,
-  cachedConfig: async () => undefined,
-  configOf: refuseBackup,
-};
-
-function refuseBackup(): Promise<never> {
-  return Promise.reject(new StewardError("command_not_allowed", "A host has no backups of single chats."));
 }

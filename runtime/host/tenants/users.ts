@@ -71,6 +71,11 @@ export class TenantUsers {
     return this.#folder;
   }
 
+  /** Returns true if a chat has a folder of its own. */
+  has(tenant: TenantId): boolean {
+    return (ownerOf(path.join(this.#folder, tenant)) ?? 0) >= FIRST_USER;
+  }
+
   /** Returns the folder of a chat, and its user. Creates both for a new chat. */
   of(tenant: TenantId): { home: string; user: ProcessUser } {
     const home = path.join(this.#folder, tenant);

@@ -131,3 +131,48 @@ test("a transaction waits for the disk, a light one does not, and one that fails
   // Inside of a transaction it is a part of that one, which waits.
   expect(sql.transaction(() => sql.lightTransaction(waits))).toBe(full);
 });
+
+test("what waits for a reason in a chat is delivered at once when that is over", async () => {
+  const sql = openSqlite(join(await temporaryDirectory(), "state.db"));
+  const got: string[] = [];
+  let isFull = true;
+  const ledger = createLedger({
+    record: () => {},
+    sql,
+    ...readyHost,
+    sandbox: gatewayOf(() => Promise.reject(new Error("not asked"))),
+    tenancy: {
+      arrives: async () => {},
+      isReady: () => true,
+      deliver: async ({ deliveries: [{ id }] }) => {
+        if (id.startsWith("other")) return { kind: "retry", note: "another reason", afterMs: 60_000 };
+        if (isFull) return { kind: "retry", note: "no room", afterMs: 60_000 };
+        got.push(id);
+        return { kind: "settled", state: "answered", note: "" };
+      },
+    },
+    clock: Date.now,
+    log: silent,
+  });
+  onTestFinished(async () => {
+    await ledger.close();
+    sql.close();
+  });
+  for (const [id, conversation] of [
+    ["a", "A"],
+    ["b", "B"],
+    ["other", "O"],
+  ] as const)
+    await ledger.admit({ id, platform: "slack", conversation, receivedAt: Date.now(), payload: {} });
+  const notes = () => sql.all("SELECT count(note) AS n FROM ledger WHERE state = 'waiting'")[0]?.["n"];
+  await eventually(() => notes() === 3);
+  isFull = false;
+  const conversations = sql.all("SELECT conversation FROM ledger WHERE key <> 'slack:b'");
+  ledger.hasten(
+    conversations.map(({ conversation }) => String(conversation)),
+    "no room",
+  );
+  await eventually(() => got.length > 0);
+  expect(got).toEqual(["a"]);
+  expect(notes()).toBe(2);
+});

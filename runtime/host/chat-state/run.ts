@@ -1,0 +1,100 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Archive } from "../../backups/store.ts";
+import { isErrorCode, StewardError } from "../../contract/errors.ts";
+import type { Environment } from "../../contract/variables.ts";
+import { programFile } from "../../process/programs.ts";
+import { parseJson } from "../../shared/json.ts";
+import type { ProcessUser } from "../../supervisor/child.ts";
+import { SMALL_HEAP } from "../../supervisor/memory.ts";
+import { readCopy, writeCopy } from "./stream.ts";
+
+/** Characters of the program's errors that are read. */
+const LONGEST_ERROR = 4_000;
+
+/** The program that copies or replaces a chat's state. */
+export function chatStateCommand(): [string, ...string[]] {
+  return [process.execPath, ...SMALL_HEAP, programFile("host/chat-state/main")];
+}
+
+/** A run of the program that copies or replaces a chat's state. */
+export interface Run {
+  stdin: Writable;
+  stdout: Readable;
+  /** Resolves when the program has ended well; rejects with its reason if it has not. */
+  ended: Promise<void>;
+}
+
+/** Options of {@link startIn}. */
+interface RunOptions {
+  /** The folder with the state. */
+  home: string;
+  /** The user who owns it. */
+  user: ProcessUser;
+  /** The program, its task and what the task needs. */
+  command: readonly [string, ...string[]];
+  environment: Environment;
+}
+
+/** Starts the program on a chat's folder, as the chat's user. */
+export function startIn({ home, user, command, environment }: RunOptions): Run {
+  const [file, ...args] = command;
+  const child = user.withRights(() =>
+    spawn(file, args, {
+      env: { ...environment, STEWARD_HOME: home, HOME: home },
+      stdio: ["pipe", "pipe", "pipe"],
+      uid: user.id,
+      gid: user.id,
+    }),
+  );
+  // It breaks when the program ends first; the program's own reason says more.
+  child.stdin.on("error", () => {});
+  const ended = endOf(child);
+  ended.catch(() => {});
+  return { stdin: child.stdin, stdout: child.stdout, ended };
+}
+
+async function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<void> {
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-LONGEST_ERROR);
+  });
+  const [code, signal] = await once(child, "close");
+  if (code !== 0) throw failureOf(errors, `The program that copies a chat ended with ${code ?? signal}.`);
+}
+
+/** Has the program replace the state with a backup. */
+export async function sendTo({ stdin, ended }: Run, archive: Archive): Promise<void> {
+  const [sent] = await Promise.allSettled([pipeline(writeCopy(archive), stdin)]);
+  await ended;
+  if (sent.status === "rejected") throw sent.reason;
+}
+
+/** Returns the backup that the program makes. Reading its content to the end rejects if the program fails. */
+export async function receiveFrom({ stdout, ended }: Run): Promise<Archive> {
+  try {
+    const { manifest, content } = await readCopy(stdout);
+    return { manifest, content: untilEnded(content, ended) };
+  } catch (error) {
+    await ended;
+    throw error;
+  }
+}
+
+async function* untilEnded(
+  content: AsyncIterable<Uint8Array>,
+  ended: Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  yield* content;
+  await ended;
+}
+
+/** Reads the error that the program has written. What it runs on is a chat's own: nothing else is taken from it. */
+function failureOf(errors: string, otherwise: string): StewardError {
+  const last = errors.trim().split("\n").at(-1) ?? "";
+  const { code, detail } = Object(parseJson(last)) as { code?: unknown; detail?: unknown };
+  if (isErrorCode(code) && typeof detail === "string") return new StewardError(code, detail);
+  return new StewardError("backup_failed", last === "" ? otherwise : `${otherwise} ${last}`);
+}

@@ -1,0 +1,236 @@
+import type { WriteOptions } from "../../backups/store.ts";
+import type { DiskStore } from "../../backups/stores/disk.ts";
+import { type GenerationManifest, nameGeneration, readGenerationId } from "../../contract/backup.ts";
+import type { ChatsReport } from "../../contract/control.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { TenantId } from "../../contract/tenant.ts";
+import type { Environment } from "../../contract/variables.ts";
+import type { Clock } from "../../edge/ports.ts";
+import type { Log } from "../../shared/log.ts";
+import type { ProcessUser } from "../../supervisor/child.ts";
+import { receiveFrom, type Run, sendTo, startIn } from "../chat-state/run.ts";
+import type { ChatShelf } from "./chat-shelf.ts";
+
+/** Interval of the copies of a chat whose gateway runs. */
+const EVERY_MS = 3_600_000;
+/** Wait before a copy that failed is tried again. */
+const AGAIN_MS = 60_000;
+
+/** Dependencies of {@link ChatData}. */
+export interface ChatDataOptions {
+  shelf: ChatShelf;
+  /** Folders of the chats, and their users. */
+  users: {
+    has(tenant: TenantId): boolean;
+    of(tenant: TenantId): { home: string; user: ProcessUser };
+  };
+  /** Opens the backups in a folder; by default the deployment's. */
+  open(folder?: string): Promise<DiskStore>;
+  /** The program that copies and replaces a chat's state. */
+  program: readonly [string, ...string[]];
+  environment: Environment;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Moves the data of a host's chats between the state that served every chat, the chats' own folders and their backups. Each
+ * step can be repeated: the backups and the notes beside them tell what is done.
+ */
+export class ChatData {
+  readonly #options: ChatDataOptions;
+  /** The last piece of work on each chat. */
+  readonly #turns = new Map<TenantId, Promise<unknown>>();
+  /** Chats whose data is in its place. */
+  readonly #ready = new Set<TenantId>();
+  /** Chats whose folders may hold what no backup has. */
+  readonly #changed: Set<TenantId>;
+  /** Time from which a chat is copied next while its gateway runs or not, in milliseconds since the epoch. */
+  readonly #copyAt = new Map<TenantId, { running: number; stopped: number }>();
+  #isCopying = false;
+  #runs = 0;
+
+  constructor(options: ChatDataOptions) {
+    this.#options = options;
+    this.#changed = new Set(options.shelf.changed());
+  }
+
+  /** Chats whose folders may hold what no backup has. */
+  get changed(): readonly TenantId[] {
+    return [...this.#changed];
+  }
+
+  /** Returns the chats that the deployment's state knows. */
+  async known(): Promise<ChatsReport> {
+    return (await this.#options.open()).chats();
+  }
+
+  /** Opens a chat's backups. */
+  store(tenant: TenantId): Promise<DiskStore> {
+    return this.#options.open(this.#options.shelf.of(tenant));
+  }
+
+  /** Puts a chat's data in place, unless it is. Rejects if it cannot be put there now. */
+  async prepare(tenant: TenantId): Promise<void> {
+    if (this.#ready.has(tenant)) return;
+    await this.#inTurn(tenant, () => this.#ensure(tenant));
+  }
+
+  async #ensure(tenant: TenantId): Promise<void> {
+    if (this.#ready.has(tenant)) return;
+    await this.#prepare(tenant);
+    this.#ready.add(tenant);
+  }
+
+  /**
+   * A chat's gateway is about to be started.
+   *
+   * @returns false if its data is not in place: it must not be started then
+   */
+  begin(tenant: TenantId): boolean {
+    const { shelf, clock } = this.#options;
+    if (!this.#ready.has(tenant)) return false;
+    this.#runs += 1;
+    this.#copyAt.set(tenant, { running: clock() + EVERY_MS, stopped: 0 });
+    shelf.note(tenant, "changed", `${clock()} ${this.#runs}`);
+    this.#changed.add(tenant);
+    return true;
+  }
+
+  /** Copies a chat's folder into its next backup. `isRunning`: its gateway runs, and may write more. */
+  copy(tenant: TenantId, isRunning: () => boolean, options: WriteOptions = {}): Promise<GenerationManifest> {
+    return this.#inTurn(tenant, async () => {
+      await this.#ensure(tenant);
+      return this.#copy(tenant, isRunning, options);
+    });
+  }
+
+  /**
+   * Copies the chats that have changed: at once if their gateways do not run, else every hour. Never rejects.
+   *
+   * @param all True to copy every chat that has changed, also one whose gateway runs or that was copied a moment ago.
+   */
+  async copyChanged(isRunning: (tenant: TenantId) => boolean, { all = false } = {}): Promise<void> {
+    if (!all && this.#isCopying) return;
+    this.#isCopying = true;
+    const { clock, log } = this.#options;
+    for (const tenant of this.#changed) {
+      const at = this.#copyAt.get(tenant);
+      if (!all && clock() < (isRunning(tenant) ? (at?.running ?? 0) : (at?.stopped ?? 0))) continue;
+      const next = { running: clock() + EVERY_MS, stopped: 0 };
+      await this.copy(tenant, () => isRunning(tenant)).catch((error: unknown) => {
+        next.stopped = clock() + AGAIN_MS;
+        log.error("a chat's data could not be copied", { tenant, error: String(error) });
+      });
+      this.#copyAt.set(tenant, next);
+    }
+    this.#isCopying = false;
+  }
+
+  /**
+   * Replaces a chat's state with one of its backups, after a copy of the current state.
+   *
+   * @param stop Ends the chat's gateway, which is not started before this resolves.
+   */
+  restore(tenant: TenantId, id: string, stop: () => Promise<void>): Promise<void> {
+    return this.#inTurn(tenant, async () => {
+      const { shelf } = this.#options;
+      this.#ready.delete(tenant);
+      await stop();
+      await this.#prepare(tenant);
+      if (this.#options.users.has(tenant)) await this.#copy(tenant, () => false, { cause: "restore" });
+      // What is placed is not the newest backup.
+      this.#changed.add(tenant);
+      shelf.note(tenant, "changed", `restored ${id}`);
+      await this.#place(tenant, id);
+      this.#ready.add(tenant);
+    });
+  }
+
+  async #prepare(tenant: TenantId): Promise<void> {
+    const { shelf, users } = this.#options;
+    const store = await this.store(tenant);
+    const isNew = !users.has(tenant);
+    if (shelf.read(tenant, "changed") === undefined) {
+      // A folder from before chats had backups is the chat's own.
+      if (!isNew && (await store.list()).length === 0) await this.#copy(tenant, () => false);
+      await this.#export(tenant, store);
+    }
+    const [newest] = await store.list();
+    const placing = shelf.read(tenant, "placing");
+    if (placing !== undefined) return this.#place(tenant, placing);
+    if (newest === undefined) return;
+    const isUnplaced = isExport(newest.id) && shelf.read(tenant, "placed") !== newest.id;
+    if (isNew || isUnplaced) await this.#place(tenant, newest.id);
+  }
+
+  /** Stores a chat's part of the deployment's state as a backup of the chat, unless the chat has a newer state. */
+  async #export(tenant: TenantId, store: DiskStore): Promise<void> {
+    const { tenants, broughtBack } = await this.known();
+    if (!tenants.includes(tenant)) return;
+    const [newest] = await store.list();
+    // The deployment's state already contains the backups that were brought back.
+    if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
+    const { epoch } = await store.last();
+    const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });
+    try {
+      const { counts } = await store.writeChat(tenant, id);
+      this.#options.log.info("a chat's data was moved", { tenant, id, ...counts });
+    } catch (error) {
+      await store.remove(id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Replaces the content of a chat's folder with a backup. After an interruption it is repeated. */
+  async #place(tenant: TenantId, id: string): Promise<void> {
+    const { shelf } = this.#options;
+    const store = await this.store(tenant);
+    const archive = await store.read({ id });
+    shelf.note(tenant, "placing", id);
+    await sendTo(this.#inFolder(tenant, "receive"), archive);
+    shelf.note(tenant, "placed", id);
+    shelf.note(tenant, "placing", undefined);
+  }
+
+  async #copy(
+    tenant: TenantId,
+    isRunning: () => boolean,
+    options: WriteOptions = {},
+  ): Promise<GenerationManifest> {
+    const { shelf, users } = this.#options;
+    // A folder, and a user, are for chats that were let in.
+    if (!users.has(tenant)) throw new StewardError("tenant_unknown");
+    const store = await this.store(tenant);
+    const [before, couldChange] = [shelf.read(tenant, "changed"), isRunning()];
+    const manifest = await store.take((id) => receiveFrom(this.#inFolder(tenant, "send", id)), options);
+    if (!couldChange && shelf.read(tenant, "changed") === before) {
+      shelf.note(tenant, "changed", undefined);
+      this.#changed.delete(tenant);
+    }
+    await store.prune();
+    return manifest;
+  }
+
+  #inFolder(tenant: TenantId, ...task: string[]): Run {
+    const { users, program, environment } = this.#options;
+    const { home, user } = users.of(tenant);
+    return startIn({ home, user, command: [...program, ...task], environment });
+  }
+
+  #inTurn<T>(tenant: TenantId, work: () => Promise<T>): Promise<T> {
+    const done = (this.#turns.get(tenant) ?? Promise.resolve()).then(work);
+    const turn = done
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#turns.get(tenant) === turn) this.#turns.delete(tenant);
+      });
+    this.#turns.set(tenant, turn);
+    return done;
+  }
+}
+
+/** Returns true for a part of the deployment's state: a chat's own copies count from 1. */
+function isExport(id: string): boolean {
+  return readGenerationId(id).sequence === 0;
+}

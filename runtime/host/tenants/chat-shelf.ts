@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { approvalsForm, type Approvals, isTenantId, type TenantId } from "../../contract/tenant.ts";
+import { BACKUPS_DIRECTORY } from "../../contract/names.ts";
+import { ensureDirectory, exists, writeFileAtomic } from "../../process/files.ts";
+import { parseJson } from "../../shared/json.ts";
+
+/** Notes about a chat, beside its backups. */
+const NOTES = {
+  /** The chat's folder may hold what no backup has. Its content names the run of the gateway. */
+  changed: "changed",
+  /** Id of the backup that the folder was made from. */
+  placed: "placed",
+  /** Id of a backup that is being placed. */
+  placing: "placing",
+} as const;
+const APPROVALS_FILE = "approvals.json";
+const SERVED_ALL_FILE = "served-all";
+
+/**
+ * The backups of the chats of a host, and what has to outlive a switch of the tenancy. All of it belongs to the main process,
+ * which reads it with either tenancy: the chats' own folders can be read by their users alone.
+ */
+export class ChatShelf {
+  readonly #folder: string;
+
+  /** @param home The data directory of the deployment. */
+  constructor(home: string) {
+    this.#folder = path.join(home, BACKUPS_DIRECTORY, "tenants");
+  }
+
+  /** Returns the folder of a chat's backups. */
+  of(tenant: TenantId): string {
+    return path.join(this.#folder, tenant);
+  }
+
+  /** Returns the chats that have run, or have a backup. */
+  tenants(): TenantId[] {
+    return exists(this.#folder) ? readdirSync(this.#folder).filter(isTenantId).sort() : [];
+  }
+
+  /** Returns the chats whose folders may hold what no backup has. */
+  changed(): TenantId[] {
+    return this.tenants().filter((tenant) => this.read(tenant, "changed") !== undefined);
+  }
+
+  /** Returns a note about a chat; `undefined` if there is none. */
+  read(tenant: TenantId, note: keyof typeof NOTES): string | undefined {
+    return readText(path.join(this.of(tenant), NOTES[note]));
+  }
+
+  /** Writes a note about a chat, or removes it. It is on disk afterwards. */
+  note(tenant: TenantId, note: keyof typeof NOTES, value: string | undefined): void {
+    const file = path.join(this.of(tenant), NOTES[note]);
+    if (value === undefined) return rmSync(file, { force: true });
+    ensureDirectory(this.of(tenant));
+    writeFileAtomic(file, value);
+  }
+
+  /** Approvals that were given while each chat had a gateway; `undefined` if none were stored. */
+  get approvals(): Approvals | undefined {
+    const text = readText(path.join(this.#folder, APPROVALS_FILE));
+    return approvalsForm.safeParse(parseJson(text ?? "")).data;
+  }
+
+  /** Stores approvals for the gateway that serves every chat. */
+  keepApprovals(approvals: Approvals): void {
+    this.#write(APPROVALS_FILE, JSON.stringify(approvals));
+  }
+
+  /** Start of the last time in which one gateway served every chat again; `undefined` if that never was. */
+  get servedAllSince(): string | undefined {
+    return readText(path.join(this.#folder, SERVED_ALL_FILE));
+  }
+
+  /** One gateway serves every chat from now on. */
+  servesAll(since: string): void {
+    this.#write(SERVED_ALL_FILE, since);
+  }
+
+  #write(name: string, text: string): void {
+    ensureDirectory(this.#folder);
+    writeFileAtomic(path.join(this.#folder, name), text);
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

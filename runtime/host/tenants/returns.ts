@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import path from "node:path";
+import type { DiskStore } from "../../backups/stores/disk.ts";
+import { reason, type Reason, StewardError } from "../../contract/errors.ts";
+import { RESTORE_MARKER } from "../../contract/names.ts";
+import type { TenantId } from "../../contract/tenant.ts";
+import type { Clock } from "../../edge/ports.ts";
+import { exists } from "../../process/files.ts";
+import type { Log } from "../../shared/log.ts";
+import { begin } from "../../supervisor/begin.ts";
+import type { Supervisor } from "../../supervisor/supervisor.ts";
+import { ChatShelf } from "./chat-shelf.ts";
+
+const AGAIN_MS = 30_000;
+const BRINGING = reason(
+  "gateway_not_ready",
+  "The data of chats that had gateways of their own is brought back.",
+);
+
+/** Dependencies of {@link beginWithChats}. */
+interface ReturnOptions {
+  /** The supervisor of the gateway that serves every chat. */
+  supervisor: Supervisor;
+  /** The data directory. */
+  home: string;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Starts the gateway that serves every chat, once it has the data of the chats that had gateways of their own. That state
+ * remembers what it has got, so an interrupted attempt is made up for at the next start.
+ *
+ * If the last words of a chat lie in its own folder alone, which this process cannot read, the gateway is held with
+ * `chats_not_copied`. Where an operator removes the note, the words are merged when they come later.
+ */
+export async function beginWithChats(options: ReturnOptions): Promise<void> {
+  const { supervisor, home, clock, log } = options;
+  const shelf = new ChatShelf(home);
+  const isEmpty = shelf.tenants().length === 0;
+  await begin({ supervisor, home, awaitsData: !isEmpty, log });
+  // A restore that could not be finished comes first: the service's next start tries it again.
+  if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
+  await supervisor.hold(BRINGING);
+  for (;;) {
+    try {
+      await bringBack(options, shelf);
+      shelf.servesAll(new Date(clock()).toISOString());
+      const changed = shelf.changed().join(", ");
+      if (changed === "") return supervisor.release();
+      const why = reason("chats_not_copied", `Not copied: ${changed}.`);
+      log.error("the gateway is not started without data of some chats", { ...why });
+      return await supervisor.hold(why);
+    } catch (error) {
+      log.error("the chats' data could not be brought back", { error: String(error) });
+      await supervisor.hold(reasonOf(error));
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+async function bringBack({ supervisor, log }: ReturnOptions, shelf: ChatShelf): Promise<void> {
+  const deployment = await supervisor.backups();
+  const { broughtBack } = await deployment.chats();
+  await deployment.alone(async () => {
+    for (const tenant of shelf.tenants())
+      await merge(await supervisor.backups(shelf.of(tenant)), tenant, {
+        done: broughtBack[tenant] ?? "",
+        log,
+      });
+  });
+  const { approvals } = shelf;
+  if (approvals !== undefined) await deployment.takeApprovals(approvals);
+}
+
+/** Merges the newest backup of a chat that is whole, unless that was done. */
+async function merge(
+  store: DiskStore,
+  tenant: TenantId,
+  { done, log }: { done: string; log: Log },
+): Promise<void> {
+  for (const manifest of await store.list()) {
+    if (manifest.id <= done) return;
+    try {
+      await store.bringBack(tenant, await store.read(manifest));
+      return;
+    } catch (error) {
+      if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
+      log.error("a backup of a chat is not whole", { tenant, id: manifest.id, error: error.message });
+    }
+  }
+}
+
+function reasonOf(error: unknown): Reason {
+  return error instanceof StewardError ? error.reason : reason("restore_failed", String(error));
+}

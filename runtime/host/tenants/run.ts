@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import type { Environment } from "../../contract/environment.ts";
+import type { TenantId } from "../../contract/tenant.ts";
+import { CONFIG_VARIABLE, TENANT_VARIABLE } from "../../contract/variables.ts";
+import type { Broker } from "../../edge/broker.ts";
+import type { PageSocket } from "../../edge/page-sockets.ts";
+import type { Sandbox } from "../../edge/ports.ts";
+import { brokerPath } from "../../edge/tenants/routing.ts";
+import { ensureDirectory } from "../../process/files.ts";
+import type { Log } from "../../shared/log.ts";
+import { createSupervisor, type Supervisor } from "../../supervisor/supervisor.ts";
+import { supervisedSandbox } from "../sandbox.ts";
+import { openGatewaySocket } from "./pages.ts";
+import type { TenantUsers } from "./users.ts";
+
+/** Exceeds the 7 s that the gateway takes to finish its answers. */
+const STOP_MS = 8_000;
+
+/** Dependencies of the runs of all chats' gateways. */
+export interface RunSurroundings {
+  users: TenantUsers;
+  /** The config file of the deployment. */
+  configPath: string;
+  /** Its copy, which the gateways read. */
+  sharedConfig: string;
+  /** Folder of the supervisors' own files. */
+  logs: string;
+  commands: Record<"command" | "cli", readonly [string, ...string[]]>;
+  /** Returns a gateway's environment, with passes for the broker in the place of keys. */
+  environment(broker: { path: string; token: string }): Environment;
+  bundle: string;
+  onOutput(line: string): void;
+  log: Log;
+}
+
+/** Dependencies of {@link startRun}. */
+export interface RunOptions extends RunSurroundings {
+  tenant: TenantId;
+  /** The state of the gateway has changed. */
+  onChange(): void;
+}
+
+/** A run of a chat's gateway, with tokens of its own. */
+export interface Run {
+  supervisor: Supervisor;
+  sandbox: Sandbox;
+  pass: string;
+  /** See {@link openGatewaySocket}. */
+  openSocket(headers: Record<string, string>, onOpen: (socket: PageSocket) => void): Promise<void>;
+}
+
+/** Starts a chat's gateway as the chat's user. */
+export function startRun(
+  options: RunOptions,
+  { port, broker }: { port: number; broker: Pick<Broker, "counts"> },
+): Run {
+  const { tenant, users, configPath, sharedConfig, commands, bundle, onOutput, log } = options;
+  const { home, user } = users.of(tenant);
+  const logs = path.join(options.logs, tenant);
+  ensureDirectory(logs);
+  const [controlToken, pass] = [token(), token()];
+  const supervisor = createSupervisor({
+    ...commands,
+    environment: {
+      ...options.environment({ path: brokerPath(tenant), token: pass }),
+      HOME: home,
+      [TENANT_VARIABLE]: tenant,
+      [CONFIG_VARIABLE]: sharedConfig,
+    },
+    home,
+    user,
+    configPath,
+    logs,
+    gatewayPort: port,
+    controlToken,
+    bundle,
+    log,
+    onOutput,
+    stopGraceMs: STOP_MS,
+  });
+  supervisor.onChange(() => options.onChange());
+  supervisor.start();
+  log.info("a chat's gateway starts", { tenant, user: user.id });
+  const authorization = `Bearer ${controlToken}`;
+  return {
+    supervisor,
+    sandbox: supervisedSandbox({ supervisor, broker, controlToken, log }),
+    pass,
+    openSocket: (headers, onOpen) => openGatewaySocket(port, { ...headers, authorization }, onOpen),
+  };
+}
+
+/** Without a colon or a slash: see `withPasses`. */
+function token(): string {
+  return randomBytes(32).toString("hex");
+}
