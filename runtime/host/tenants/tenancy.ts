@@ -43,6 +43,9 @@ const FULL_AGAIN_MS = 5_000;
 /** Reason of events that wait for room. */
 const FULL = reason("sandboxes_full");
 
+/** Folders of a data directory in which somebody was approved. */
+const APPROVALS = ["credentials", "devices"];
+
 /** Dependencies of {@link HostTenancy}. */
 export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {
   sql: NodeSql;
@@ -125,7 +128,8 @@ export class HostTenancy {
       readConfig: async () => this.#config.read(),
       sandbox,
       servedAllSince: async () =>
-        this.#shelf.servedAllSince ?? (exists(path.join(home, "credentials")) ? "yes" : undefined),
+        this.#shelf.servedAllSince ??
+        (APPROVALS.some((folder) => exists(path.join(home, folder))) ? "yes" : undefined),
       storeApprovals: async (approvals) => this.#shelf.keepApprovals(approvals),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
