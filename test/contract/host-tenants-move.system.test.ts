@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startModel } from "../runtime/support/platforms.ts";
@@ -101,7 +102,7 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
   });
 
   test("has backups of each chat, and of what is the deployment's", async () => {
-    const { ask, cli, deploy, say, askedWith } = await talked();
+    const { ask, cli, deploy, say, askedWith, halt, resume, folder } = await talked();
     await deploy({ TENANCY: "chat" });
     await say("C1", "before the backup");
     await say("C2", "of the second chat");
@@ -127,6 +128,15 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
     expect(await cli(`backup verify ${id}`)).toMatch(/verified|complete/i);
     // It copies the chats, too, for the way back.
     expect(await cli("backup list", "slack-C2")).toContain("00000001-00000001");
+
+    // A later version has changed the schema of a chat's data, and this one is put back.
+    await halt();
+    const database = new DatabaseSync(path.join(folder("slack-C2"), "state.db"));
+    database.exec("PRAGMA user_version = 999");
+    database.close();
+    await resume({ TENANCY: "chat" });
+    await say("C2", "with the version before");
+    expect(askedWith("with the version before")).toContain("of the second chat");
   });
 
   test("runs schedules of chats that have not written since", async () => {

@@ -3,6 +3,7 @@ import type { DiskStore } from "../../backups/stores/disk.ts";
 import { type GenerationManifest, nameGeneration, readGenerationId } from "../../contract/backup.ts";
 import type { ChatsReport } from "../../contract/control.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { VERSION } from "../../contract/names.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { Clock } from "../../edge/ports.ts";
@@ -147,6 +148,24 @@ export class ChatData {
     });
   }
 
+  /**
+   * Restores the newest backup that this version or an earlier one has made: a later version has changed the schema of the
+   * chat's data, and is replaced by this one again. The present data is copied first.
+   *
+   * @returns the id of the backup; `undefined` if there is none
+   */
+  async goBack(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
+    const store = await this.store(tenant);
+    const found = (await store.list()).find(
+      // A copy that was made before a restore may be of the later version's data.
+      ({ agentVersion, cause }) => cause !== "restore" && !isLater(agentVersion, VERSION),
+    );
+    if (found === undefined) return undefined;
+    await this.restore(tenant, found.id, stop);
+    this.#options.log.warn("a chat's data is that of before a later version", { tenant, id: found.id });
+    return found.id;
+  }
+
   async #prepare(tenant: TenantId): Promise<void> {
     const { shelf, users } = this.#options;
     const store = await this.store(tenant);
@@ -233,4 +252,11 @@ export class ChatData {
 /** Returns true for a part of the deployment's state: a chat's own copies count from 1. */
 function isExport(id: string): boolean {
   return readGenerationId(id).sequence === 0;
+}
+
+/** Compares versions of the form `1.2.3`. */
+function isLater(version: string, than: string): boolean {
+  const [one, other] = [version, than].map((text) => text.split(".").map(Number));
+  const at = [0, 1, 2].find((part) => one?.[part] !== other?.[part]);
+  return at !== undefined && (one?.[at] ?? 0) > (other?.[at] ?? 0);
 }

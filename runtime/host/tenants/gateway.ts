@@ -18,7 +18,7 @@ const USED_NOTE = "usedAt";
 
 /** Dependencies of {@link TenantGateway}. */
 interface TenantGatewayOptions extends RunOptions {
-  data: Pick<ChatData, "prepare" | "begin">;
+  data: Pick<ChatData, "prepare" | "begin" | "goBack">;
   /** Makes the broker of a chat. */
   broker: Omit<BrokerOptions, "token" | "chat">;
   notes: Notes;
@@ -43,6 +43,7 @@ export class TenantGateway implements Sandbox {
   #usedAt = 0;
   #notedAt = 0;
   #endedBy: Reason | undefined;
+  #wentBack = false;
   /** Requests that are being answered. */
   #busy = 0;
 
@@ -162,9 +163,17 @@ export class TenantGateway implements Sandbox {
     run.supervisor.needed();
     const status = await run.supervisor.whenSettled(START_MS);
     this.used();
+    if (status.reason?.code === "data_newer" && (await this.#goBack())) return this.whenReady();
     // Another process has taken the port: the next start gets another one.
     if (status.reason?.code === "inner_port_in_use") await this.stop();
     return status;
+  }
+
+  /** Restores data that this version reads, once in each process. @returns false if there is none */
+  async #goBack(): Promise<boolean> {
+    if (this.#wentBack) return false;
+    this.#wentBack = true;
+    return (await this.#options.data.goBack(this.tenant, () => this.stop())) !== undefined;
   }
 
   #start(port: number): void {

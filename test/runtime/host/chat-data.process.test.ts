@@ -1,5 +1,6 @@
 import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { programFile } from "../../../runtime/process/programs.ts";
 import { inHome, say, servedAll, texts, write } from "../../support/chat-data.ts";
@@ -154,4 +155,31 @@ test("a chat's copy that is not a backup is refused, and nothing of it remains",
     "does not begin with a manifest",
   );
   expect((await readdir(shelf.of("slack-C1"))).filter((name) => name.includes("00000001"))).toHaveLength(2);
+});
+
+test("data of a later version is replaced by the newest backup that this one reads", async () => {
+  const { folder, shelf, chatData } = await servedAll();
+  const data = chatData();
+  const own = folder("slack-C1");
+  await data.prepare("slack-C1");
+  data.begin("slack-C1");
+  await inHome(own, (stores) => say(stores, "slack:C1", "before the update"));
+  await data.copyChanged(NOT_RUNNING);
+  // A later version has migrated the data and has copied it.
+  data.begin("slack-C1");
+  const database = new DatabaseSync(path.join(own, "state.db"));
+  database.exec("PRAGMA user_version = 999; CREATE TABLE later (x)");
+  database.close();
+  const { id } = await data.copy("slack-C1", NOT_RUNNING);
+  const manifest = path.join(shelf.of("slack-C1"), `${id}.json`);
+  await writeFile(
+    manifest,
+    JSON.stringify({ ...JSON.parse(await readFile(manifest, "utf8")), agentVersion: "99.0.0" }),
+  );
+
+  const next = chatData();
+  expect(await next.goBack("slack-C1", async () => {})).toBe("00000001-00000001");
+  expect(texts(own, "slack:C1")).toContain("before the update");
+  expect(next.begin("slack-C1")).toBe(true);
+  await inHome(own, (stores) => say(stores, "slack:C1", "and after"));
 });
