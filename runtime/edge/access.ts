@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Client } from "../contract/client.ts";
+import type { Reason } from "../contract/errors.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import { isJson } from "./admission/body.ts";
 import type { Health, HealthFacts } from "./health.ts";
@@ -26,6 +27,8 @@ export interface Visitor {
   reuseAfter?: number | undefined;
   /** ISO 8601: when the gateway said what `facts.details` holds; absent where it says it now. */
   asOf?: string | undefined;
+  /** Why the gateway does not say it now, though it runs. */
+  problem?: Reason | undefined;
   /** State of the backups, or why it is unknown. */
   backups: Attempt<BackupsStatus>;
 }

@@ -243,7 +243,8 @@ export class Alerts {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason, volume, silent }, details, copies] = await Promise.all([
       sandbox.status(),
-      gatewayDetails(sandbox),
+      // An answer of another form says nothing, as none does.
+      gatewayDetails(sandbox).catch(() => undefined),
       backups.status(),
     ]);
     const found: Record<string, Failing> = {};

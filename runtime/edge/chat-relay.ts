@@ -1,4 +1,5 @@
 import { CHAT_CLOSE, type ToPage } from "../contract/chat.ts";
+import { parseJson } from "../shared/json.ts";
 import { closeSocket, joinSockets, type PageSocket } from "./page-sockets.ts";
 
 interface Page {
@@ -36,7 +37,7 @@ export class ChatRelay {
     joinSockets(page, gateway, {
       onPage: () => one.welcome && this.#use(),
       onGateway: (data) => {
-        follow(one, JSON.parse(String(data)) as ToPage);
+        follow(one, Object(parseJson(String(data))) as Partial<ToPage>);
         if (one.welcome) this.#use();
       },
       onEnd: () => void this.#pages.delete(one),
@@ -54,11 +55,12 @@ export class ChatRelay {
 }
 
 /** Notes what a message of the gateway says about the page. */
-function follow(one: Page, message: ToPage): void {
+function follow(one: Page, message: Partial<ToPage>): void {
   if (message.type === "welcome") {
     one.welcome = true;
-    one.running = new Set(message.running);
+    one.running = new Set(Array.isArray(message.running) ? message.running : []);
   }
-  if (message.type === "accepted") one.running.add(message.id);
-  if (message.type === "answer" || message.type === "error") one.running.delete(message.id);
+  if (message.type === "accepted" && message.id !== undefined) one.running.add(message.id);
+  if ((message.type === "answer" || message.type === "error") && message.id !== undefined)
+    one.running.delete(message.id);
 }

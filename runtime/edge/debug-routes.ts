@@ -12,6 +12,7 @@ import {
 } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
+import { readContainerConfig, readGatewayStatus, readProcesses, readUsage } from "./container-answers.ts";
 import { askSupervisor, NO_SUPERVISOR } from "./operate.ts";
 import type { Sandbox } from "./ports.ts";
 import { sendError } from "./problems.ts";
@@ -40,7 +41,7 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
     path: `${CONTROL_ROUTES.processes}?logs=${logs}`,
   });
   if (!response.ok) return { processes: [] };
-  return (await response.json()) as ProcessList;
+  return readProcesses(response);
 }
 
 /**
@@ -56,7 +57,7 @@ export async function lastLines(sandbox: Sandbox, lines: number, after?: number)
   const path = `${CONTROL_ROUTES.processes}?logs=true${since}`;
   const response = await sandbox.peek({ method: "GET", path }, "supervisor");
   if (!response?.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
-  const { processes } = (await response.json()) as ProcessList;
+  const { processes } = await readProcesses(response);
   const { logs = [], nextLog } = processes.find((one) => one.logs !== undefined) ?? {};
   return { lines: logs.slice(-lines), ...(nextLog !== undefined && { next: nextLog }) };
 }
@@ -64,13 +65,13 @@ export async function lastLines(sandbox: Sandbox, lines: number, after?: number)
 /** Returns what the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
 export async function gatewayDetails(sandbox: Pick<Sandbox, "peek">): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
-  return response?.ok ? ((await response.json()) as GatewayStatus) : undefined;
+  return response?.ok ? readGatewayStatus(response) : undefined;
 }
 
 /** Returns what was said and what it took; `undefined` while the gateway is not ready. Wakes nothing and keeps nothing awake. */
 export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.usage });
-  return response?.ok ? ((await response.json()) as UsageReport) : undefined;
+  return response?.ok ? readUsage(response) : undefined;
 }
 
 /** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead; starts a stopped container. */
@@ -129,7 +130,7 @@ export async function containerConfig(sandbox: Sandbox): Promise<ContainerConfig
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
     const response = await askSupervisor(sandbox, { method: "GET", path: CONTROL_ROUTES.config });
     if (!response.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
-    const config = (await response.json()) as ContainerConfig;
+    const config = await readContainerConfig(response);
     if (!config.missing || (await sandbox.status()).state !== "starting") return config;
     if (waitedMs >= LONGEST_START_MS) throw new StewardError("gateway_unavailable", STARTING);
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));

@@ -2,6 +2,7 @@ import { within } from "../shared/within.ts";
 import { CONTROL_ROUTES, type OperationReply, type OperationRequest } from "../contract/control.ts";
 import { ERRORS, isErrorCode, reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
+import { readReply } from "./container-answers.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { PortRequest, Sandbox } from "./ports.ts";
 
@@ -60,12 +61,12 @@ export async function askOperation(
   const body = JSON.stringify(request);
   const response = await askSupervisor(sandbox, { method: "POST", path: CONTROL_ROUTES.operations, body });
   if (REFUSALS.includes(response.status)) {
-    const { code, detail } = (await response.json()) as Problem;
-    throw new StewardError(code, detail);
+    const { code, detail } = Object(await response.json().catch(() => undefined)) as Partial<Problem>;
+    if (isErrorCode(code)) throw new StewardError(code, typeof detail === "string" ? detail : undefined);
   }
   if (response.status === 404) throw new StewardError("gateway_unavailable", OLD_SUPERVISOR);
   if (!response.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
-  return (await response.json()) as OperationReply;
+  return readReply(response);
 }
 
 /**

@@ -1,13 +1,14 @@
 import type { Handler, MiddlewareHandler } from "hono";
 import type { AlertSettings } from "../contract/alerts.ts";
 import { references, referencesInText } from "../contract/config/references.ts";
-import { CONTROL_ROUTES, type ContainerConfig, GATEWAY_ROUTES } from "../contract/control.ts";
+import { CONTROL_ROUTES, GATEWAY_ROUTES } from "../contract/control.ts";
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
 import { clientOf, type RateLimit } from "./rate-limit.ts";
 import { inTime } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
+import { readContainerConfig } from "./container-answers.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Backups, Clock, Ledger, Sandbox, Signatures, SignatureUse } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
@@ -85,7 +86,7 @@ export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handle
   return async function handleStackConfigVariables(context) {
     const running = await sandbox.peek({ method: "GET", path: CONTROL_ROUTES.config }, "supervisor");
     if (running?.ok) {
-      const { config, missing, problems } = (await running.json()) as ContainerConfig;
+      const { config, missing, problems } = await readContainerConfig(running);
       return context.json({ references: references(config), problems: missing ? [] : problems });
     }
     const cached = await inTime(LIMIT_MS, backups.cachedConfig());

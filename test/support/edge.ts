@@ -125,7 +125,7 @@ interface EdgeFixture {
   /** What recording an event ends with instead. */
   ledgerError?: StewardError;
   jwk?: object;
-  /** The supervisor's answers by path, where they differ from the usual ones. */
+  /** The supervisor's answers by path, and the gateway's by `gateway` and path, where they differ from the usual ones. */
   answers?: Record<string, (request: PortRequest) => Response | Promise<Response>>;
   /** What the gateway tells of itself, where it differs. */
   gateway?: Partial<GatewayStatus>;
@@ -338,6 +338,8 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       peek: async (request, port = "gateway") => {
         if (port === "supervisor") return state === "stopped" ? undefined : inside(port, request);
         if (state !== "ready") return undefined;
+        const answer = fixture.answers?.[`gateway ${request.path}`];
+        if (answer !== undefined) return answer(request);
         if (request.path === "/usage") return Response.json({ ...USAGE_REPORT, ...fixture.usage });
         return Response.json({ ...GATEWAY_STATUS, ...fixture.gateway });
       },

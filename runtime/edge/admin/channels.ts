@@ -10,6 +10,7 @@ import type {
   ToolServerHealth,
 } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
+import type { Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { modelCards } from "./models.ts";
@@ -38,16 +39,17 @@ const AREAS: Record<ContractArea, string> = {
 /** `GET /_admin/channels`: the state of the chat platforms, as reported by the gateway. Does not wake the container. */
 export function showChannels({ clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleChannels(context) {
-    const { facts, asOf } = await context.get("visitor")();
+    const { facts, asOf, problem } = await context.get("visitor")();
     const { status, details } = facts;
-    const content = html`${details === undefined ? downPart(status) : detailsPart(details, clock())}
+    const why = problem ?? status.reason;
+    const content = html`${details === undefined ? downPart(status, why) : detailsPart(details, clock())}
     ${operationsPart(status.broker)}`;
     return adminPage(context, { title: "Channels", asOf, waits: true }, content);
   };
 }
 
-function downPart(status: SandboxStatus): Markup {
-  return html`${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
+function downPart(status: SandboxStatus, why: Reason | undefined): Markup {
+  return html`${stateLine(status)} ${reasonBox(why)} ${repairLink(status.reason)}
     <p class="soft">Channel status is available once the gateway has run.</p>`;
 }
 

@@ -6,6 +6,7 @@ import {
 } from "../../contract/control.ts";
 import { ERRORS, StewardError } from "../../contract/errors.ts";
 import type { Problem } from "../../contract/problem.ts";
+import { readConfigRefusal, readEditedConfig } from "../container-answers.ts";
 import { askSupervisor, NO_SUPERVISOR, inTime } from "../operate.ts";
 import type { PortRequest, Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
@@ -27,7 +28,7 @@ export interface Edited {
 /** The config file's text for editing, without a secret; rejects with StewardError. */
 export async function readConfigText(sandbox: Sandbox, as: ConfigTextKind): Promise<ConfigText> {
   const path = `${CONTROL_ROUTES.configFile}?as=${as}`;
-  return (await answer(await ask(sandbox, { method: "GET", path }))) as ConfigText;
+  return readEditedConfig(await answer(await ask(sandbox, { method: "GET", path })));
 }
 
 /** Checks a text and with `write` puts it in the file's place; rejects with StewardError. */
@@ -38,8 +39,8 @@ export async function replaceConfigText(
 ): Promise<Replaced> {
   const path = `${CONTROL_ROUTES.configFile}?expected=${expected}&write=${write}`;
   const response = await ask(sandbox, { method: "PUT", path, body: text });
-  if (response.status === REFUSED) return (await response.json()) as ConfigRefusal;
-  return { problems: [], text: ((await answer(response)) as ConfigText).text ?? "" };
+  if (response.status === REFUSED) return readConfigRefusal(response);
+  return { problems: [], text: (await readEditedConfig(await answer(response))).text ?? "" };
 }
 
 /** Sets the file aside and restarts the gateway, which writes a fresh one; rejects with StewardError. */
@@ -52,9 +53,9 @@ function ask(sandbox: Sandbox, request: PortRequest): Promise<Response> {
   return inTime(LIMIT_MS, askSupervisor(sandbox, request));
 }
 
-async function answer(response: Response): Promise<unknown> {
-  if (response.ok) return response.json();
-  const { code, detail } = (await response.json().catch(() => ({}))) as Partial<Problem>;
+async function answer(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const { code, detail } = Object(await response.json().catch(() => undefined)) as Partial<Problem>;
   const own = REFUSALS.find((one) => one === code && ERRORS[one].status === response.status);
   throw own === undefined
     ? new StewardError("gateway_unavailable", NO_SUPERVISOR)

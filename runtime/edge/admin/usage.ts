@@ -1,6 +1,7 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
 import type { ModelUsage, SandboxStatus, UsageReport, ModelPrice } from "../../contract/control.ts";
+import type { Reason } from "../../contract/errors.ts";
 import { PRICES_SOURCE } from "../../shared/prices.ts";
 import type { AccessVariables } from "../access.ts";
 import { gatewayUsage } from "../debug-routes.ts";
@@ -19,14 +20,16 @@ const PRICED_TOKENS = 1_000_000;
 export function showUsage({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
   return async function handleUsage(context) {
     const visitor = await context.get("visitor")();
-    const { value, asOf } = await askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox));
-    const content = value === undefined ? downPart(visitor.facts.status) : reportPart(value);
+    const ask = () => gatewayUsage(sandbox);
+    const { value, asOf, problem } = await askOrRecall(answers, visitor, "usage", ask);
+    const { status } = visitor.facts;
+    const content = value === undefined ? downPart(status, problem ?? status.reason) : reportPart(value);
     return adminPage(context, { title: "Usage", asOf, waits: true }, content);
   };
 }
 
-function downPart(status: SandboxStatus): Markup {
-  return html`${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
+function downPart(status: SandboxStatus, why: Reason | undefined): Markup {
+  return html`${stateLine(status)} ${reasonBox(why)} ${repairLink(status.reason)}
     <p class="soft">Usage is available once the gateway has run.</p>`;
 }
 

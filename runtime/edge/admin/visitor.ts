@@ -82,6 +82,7 @@ async function describe(
     facts,
     reuseAfter,
     asOf: details.asOf,
+    problem: details.problem,
     health: judgeHealth(facts),
     backups: copies,
   };

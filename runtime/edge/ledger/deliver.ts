@@ -1,12 +1,8 @@
 import { retryAfterMs } from "../../shared/retry-after.ts";
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
-import {
-  type ChatDeliveries,
-  type DeliveryEnd,
-  type DeliveryOutcome,
-  PLATFORM_TITLES,
-} from "../../contract/delivery.ts";
+import { type ChatDeliveries, type DeliveryEnd, PLATFORM_TITLES } from "../../contract/delivery.ts";
 import type { Problem } from "../../contract/problem.ts";
+import { endIn, outcomeIn } from "../container-answers.ts";
 import type { ActivityEntry, Sandbox } from "../ports.ts";
 import type { AttemptResult, Deliver } from "./dispatcher.ts";
 
@@ -37,10 +33,10 @@ export async function deliverTo(
   }
   placed();
   for await (const line of linesOf(response.body)) {
-    const end = JSON.parse(line) as DeliveryEnd;
-    const delivery = request.deliveries[end.index];
-    if (delivery === undefined) continue;
-    const { change } = Object(end.body) as Partial<DeliveryOutcome>;
+    const end = endIn(line);
+    const delivery = end && request.deliveries[end.index];
+    if (end === undefined || delivery === undefined) continue;
+    const { change } = outcomeIn(end.body) ?? {};
     if (change !== undefined) record({ by: PLATFORM_TITLES[delivery.platform], ...change });
     ended(delivery.id, resultOf(end, clock()));
   }
@@ -55,8 +51,9 @@ async function answerOf(response: Response): Promise<Omit<DeliveryEnd, "index">>
 
 /** Maps the result of a delivery to the ledger's next step. */
 function resultOf({ status, retryAfter, body }: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
-  if (status === 200) {
-    const { outcome, note = outcome, group } = body as DeliveryOutcome;
+  const told = status === 200 ? outcomeIn(body) : undefined;
+  if (told !== undefined) {
+    const { outcome, note = outcome, group } = told;
     const state = outcome === "repeated" ? "answered" : outcome;
     return { kind: "settled", state, note, group };
   }

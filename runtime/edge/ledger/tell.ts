@@ -1,6 +1,7 @@
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
-import type { Delivery, DeliveryNotice, DeliveryOutcome } from "../../contract/delivery.ts";
+import type { Delivery, DeliveryNotice } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/variables.ts";
+import { outcomeIn } from "../container-answers.ts";
 import type { Sandbox } from "../ports.ts";
 import { chatOfDelivery, type Chats, type OutageWord } from "./chats.ts";
 import { type Fetch, messageTo, post } from "./post.ts";
@@ -49,8 +50,7 @@ export class Teller {
         body,
       });
       if (!response.ok) throw new Error(`the gateway answered ${response.status}`);
-      const { outcome } = (await response.json()) as Partial<DeliveryOutcome>;
-      return outcome === "answered";
+      return outcomeIn(await response.json())?.outcome === "answered";
     }
     const word: OutageWord = notice.givenUp ? "given up" : "waits";
     const request = messageTo(delivery, TEXTS[word], environment);

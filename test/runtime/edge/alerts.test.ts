@@ -8,6 +8,16 @@ import { hmacHex } from "../../../runtime/contract/digest.ts";
 import { Alerts, tryAlerts, type AlertsOptions } from "../../../runtime/edge/alerts.ts";
 import type { BackupsStatus } from "../../../runtime/edge/ports.ts";
 
+/** A gateway's report about itself, of which alerts read a part. */
+const NOTHING = {
+  model: { id: "anthropic/x" },
+  models: [],
+  channels: [],
+  counts: {},
+  schedules: { count: 0, missed: 0 },
+  config: { loadedAt: "" },
+  usage: [],
+};
 const MINUTE = 60_000;
 const KEY = "signing-key-0123456789";
 const WEBHOOK = "https://alerts.example.com/hook?token=secret-of-the-address";
@@ -51,7 +61,7 @@ function deployment(
       sandbox: {
         status: async () => ({ state: world.state, since: "", restarts: 0 }),
         peek: async () =>
-          world.state === "ready" ? Response.json({ models: [], channels: [], ...world.details }) : undefined,
+          world.state === "ready" ? Response.json({ ...NOTHING, ...world.details }) : undefined,
       },
       backups: { status: async () => world.backups },
       oldestEvent: () => world.oldest,

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { reason } from "../../../runtime/contract/errors.ts";
+import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
 
 type Fixture = Parameters<typeof edgeFixture>[0];
@@ -190,4 +191,83 @@ it("the overview does not wait for a container that hangs", async () => {
     answers: { "/processes?logs=false": hangs, "/operations": hangs },
   });
   expect(await afterLimit(requests, () => text("/_admin/"), 3)).toContain("the container does not answer");
+});
+
+/** Answers of a container that are no JSON, or have another form than the pages read. */
+const ODD: Record<string, () => Response> = {
+  "no JSON": () => new Response("<html>"),
+  null: () => Response.json(null),
+  "a list": () => Response.json([1]),
+  "fields of another kind": () =>
+    Response.json({
+      processes: [{ name: {}, logs: "none" }],
+      model: "claude",
+      models: { id: 1 },
+      channels: [null],
+      counts: [],
+      schedules: null,
+      config: { loadedAt: 1 },
+      usage: [{ day: 1 }],
+      days: "all",
+      messages: 3,
+      prices: [null],
+      problems: "many",
+      path: 7,
+      text: [],
+      ok: "yes",
+    }),
+};
+const PAGES = Object.values(ROUTES).filter(
+  ({ method, path, access }) => method === "GET" && path.startsWith("/_admin") && access === "identity",
+);
+/** Pages that ask the container, and show what is wrong with its answer in a box. */
+const SHOWN = [
+  "logs",
+  "channels",
+  "models",
+  "usage",
+  "config",
+  "config/edit",
+  "devices",
+  "schedules",
+  "sessions",
+];
+const ASKED = [
+  "gateway /status",
+  "gateway /usage",
+  "/config",
+  "/config-file?as=file",
+  "/operations",
+  "/processes?logs=false",
+  "/processes?logs=true",
+];
+
+describe("answers of a container that have another form", () => {
+  it.each(Object.entries(ODD))("are a problem on each page, and never a crash: %s", async (_, odd) => {
+    const { look } = await edge({ answers: Object.fromEntries(ASKED.map((path) => [path, odd])) });
+    for (const { path } of PAGES) {
+      const response = await look(path);
+      expect([path, response.status === 500]).toEqual([path, false]);
+    }
+    for (const page of SHOWN) {
+      const response = await look(`/_admin/${page}`);
+      expect([page, response.status]).toEqual([page, 200]);
+      expect([page, await response.text()]).toEqual([page, expect.stringContaining("gateway_unavailable")]);
+    }
+    for (const path of ["/debug/container-config", "/debug/logs", "/debug/cli?cmd=sessions%20list"]) {
+      const response = await look(path);
+      const document = await response.json();
+      expect([path, document]).toEqual([path, expect.objectContaining({ code: "gateway_unavailable" })]);
+    }
+    expect((await look("/metrics")).status).toBe(200);
+  });
+
+  it("are read with fields that this version does not know", async () => {
+    const { look, text } = await edge({
+      answers: { "/processes?logs=true": () => Response.json({ ...OUTPUT, later: [{}] }) },
+      gateway: { later: { x: 1 } } as object,
+    });
+    expect(await text("/_admin/logs")).toContain("line &lt;299&gt;");
+    expect((await look("/_admin/channels")).status).toBe(200);
+  });
 });

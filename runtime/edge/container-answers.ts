@@ -1,0 +1,125 @@
+import * as z from "zod/mini";
+import type {
+  ConfigRefusal,
+  ConfigText,
+  ContainerConfig,
+  GatewayStatus,
+  OperationReply,
+  ProcessList,
+  UsageReport,
+} from "../contract/control.ts";
+import type { DeliveryEnd } from "../contract/delivery.ts";
+import { StewardError } from "../contract/errors.ts";
+import { parseJson } from "../shared/json.ts";
+import { once } from "../shared/once.ts";
+
+/**
+ * Returns a reader of a container's answers, which its agent may have made up. The form has what the edge depends on; other
+ * fields are passed on, whatever the container's version. The reader throws a StewardError `gateway_unavailable` for an
+ * answer of another form.
+ */
+function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T> {
+  const form = once(make);
+  return async (response) => {
+    const value: unknown = await response.json().catch(() => undefined);
+    if (form().safeParse(value).success) return value as T;
+    throw new StewardError("gateway_unavailable", "The container's answer has another form.");
+  };
+}
+
+const [text, number, list, optional, object] = [z.string, z.number, z.array, z.optional, z.object] as const;
+const because = () => optional(object({ code: text(), detail: text(), fix: text() }));
+const problems = () => list(object({ path: text(), message: text(), help: optional(text()) }));
+const usage = () =>
+  list(
+    object({ day: text(), model: text(), requests: number(), inputTokens: number(), outputTokens: number() }),
+  );
+
+/** Reads the container's processes. */
+export const readProcesses = reader<ProcessList>(() =>
+  object({
+    processes: list(object({ name: text(), logs: optional(list(text())), nextLog: optional(number()) })),
+  }),
+);
+
+/** Reads the config file with its secrets redacted. */
+export const readContainerConfig = reader<ContainerConfig>(() =>
+  object({ path: optional(text()), valid: optional(z.boolean()), problems: problems() }),
+);
+
+/** Reads the config file for editing. */
+export const readEditedConfig = reader<ConfigText>(() =>
+  object({ text: z.nullable(text()), sha256: z.nullable(text()) }),
+);
+
+/** Reads why a config was refused. */
+export const readConfigRefusal = reader<ConfigRefusal>(() => object({ text: text(), problems: problems() }));
+
+/** Reads the end of an operation. Its value has the operation's own form. */
+export const readReply = reader<OperationReply>(() =>
+  z.union([object({ ok: z.literal(true) }), object({ ok: z.literal(false), error: object({}) })]),
+);
+
+/** Reads the gateway's report about itself. */
+export const readGatewayStatus = reader<GatewayStatus>(() =>
+  object({
+    model: object({ id: text(), reason: because() }),
+    models: list(object({ id: text(), state: text(), reason: because() })),
+    channels: list(object({ platform: text(), state: text(), reason: because() })),
+    counts: z.record(text(), number()),
+    schedules: object({ count: number(), missed: number() }),
+    firstWords: optional(
+      object({
+        buckets: list(object({ le: text(), count: number() })),
+        count: number(),
+        seconds: number(),
+      }),
+    ),
+    config: object({ loadedAt: text(), problem: because() }),
+    usage: usage(),
+    servers: optional(
+      list(object({ name: text(), leftOut: list(object({ name: text(), problem: text() })) })),
+    ),
+    findings: optional(list(object({ area: text(), what: text(), count: number(), lastAt: text() }))),
+  }),
+);
+
+/** Reads the gateway's report about its use. */
+export const readUsage = reader<UsageReport>(() =>
+  object({
+    days: list(text()),
+    messages: list(object({ day: text(), received: number(), answered: number() })),
+    models: usage(),
+    prices: z.record(text(), object({ input: number(), output: number() })),
+  }),
+);
+
+const deliveryEnd = once(() =>
+  object({
+    index: z.int(),
+    status: number(),
+    retryAfter: optional(z.nullable(text())),
+    body: optional(z.unknown()),
+  }),
+);
+const outcome = once(() =>
+  object({
+    outcome: z.enum(["answered", "ignored", "failed", "repeated"]),
+    note: optional(text()),
+    group: optional(text()),
+    change: optional(object({ action: z.literal("move"), detail: text() })),
+  }),
+);
+
+/** Reads the end of one event of several; `undefined` for a text of another form. */
+export function endIn(line: string): DeliveryEnd | undefined {
+  const { data } = deliveryEnd().safeParse(parseJson(line));
+  if (data === undefined) return undefined;
+  const { index, status, retryAfter, body } = data;
+  return { index, status, body, ...(typeof retryAfter === "string" && { retryAfter }) };
+}
+
+/** Reads the result of a delivery; `undefined` for a value of another form. */
+export function outcomeIn(body: unknown): z.infer<ReturnType<typeof outcome>> | undefined {
+  return outcome().safeParse(body).data;
+}
