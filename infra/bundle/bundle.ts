@@ -68,7 +68,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
 }
 
 async function buildFromSource(outdir: string): Promise<Built> {
-  const schema = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+  const schema = `${JSON.stringify(configJsonSchema())}\n`;
   return kept({
     file: path.join(outdir, "built.json"),
     texts: [schema],

@@ -95,7 +95,12 @@ export const readUsage = reader<UsageReport>(() =>
 );
 
 const deliveryEnd = once(() =>
-  object({ index: z.int(), status: number(), retryAfter: z.exactOptional(text()), body: z.unknown() }),
+  object({
+    index: z.int(),
+    status: number(),
+    retryAfter: optional(z.nullable(text())),
+    body: optional(z.unknown()),
+  }),
 );
 const outcome = once(() =>
   object({
@@ -108,7 +113,10 @@ const outcome = once(() =>
 
 /** Reads the end of one event of several; `undefined` for a text of another form. */
 export function endIn(line: string): DeliveryEnd | undefined {
-  return deliveryEnd().safeParse(parseJson(line)).data;
+  const { data } = deliveryEnd().safeParse(parseJson(line));
+  if (data === undefined) return undefined;
+  const { index, status, retryAfter, body } = data;
+  return { index, status, body, ...(typeof retryAfter === "string" && { retryAfter }) };
 }
 
 /** Reads the result of a delivery; `undefined` for a value of another form. */
