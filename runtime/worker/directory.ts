@@ -42,10 +42,8 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       servedAllSince: () => received(env.SANDBOX.getByName(AGENT).servedAllSince()),
       storeApprovals: async (approvals) =>
         void (await env.STATE.put(APPROVALS_KEY, JSON.stringify(approvals))),
-      changeRights: (tenant, grant) =>
-        ctx.waitUntil(received(env.SANDBOX.getByName(tenant).changeRights(grant))),
-      changeBrowser: (tenant, role) =>
-        ctx.waitUntil(received(env.SANDBOX.getByName(tenant).changeBrowser(role))),
+      changeRights: (tenant, grant) => received(env.SANDBOX.getByName(tenant).changeRights(grant)),
+      changeBrowser: (tenant, role) => received(env.SANDBOX.getByName(tenant).changeBrowser(role)),
       wakeAt: (time) => this.#alarm.wakeAt(time),
       fetch: (url, init) => fetch(url, init),
       clock: Date.now,

@@ -5,28 +5,30 @@ import type { Clock } from "../ports.ts";
 import type { TenantId } from "../../contract/tenant.ts";
 
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
-/** The waits double: the last attempt is about 40 minutes after the first. */
-const MOST_ATTEMPTS = 10;
 /** Texts that are sent at a time. */
 const BATCH = 20;
 
 /** Dependencies of {@link TenantOutbox}. */
 interface TenantOutboxOptions {
   sql: Sql;
-  /** Sends a text to a tenant's chat. Rejects if the platform does not take it. */
+  /** Name of its table. */
+  table: string;
+  /** Attempts after which a text is given up; `Infinity` for never. The waits double, up to 10 minutes. */
+  mostAttempts: number;
+  /** Sends a text to a tenant. Rejects if it was not taken. */
   send(tenant: TenantId, text: string): Promise<void>;
   clock: Clock;
   log: Log;
 }
 
-/** Texts of the directory to chats, such as that somebody was approved. Kept until a platform has taken them. */
+/** Messages of the directory to tenants, such as that somebody was approved. Kept until they were taken. */
 export class TenantOutbox {
   readonly #options: TenantOutboxOptions;
 
   constructor(options: TenantOutboxOptions) {
     this.#options = options;
     options.sql.all(
-      `CREATE TABLE IF NOT EXISTS tenant_outbox (
+      `CREATE TABLE IF NOT EXISTS ${options.table} (
          tenant TEXT PRIMARY KEY,
          text TEXT NOT NULL,
          attempts INTEGER NOT NULL DEFAULT 0,
@@ -37,9 +39,9 @@ export class TenantOutbox {
 
   /** Adds a text, which replaces one to the same chat that has not been sent. */
   add(tenant: TenantId, text: string): void {
-    const { sql, clock } = this.#options;
+    const { sql, table, clock } = this.#options;
     sql.all(
-      "INSERT OR REPLACE INTO tenant_outbox (tenant, text, next_at) VALUES (?, ?, ?)",
+      `INSERT OR REPLACE INTO ${table} (tenant, text, next_at) VALUES (?, ?, ?)`,
       tenant,
       text,
       clock(),
@@ -48,15 +50,16 @@ export class TenantOutbox {
 
   /** Time of the next attempt, in milliseconds since the epoch; `undefined` if there is nothing to send. */
   get nextAt(): number | undefined {
-    const [row] = this.#options.sql.all("SELECT min(next_at) AS at FROM tenant_outbox");
+    const { sql, table } = this.#options;
+    const [row] = sql.all(`SELECT min(next_at) AS at FROM ${table}`);
     return row?.["at"] == null ? undefined : Number(row["at"]);
   }
 
   /** Sends what is due. Never rejects. */
   async run(): Promise<void> {
-    const { sql, clock } = this.#options;
+    const { sql, table, clock } = this.#options;
     const due = sql.all(
-      "SELECT tenant, text, attempts FROM tenant_outbox WHERE next_at <= ? ORDER BY next_at LIMIT ?",
+      `SELECT tenant, text, attempts FROM ${table} WHERE next_at <= ? ORDER BY next_at LIMIT ?`,
       clock(),
       BATCH,
     );
@@ -66,15 +69,15 @@ export class TenantOutbox {
   }
 
   async #send(tenant: TenantId, text: string, attempt: number): Promise<void> {
-    const { sql, send, clock, log } = this.#options;
+    const { sql, table, mostAttempts, send, clock, log } = this.#options;
     try {
       await send(tenant, text);
     } catch (error) {
-      const isLast = attempt >= MOST_ATTEMPTS;
+      const isLast = attempt >= mostAttempts;
       log[isLast ? "error" : "warn"]("a chat was not told", { tenant, attempt, error: String(error) });
       if (!isLast) {
         sql.all(
-          "UPDATE tenant_outbox SET attempts = ?2, next_at = ?3 WHERE tenant = ?1",
+          `UPDATE ${table} SET attempts = ?2, next_at = ?3 WHERE tenant = ?1`,
           tenant,
           attempt,
           clock() + backoffMs(RETRY, attempt),
@@ -83,6 +86,6 @@ export class TenantOutbox {
       }
     }
     // A text that was added meanwhile stays.
-    sql.all("DELETE FROM tenant_outbox WHERE tenant = ? AND text = ?", tenant, text);
+    sql.all(`DELETE FROM ${table} WHERE tenant = ? AND text = ?`, tenant, text);
   }
 }

@@ -52,9 +52,9 @@ export interface TenantReceptionOptions {
   /** Stores the approvals where that sandbox finds them when it serves every chat again. Absent if it needs none. */
   storeApprovals?(approvals: Approvals): Promise<void>;
   /** Has a chat ask again, since an operator has changed the rights of the person who writes in it. */
-  changeRights(tenant: TenantId, grant: Grant): void;
+  changeRights(tenant: TenantId, grant: Grant): Promise<void>;
   /** Tells a browser's sandbox of its changed rights; `role` is absent for one that was revoked. */
-  changeBrowser(tenant: TenantId, role: GrantedRole | undefined): void;
+  changeBrowser(tenant: TenantId, role: GrantedRole | undefined): Promise<void>;
   /** Asks for {@link TenantReception.tell} at this time or sooner, in milliseconds since the epoch. */
   wakeAt(time: number): void;
   fetch: Fetch;
@@ -73,6 +73,8 @@ export class TenantReception {
   readonly #browsers: Browsers;
   readonly #desk: TenantDesk;
   readonly #outbox: TenantOutbox;
+  /** Changed rights that a tenant's object has not taken yet: one that is not told would still let a person in. */
+  readonly #rights: TenantOutbox;
   #adopting: Promise<void> | undefined;
   #isAdopted = false;
   #keeping: Promise<void> = Promise.resolve();
@@ -86,12 +88,29 @@ export class TenantReception {
     this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
     this.#browsers = new Browsers({
       sql,
-      onChange: (deviceId, role) =>
-        options.changeBrowser(tenantOf({ platform: "web", chat: deviceId }), role),
+      onChange: (deviceId, role) => {
+        this.#rights.add(tenantOf({ platform: "web", chat: deviceId }), JSON.stringify({ role }));
+        this.#schedule();
+      },
       clock,
+    });
+    this.#rights = new TenantOutbox({
+      sql,
+      table: "tenant_rights",
+      mostAttempts: Number.POSITIVE_INFINITY,
+      send: (tenant, text) => {
+        const grant = JSON.parse(text) as Grant;
+        const isBrowser = chatOfTenant(tenant).platform === "web";
+        return isBrowser ? options.changeBrowser(tenant, grant.role) : options.changeRights(tenant, grant);
+      },
+      clock,
+      log,
     });
     this.#outbox = new TenantOutbox({
       sql,
+      table: "tenant_outbox",
+      // The last one is about 40 minutes after the first.
+      mostAttempts: 10,
       send: async (tenant, text) => {
         const { platform, chat } = chatOfTenant(tenant);
         if (platform !== "web") await post(platform, messageIn(platform, chat, text, environment), fetch);
@@ -147,9 +166,9 @@ export class TenantReception {
     return reply;
   }
 
-  /** Sends the messages that are due to people whose rights have changed, and stores approvals that are not stored yet. */
+  /** Tells tenants and people of changed rights that is due, and stores approvals that are not stored yet. */
   async tell(): Promise<void> {
-    await this.#outbox.run();
+    await Promise.all([this.#rights.run(), this.#outbox.run()]);
     await this.#keepApprovals();
     this.#schedule();
   }
@@ -251,15 +270,14 @@ export class TenantReception {
   #rightsChanged(platform: Platform, sender: string, role: GrantedRole | undefined): void {
     const tenant = this.#people.directChat(platform, sender);
     if (tenant === undefined) return;
-    this.#options.changeRights(tenant, { channel: platform, sender, role });
-    if (role === undefined) return;
-    this.#outbox.add(tenant, APPROVED_TEXT[role]);
+    this.#rights.add(tenant, JSON.stringify({ channel: platform, sender, role } satisfies Grant));
+    if (role !== undefined) this.#outbox.add(tenant, APPROVED_TEXT[role]);
     this.#schedule();
   }
 
   #schedule(): void {
-    const { nextAt } = this.#outbox;
-    if (nextAt !== undefined) this.#options.wakeAt(nextAt);
+    for (const { nextAt } of [this.#rights, this.#outbox])
+      if (nextAt !== undefined) this.#options.wakeAt(nextAt);
   }
 }
 

@@ -133,11 +133,9 @@ export class HostTenancy {
       storeApprovals: async (approvals) => this.#shelf.keepApprovals(approvals),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
-        void gate.change(grant, gateway).catch((error: unknown) => {
-          log.warn("a chat's gateway was not told of changed rights", { tenant, error: String(error) });
-        });
+        return gate.change(grant, gateway);
       },
-      changeBrowser: (tenant, role) => {
+      changeBrowser: async (tenant, role) => {
         const { gate, gateway } = this.#chat(tenant);
         if (role === undefined) gate.close();
         gateway.pages.closePages(role === undefined ? "revoked" : "restart");

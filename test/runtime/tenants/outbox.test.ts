@@ -11,6 +11,8 @@ function stage(failures = 0) {
   const open = () =>
     new TenantOutbox({
       sql: ledger.sql,
+      table: "tenant_outbox",
+      mostAttempts: 10,
       send: async (tenant, text) => {
         left -= 1;
         if (left >= 0) throw new Error("refused");

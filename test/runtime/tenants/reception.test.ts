@@ -14,6 +14,9 @@ function stage(slack: object = {}, since: string | undefined = "2026-11-20T10:00
   onTestFinished(() => ledger.close());
   const notes = new Map<string, string>();
   const [said, stored, woken]: [string[], Approvals[], number[]] = [[], [], []];
+  const changed: string[] = [];
+  /** Calls of tenants' objects that are lost. */
+  const lost = { calls: 0 };
   const former = { channel: "slack", ...NOBODY, ...slack };
   const others = [
     { channel: "telegram", ...NOBODY },
@@ -38,8 +41,11 @@ function stage(slack: object = {}, since: string | undefined = "2026-11-20T10:00
     sandbox: sandbox as never,
     servedAllSince: async () => since,
     storeApprovals: async (approvals) => void stored.push(approvalsForm.parse(structuredClone(approvals))),
-    changeRights: () => {},
-    changeBrowser: () => {},
+    changeRights: async (tenant, { role }) => {
+      if (lost.calls-- > 0) throw new Error("the object is lost");
+      changed.push(`${tenant} ${role}`);
+    },
+    changeBrowser: async () => {},
     wakeAt: (time) => void woken.push(time),
     fetch: async (_, init) => {
       said.push(String((JSON.parse(String(init?.body)) as { text: string }).text));
@@ -56,7 +62,7 @@ function stage(slack: object = {}, since: string | undefined = "2026-11-20T10:00
   };
   const operate = (operation: string, input: object) => reception.operate({ operation, input });
   const iso = (ms: number) => new Date(ledger.now + ms).toISOString();
-  return { ledger, reception, said, stored, woken, write, operate, iso };
+  return { ledger, reception, said, stored, woken, changed, lost, write, operate, iso };
 }
 
 const codeIn = (text = ""): string => /code: (?<code>\w+)/.exec(text)?.groups?.["code"] ?? "";
@@ -110,4 +116,20 @@ test("codes are stored for the way back within five minutes, each once", async (
   expect([stored.length, woken.length]).toEqual([1, count]);
   await operate("pairing approve", { channel: "slack", code: codeIn(said[0]) });
   expect(stored.at(-1)?.platforms.slack).toMatchObject({ allowFrom: ["UANN"], requests: [{ id: "UBOB" }] });
+});
+
+test("a revocation that a chat's object does not take is sent until it does", async () => {
+  const { ledger, reception, woken, changed, lost, write, operate } = stage();
+  await write("UANN");
+  await operate("pairing grant", { channel: "slack", sender: "UANN", role: "person" });
+  await reception.tell();
+  expect(changed).toEqual(["slack-DUANN person"]);
+
+  lost.calls = 20;
+  await operate("pairing revoke", { channel: "slack", sender: "UANN" });
+  for (let attempt = 0; attempt <= 20; attempt += 1) {
+    await reception.tell();
+    ledger.now = Math.max(ledger.now, woken.at(-1) ?? 0);
+  }
+  expect(changed).toEqual(["slack-DUANN person", "slack-DUANN undefined"]);
 });
