@@ -180,6 +180,21 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
     await expect.poll(() => read("C1").join(), SOON).toContain("later-1");
   });
 
+  test("a schedule of a person whose access was taken away starts no gateway", async () => {
+    const { postSlack, read, running, cli } = await byChat({ SANDBOX_SLEEP_AFTER: "2s" });
+    await cli("pairing grant slack UANN person");
+    await postSlack(said("D1", "UANN", "hello"));
+    await expect.poll(() => read("D1").join(), SOON).toContain("hello");
+    const due = Date.now() + 20_000;
+    const at = new Date(due).toISOString();
+    expect(await cli(`schedules add --to slack:D1 --at ${at} --text later-1`, "slack-D1")).toContain("Added");
+    await cli("pairing revoke slack UANN");
+    await expect.poll(running, SOON).toEqual([]);
+    await sleep(Math.max(0, due - Date.now()) + 4_000);
+    expect(await running()).toEqual([]);
+    expect(read("D1").join()).not.toContain("later-1");
+  });
+
   test("the console shows the chats, and each of them apart", async () => {
     const { postSlack, read, ask } = await byChat();
     for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `hello ${chat}`));

@@ -367,8 +367,8 @@ export class HostTenancy {
         this.#prunedAt = clock();
         this.#ledgers.prune();
       }
-      const gateways = [...this.#chats.values()].map(({ gateway }) => gateway);
-      await Promise.all(gateways.map((gateway) => this.#lookAt(gateway, clock() - sleepAfterMs)));
+      const chats = [...this.#chats.values()];
+      await Promise.all(chats.map((chat) => this.#lookAt(chat, clock() - sleepAfterMs)));
       // Not awaited: a large chat takes its time.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
@@ -406,12 +406,12 @@ export class HostTenancy {
     await gateway.schedule.poll();
   }
 
-  async #lookAt(gateway: TenantGateway, idleSince: number): Promise<void> {
+  async #lookAt({ gate, gateway }: Chat, idleSince: number): Promise<void> {
     const { clock } = this.#options;
     const { schedule } = gateway;
     if (!gateway.isRunning) {
       // Not awaited: a start takes seconds, and the other gateways are looked at meanwhile.
-      if ((schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) gateway.start();
+      if (gate.mayRun && (schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) gateway.start();
       return;
     }
     if (gateway.isBusy) return;
