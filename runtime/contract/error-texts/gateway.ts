@@ -24,27 +24,27 @@ export const GATEWAY_ERRORS = {
     status: 503,
     title: "Every container that may run is in use",
     cause: "As many containers run as steward:maxSandboxes allows, and none of them can be put to sleep.",
-    fix: "Wait: messages are kept until one is free. If it persists, raise steward:maxSandboxes and deploy again.",
+    fix: "Wait: messages are kept until a container is free. If it persists, raise steward:maxSandboxes and deploy again.",
   },
   tenant_unknown: {
     status: 404,
     title: "This chat has no sandbox",
     cause: "The chat was not let in, so no container is started for it.",
-    fix: "Approve who writes there, or list the group in the config; the next message starts it.",
+    fix: "Approve the person who writes there, or list the group in the config; the next message or schedule starts it.",
   },
   tenancy_unsupported: {
     status: 500,
     title: "This host cannot give each chat a user of its own",
     cause:
       "With TENANCY=chat each chat's gateway runs as its own user, which needs root with CHOWN, KILL, SETGID and SETUID.",
-    fix: "Set steward:tenancy to shared and deploy again, or give the container what the detail names.",
+    fix: "Set steward:tenancy to shared and deploy again, or give the container the capability that the detail names.",
   },
   chats_not_copied: {
     status: 500,
     title: "Chats have data that no backup holds yet",
     cause:
-      "With steward:tenancy chat each chat's data is copied when its gateway ends, and the service ended before it could.",
-    fix: "Set steward:tenancy to chat, deploy, wait a minute, and set it to shared again. To go on without that data, remove backups/tenants/<id>/changed and restart.",
+      "With steward:tenancy chat each chat's data is copied when its gateway ends. The service was killed before it could.",
+    fix: "Deploy once more with steward:tenancy chat, unless the rollout did, wait a minute, and switch to shared again. To discard that data, remove backups/tenants/<id>/changed and restart the service.",
   },
   out_of_memory: {
     status: 502,

@@ -48,7 +48,7 @@ export const REQUESTS_ERRORS = {
   },
   broker_other_chat: {
     status: 403,
-    title: "Not this chat",
+    title: "The request names another chat",
     cause: "With steward:tenancy chat, a gateway serves one chat, and this request is about another one.",
     fix: "If this was not your own test, check the chat's tools and programs. Send to another chat from that chat.",
   },
