@@ -204,7 +204,7 @@ describe("a wrong value", () => {
       jwk,
       clock: () => (now += 300),
       answers: {
-        "/config-file": () => Response.json({ text: "{}\n", sha256: null }),
+        "/config-file?as=file": () => Response.json({ text: "{}\n", sha256: null }),
         "/config-file?expected=none&write=false": ({ body = "" }) =>
           Response.json(
             {

@@ -26,10 +26,14 @@ import { TenantOutbox } from "./outbox.ts";
 import { People } from "./people.ts";
 import type { Grant, Standing } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
+import { settledWithin } from "../../shared/within.ts";
 
 /** Requests that operators are told of at a time. */
 const MOST_SHOWN = 5;
 const LONGEST_NAME = 60;
+
+/** Time for which an operator's command waits until a chat has taken a change of rights. */
+const RIGHTS_MS = 3_000;
 
 /** Wait before approvals are stored again that were not taken. */
 const KEEP_AGAIN_MS = 60_000;
@@ -162,6 +166,8 @@ export class TenantReception {
   async operate(request: OperationRequest): Promise<OperationReply> {
     await this.#adopt();
     const reply = await operateOnPeople(this.#people, this.#browsers, request);
+    // The next message is to find the new rights. A chat that does not answer in time is told by the alarm.
+    await settledWithin(RIGHTS_MS, this.#rights.run());
     await this.#keepApprovals();
     return reply;
   }

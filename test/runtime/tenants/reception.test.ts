@@ -122,7 +122,7 @@ test("a revocation that a chat's object does not take is sent until it does", as
   const { ledger, reception, woken, changed, lost, write, operate } = stage();
   await write("UANN");
   await operate("pairing grant", { channel: "slack", sender: "UANN", role: "person" });
-  await reception.tell();
+  // Before the operator's command has ended.
   expect(changed).toEqual(["slack-DUANN person"]);
 
   lost.calls = 20;
