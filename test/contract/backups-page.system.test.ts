@@ -113,4 +113,5 @@ test.skipIf(browserIsMissing)(
     expect((await state(admin)).messages).toEqual([4]);
     expect(refusedByPolicy).toEqual([]);
   },
+  180_000,
 );
