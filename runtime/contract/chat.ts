@@ -53,6 +53,16 @@ export interface AdmittedBrowser {
   role: GrantedRole;
 }
 
+/** Writes the value of {@link BROWSER_HEADER}. */
+export function browserHeader(browser: AdmittedBrowser): string {
+  return encodeURIComponent(JSON.stringify(browser));
+}
+
+/** Reads the value of {@link BROWSER_HEADER}, which counts as the edge's own word. */
+export function readBrowserHeader(value: string): AdmittedBrowser {
+  return JSON.parse(decodeURIComponent(value)) as AdmittedBrowser;
+}
+
 /** Returns true if the `Origin` header names `host` itself. Browsers do not let a page forge this header. */
 export function isOwnPage(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;

@@ -40,6 +40,11 @@ export function tenantOf({ platform, chat }: TenantChat): TenantId {
   return `${platform}-${escaped(chat)}`;
 }
 
+/** Returns the tenant of a paired browser. */
+export function tenantOfBrowser(deviceId: string): TenantId {
+  return tenantOf({ platform: "web", chat: deviceId });
+}
+
 /** Returns the chat that a tenant serves. */
 export function chatOfTenant(tenant: TenantId): TenantChat {
   const end = tenant.indexOf("-");

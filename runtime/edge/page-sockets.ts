@@ -29,7 +29,7 @@ export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void 
   }
 }
 
-/** Told of what passes between two joined sockets. */
+/** Callbacks for what passes between two joined sockets. */
 interface Passing {
   onPage?(data: unknown): void;
   onGateway?(data: unknown): void;

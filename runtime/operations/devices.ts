@@ -1,13 +1,10 @@
 import * as z from "zod/mini";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import { type ErrorCode, StewardError } from "../contract/errors.ts";
-import { grantedTo, isUsable, type PairedDevice } from "../shared/devices.ts";
+import { grantedTo, isUsable, type PairedDevice, SHORT_ID } from "../shared/devices.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
 import { always, argument, EVERYWHERE, flag, operation } from "./operation.ts";
-
-/** So much of an id is shown; any unique beginning of it is understood. */
-const SHORT = 12;
 
 const id = () =>
   argument(z.string().check(z.minLength(1)), "as `devices list` shows it, or any unique beginning of it");
@@ -134,11 +131,11 @@ function found<T>(value: T | undefined, code: ErrorCode, given: string): T {
 
 function named({ deviceId, displayName }: Named): string {
   const name = displayName.replace(/\p{C}/gu, "");
-  return `${deviceId.slice(0, SHORT)}${name === "" ? "" : ` (${name})`}`;
+  return `${deviceId.slice(0, SHORT_ID)}${name === "" ? "" : ` (${name})`}`;
 }
 
 function grantedDevice(role: GrantedRole, { deviceId }: Named): string {
-  return grantedText(role, ["devices", "grant", deviceId.slice(0, SHORT)]);
+  return grantedText(role, ["devices", "grant", deviceId.slice(0, SHORT_ID)]);
 }
 
 function withoutSecrets(device: PairedDevice) {
@@ -152,8 +149,8 @@ function listText(pending: z.infer<ReturnType<typeof pendingDevice>>[], paired: 
   const sections: string[] = [];
   if (pending.length > 0) {
     const rows = pending.map((one) => [
-      one.requestId.slice(0, SHORT),
-      one.deviceId.slice(0, SHORT),
+      one.requestId.slice(0, SHORT_ID),
+      one.deviceId.slice(0, SHORT_ID),
       one.displayName,
       one.remoteIp,
       time(one.ts),
@@ -164,7 +161,7 @@ function listText(pending: z.infer<ReturnType<typeof pendingDevice>>[], paired: 
   }
   if (paired.length > 0) {
     const rows = paired.map((one) => [
-      one.deviceId.slice(0, SHORT),
+      one.deviceId.slice(0, SHORT_ID),
       one.displayName,
       one.role,
       isUsable(one) ? "paired" : "revoked",

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../contract/chat.ts";
 import { base64url, fromBase64url, hex } from "../contract/digest.ts";
 import { AGENT } from "../contract/names.ts";
-import type { DeviceEntry, NewDevice, PairedDevice } from "./devices.ts";
+import { type DeviceEntry, type NewDevice, type PairedDevice, SHORT_ID } from "./devices.ts";
 import { parseJson } from "./json.ts";
 import { once } from "./once.ts";
 
@@ -21,9 +21,6 @@ export const helloForm = once(() =>
     signature: z.string().check(z.regex(/^[\w-]{86}$/)),
   }),
 );
-
-/** Number of leading characters of a request id that the operator has to type. */
-const SHORT = 12;
 
 /** The socket of a page. */
 export interface Wire {
@@ -120,7 +117,7 @@ export class DeviceDoor {
       case "asks": {
         const { requestId } = entry;
         this.#state = { phase: "waiting", device, requestId };
-        const command = `${AGENT} devices approve ${requestId.slice(0, SHORT)}`;
+        const command = `${AGENT} devices approve ${requestId.slice(0, SHORT_ID)}`;
         if (requestId !== known) wire.send({ type: "pairing", requestId, command });
       }
     }

@@ -15,6 +15,9 @@ interface Device {
   remoteIp: string;
 }
 
+/** Characters of an id that people read and type; any unique beginning of one is understood. */
+export const SHORT_ID = 12;
+
 /** A device that waits for approval. `ts`: milliseconds since the epoch. */
 export interface DeviceRequest extends Device {
   requestId: string;

@@ -1,9 +1,9 @@
 import type { Response as PlatformResponse } from "@cloudflare/workers-types/index.ts";
-import { BROWSER_HEADER, isOwnPage } from "../contract/chat.ts";
+import { BROWSER_HEADER, browserHeader, isOwnPage } from "../contract/chat.ts";
 import { AGENT } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { tenantOf } from "../contract/tenant.ts";
+import { tenantOfBrowser } from "../contract/tenant.ts";
 import type { ChatRelay } from "../edge/chat-relay.ts";
 import { joinSockets } from "../edge/page-sockets.ts";
 import { receiveBrowser } from "../edge/tenants/browser-door.ts";
@@ -72,8 +72,8 @@ export async function proxyChat(
     remoteIp,
     enter: (...asked) => received(DIRECTORY.getByName(AGENT).enter(...asked)),
     async open(browser) {
-      const object = SANDBOX.getByName(tenantOf({ platform: "web", chat: browser.deviceId }));
-      const named = { ...headers, [BROWSER_HEADER]: encodeURIComponent(JSON.stringify(browser)) };
+      const object = SANDBOX.getByName(tenantOfBrowser(browser.deviceId));
+      const named = { ...headers, [BROWSER_HEADER]: browserHeader(browser) };
       const answer = await object.fetch(new Request(request.url, { headers: named }));
       const { webSocket: gateway } = answer as unknown as PlatformResponse;
       if (gateway === null) return false;

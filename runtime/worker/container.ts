@@ -308,7 +308,7 @@ export class SandboxContainer {
     if (!this.running) return;
     const isSame = memory.read("environment") === this.#fingerprint;
     if (isSame && !(await this.#hasOldConfig())) {
-      // The object before may have been lost amid the restore, and nobody but it waits for the gateway.
+      // The former object may have been lost during the restore, and nothing else was waiting for the gateway.
       if (this.running && this.mayRun) this.start();
       return;
     }

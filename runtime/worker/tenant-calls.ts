@@ -57,11 +57,7 @@ export abstract class TenantCalls
 
   /** An operator has changed the rights of the browser that this object serves. */
   changeBrowser(role: GrantedRole | undefined) {
-    return answer(() => {
-      const { chat, gate } = this.parts;
-      if (role === undefined) gate?.close();
-      chat.closePages(role === undefined ? "revoked" : "restart");
-    });
+    return answer(() => this.parts.gate?.changeBrowser(role, this.parts.chat));
   }
 
   /** Another tenant waits for a container: ends this one unless it is in use. */

@@ -2,7 +2,7 @@ import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../contract/attestation
 import { AGENT, FROM_SOURCE } from "../contract/names.ts";
 import { StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { type TenantId, tenantOf } from "../contract/tenant.ts";
+import { type TenantId, tenantOfBrowser } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE } from "../contract/variables.ts";
 import { chosenTenant } from "../edge/admin/tenants.ts";
 import { createClosedEdge, createEdge } from "../edge/app.ts";
@@ -64,7 +64,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
     sandbox: withDeployment(remoteSandbox(env, tenant ?? AGENT), env),
     ...(tenants && {
       browserSandbox: async (deviceId) => {
-        const browser = tenantOf({ platform: "web", chat: deviceId });
+        const browser = tenantOfBrowser(deviceId);
         return (await tenants.knows(browser)) ? remoteSandbox(env, browser) : undefined;
       },
     }),

@@ -1,3 +1,4 @@
+import { SHORT_ID } from "../../shared/devices.ts";
 import type { Context, Handler, MiddlewareHandler } from "hono";
 import { setCookie } from "hono/cookie";
 import { html } from "hono/html";
@@ -126,17 +127,14 @@ function update({ begun, answering, failing }: Renewal): Markup {
   return answering < begun ? html`<p class="soft">${progress} The others follow.</p>` : html``;
 }
 
-/** Characters of a browser's id that its row shows, as the list of browsers does. */
-const SHORT = 12;
-
 // The ledger does not count what a browser says: its page keeps a message until it is answered.
 function tenantRow({ id, firstSeenAt, report }: Tenant, now: number): Markup {
   const { platform, chat } = chatOfTenant(id);
   const isBrowser = platform === "web";
-  const title = platform === "web" ? "Browser" : PLATFORM_TITLES[platform];
+  const title = isBrowser ? "Browser" : PLATFORM_TITLES[platform];
   const { counts } = report ?? {};
   return html`<tr>
-    <th scope="row">${title} <code>${isBrowser ? chat.slice(0, SHORT) : chat}</code></th>
+    <th scope="row">${title} <code>${isBrowser ? chat.slice(0, SHORT_ID) : chat}</code></th>
     <td>${report?.problem?.detail ?? (report?.running ? "Awake" : "Asleep")}</td>
     <td>${age(Date.parse(report?.usedAt ?? firstSeenAt), now)}</td>
     <td class="number">${isBrowser ? "" : (counts?.answered ?? 0)}</td>

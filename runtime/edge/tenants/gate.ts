@@ -1,7 +1,9 @@
+import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import { type TenantId, tenantOf } from "../../contract/tenant.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { parseJson } from "../../shared/json.ts";
+import type { ChatRelay } from "../chat-relay.ts";
 import type { SettledAs } from "../ledger/store.ts";
 import { askOperation } from "../operate.ts";
 import type { Clock, Notes, Sandbox } from "../ports.ts";
@@ -111,9 +113,13 @@ export class TenantGate {
     this.#options.notes.write("admitted", "yes");
   }
 
-  /** Notes that nobody may write here any more. */
-  close(): void {
-    this.#options.notes.write("admitted", "");
+  /**
+   * An operator has changed the rights of the browser that writes here; `role` is absent for one that was revoked. Its pages
+   * have to connect again.
+   */
+  changeBrowser(role: GrantedRole | undefined, pages: Pick<ChatRelay, "closePages">): void {
+    if (role === undefined) this.#options.notes.write("admitted", "");
+    pages.closePages(role === undefined ? "revoked" : "restart");
   }
 
   /** Lets the container run for the chat's schedules. Its messages are decided about as before. */

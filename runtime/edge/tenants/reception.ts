@@ -5,7 +5,7 @@ import { AGENT } from "../../contract/names.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { PairingRequest } from "../../shared/pairing-list.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { type Approvals, chatOfTenant, type TenantId, tenantOf } from "../../contract/tenant.ts";
+import { type Approvals, chatOfTenant, type TenantId, tenantOfBrowser } from "../../contract/tenant.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { Log } from "../../shared/log.ts";
 import {
@@ -28,7 +28,7 @@ import type { Grant, Standing } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
 import { settledWithin } from "../../shared/within.ts";
 
-/** Requests that operators are told of at a time. */
+/** Number of requests that one text to operators lists. */
 const MOST_SHOWN = 5;
 const LONGEST_NAME = 60;
 
@@ -93,7 +93,7 @@ export class TenantReception {
     this.#browsers = new Browsers({
       sql,
       onChange: (deviceId, role) => {
-        this.#rights.add(tenantOf({ platform: "web", chat: deviceId }), JSON.stringify({ role }));
+        this.#rights.add(tenantOfBrowser(deviceId), JSON.stringify({ role }));
         this.#schedule();
       },
       clock,
@@ -158,7 +158,7 @@ export class TenantReception {
     if (entry.kind !== "paired") return entry;
     const { deviceId } = entry.device;
     this.#browsers.used(deviceId);
-    this.roster.meet(tenantOf({ platform: "web", chat: deviceId }));
+    this.roster.meet(tenantOfBrowser(deviceId));
     return entry;
   }
 
@@ -166,7 +166,7 @@ export class TenantReception {
   async operate(request: OperationRequest): Promise<OperationReply> {
     await this.#adopt();
     const reply = await operateOnPeople(this.#people, this.#browsers, request);
-    // The next message is to find the new rights. A chat that does not answer in time is told by the alarm.
+    // The new rights must hold for the next message. If a chat does not answer in time, the alarm sends them again.
     await settledWithin(RIGHTS_MS, this.#rights.run());
     await this.#keepApprovals();
     return reply;
@@ -234,6 +234,7 @@ export class TenantReception {
       const requests = pending().map(({ id, code, createdAt, meta }) => ({ id, code, createdAt, meta }));
       return [platform, { allowFrom: approved(), operators: operators(), requests }] as const;
     });
+    // The form passes other fields on, which an interface does not say of itself.
     const browsers = this.#browsers.paired() as unknown as NonNullable<Approvals["browsers"]>;
     // Nor when a browser was used last.
     const text = JSON.stringify([lists, browsers], (key, value) =>
@@ -287,7 +288,7 @@ export class TenantReception {
   }
 }
 
-/** Returns what operators read about those who ask to be let in, the last one first. */
+/** Returns the text that tells operators who asks for access, the latest first. */
 function waitingText(platform: Platform, requests: readonly PairingRequest[], origin = ""): string {
   const lines = requests
     .slice(-MOST_SHOWN)
@@ -298,6 +299,6 @@ function waitingText(platform: Platform, requests: readonly PairingRequest[], or
       return `${id}${name && ` (${name})`}: ${AGENT} pairing approve ${platform} ${code}`;
     });
   const more = requests.length > lines.length ? [`${requests.length - lines.length} others wait.`] : [];
-  const title = `Asks for access on ${PLATFORM_TITLES[platform]}, with the command that lets in:`;
+  const title = `Access requests on ${PLATFORM_TITLES[platform]}. To approve one, run its command:`;
   return [title, ...lines, ...more, `Or use the page ${origin}${ROUTES.devicesPage.path}`].join("\n");
 }

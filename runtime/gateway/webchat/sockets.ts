@@ -7,6 +7,7 @@ import {
   CHAT_CLOSE,
   CHAT_MESSAGE_BYTES,
   isOwnPage,
+  readBrowserHeader,
 } from "../../contract/chat.ts";
 import { networkOf } from "../../contract/client.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
@@ -118,14 +119,15 @@ export class ChatSockets {
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /** Returns what the edge's headers say of a page, else what the connection does. */
+  /** Returns a page's host and client address: from the edge's headers, or else from the connection. */
   #caller({ headers, socket }: IncomingMessage) {
     const trusted = sameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);
+    const browser = told(BROWSER_HEADER);
     return {
       host: told("x-forwarded-host") ?? headers.host,
       remoteIp: told("x-forwarded-for") ?? socket.remoteAddress ?? "",
-      admitted: readAdmitted(told(BROWSER_HEADER)),
+      admitted: browser === undefined ? undefined : readBrowserHeader(browser),
     };
   }
 
@@ -196,9 +198,4 @@ export class ChatSockets {
       log.error("the devices cannot be read", { error: String(error) });
     }
   }
-}
-
-/** The edge's word, beside its token. */
-function readAdmitted(header: string | undefined): AdmittedBrowser | undefined {
-  return header === undefined ? undefined : (JSON.parse(decodeURIComponent(header)) as AdmittedBrowser);
 }

@@ -140,7 +140,7 @@ export class ChatData {
       await stop();
       await this.#prepare(tenant);
       if (this.#options.users.has(tenant)) await this.#copy(tenant, () => false, { cause: "restore" });
-      // What is placed is not the newest backup.
+      // The restored backup need not be the newest one, so the folder counts as changed.
       this.#changed.add(tenant);
       shelf.note(tenant, "changed", `restored ${id}`);
       await this.#place(tenant, id);

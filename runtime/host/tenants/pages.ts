@@ -58,6 +58,7 @@ export function browserPages(browsers: BrowserGateways) {
       const stranger = { network, socket };
       strangers.add(stranger);
       socket.on("close", () => strangers.delete(stranger));
+      // The library declares its own types of events; their fields are those of the standard.
       const page = socket as unknown as PageSocket;
       const headers = { origin, "x-forwarded-host": host, "x-forwarded-for": remoteIp };
       receiveBrowser(page, {

@@ -1,10 +1,10 @@
 import path from "node:path";
 import type { DiskStore } from "../../backups/stores/disk.ts";
 import type { Delivery } from "../../contract/delivery.ts";
-import { BROWSER_HEADER } from "../../contract/chat.ts";
+import { BROWSER_HEADER, browserHeader } from "../../contract/chat.ts";
 import { reason, StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
-import { type TenantId, tenantOf } from "../../contract/tenant.ts";
+import { type TenantId, tenantOfBrowser } from "../../contract/tenant.ts";
 import type { EdgeOptions } from "../../edge/app.ts";
 import type { BrokerOptions } from "../../edge/broker.ts";
 import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
@@ -137,8 +137,7 @@ export class HostTenancy {
       },
       changeBrowser: async (tenant, role) => {
         const { gate, gateway } = this.#chat(tenant);
-        if (role === undefined) gate.close();
-        gateway.pages.closePages(role === undefined ? "revoked" : "restart");
+        gate.changeBrowser(role, gateway.pages);
       },
       wakeAt: (time) => this.#outboxAt.set(time),
       fetch: broker.fetch,
@@ -269,16 +268,16 @@ export class HostTenancy {
   readonly browsers: BrowserGateways = {
     enter: (...asked) => this.#reception.enter(...asked),
     join: (browser, page, headers) => {
-      const { gate, gateway } = this.#chat(tenantOf({ platform: "web", chat: browser.deviceId }));
+      const { gate, gateway } = this.#chat(tenantOfBrowser(browser.deviceId));
       gate.open();
-      const named = { ...headers, [BROWSER_HEADER]: encodeURIComponent(JSON.stringify(browser)) };
+      const named = { ...headers, [BROWSER_HEADER]: browserHeader(browser) };
       return gateway.joinPage(page, named);
     },
   };
 
   /** Returns a paired browser's sandbox; `undefined` for any other browser. */
   readonly sandboxOf = async (deviceId: string): Promise<Sandbox | undefined> => {
-    const tenant = tenantOf({ platform: "web", chat: deviceId });
+    const tenant = tenantOfBrowser(deviceId);
     return this.#reception.roster.has(tenant) ? this.#chat(tenant).gateway : undefined;
   };
 
