@@ -26,13 +26,13 @@ async function talked(variables: Record<string, string> = {}) {
   const host = await hostByChat({ TENANCY: "shared", ANTHROPIC_BASE_URL: model.url, ...variables });
   onTestFinished(() => host.stop());
   await host.inState("ready");
-  const { postSlack, read, cli } = host;
+  const { postSlack, read, cli, change } = host;
   const say = async (chat: Chat, text: string): Promise<void> => {
     await postSlack(said(chat, chat === "D1" ? "UANN" : "U1", text));
     await expect.poll(() => read(chat).join("\n"), SOON).toContain(`You said: ${text}`);
   };
-  await cli("pairing grant slack UANN person");
-  await cli('workspace write HOUSE.md none -- "rules of the house"');
+  await change("pairing grant slack UANN person");
+  await change('workspace write HOUSE.md none -- "rules of the house"');
   for (const chat of CHATS) {
     const words = WORDS[chat];
     await say(chat, words.said);
@@ -174,17 +174,17 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
   });
 
   test("brings back what was said, written, planned and approved meanwhile", async () => {
-    const { cli, postSlack, read, deploy, say, askedWith, expectMoved, running } = await talked();
+    const { cli, change, postSlack, read, deploy, say, askedWith, expectMoved, running } = await talked();
     await deploy({ TENANCY: "chat" });
     for (const chat of CHATS) await expectMoved(chat, `meanwhile ${chat}`);
-    await cli('workspace write chats/slack-C1/new.md none -- "written meanwhile"', "slack-C1");
+    await change('workspace write chats/slack-C1/new.md none -- "written meanwhile"', "slack-C1");
     expect(
       await cli(`schedules add --to slack:C2 --at ${at(20_000)} --text due-later`, "slack-C2"),
     ).toContain("Added");
     const [, dropped = ""] = /^(cli:\w+)/m.exec(await cli("schedules list", "slack-C1")) ?? [];
     expect(await cli(`schedules remove ${dropped}`, "slack-C1")).toContain("Removed");
-    await cli("pairing grant slack UBOB operator");
-    await cli("pairing revoke slack UANN");
+    await change("pairing grant slack UBOB operator");
+    await change("pairing revoke slack UANN");
 
     await deploy({ TENANCY: "shared" });
     await say("C1", "back again");
@@ -202,7 +202,7 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
     expect(await running()).toEqual([]);
 
     // A second time: what was said to the one gateway is moved, and what was approved there counts.
-    await cli("pairing grant slack UCAT person");
+    await change("pairing grant slack UCAT person");
     await deploy({ TENANCY: "chat" });
     await say("C1", "once more");
     expect(askedWith("once more")).toMatch(/apricot-4711[^]*meanwhile C1[^]*back again/);

@@ -37,7 +37,7 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
   });
 
   test("starts no process for a stranger, and answers it once an operator approves", async () => {
-    const { postSlack, read, cli, running, counts } = await byChat();
+    const { postSlack, read, cli, change, running, counts } = await byChat();
     await postSlack(said("D1", "UANN", "may I?"));
     await expect.poll(() => read("D1").join("\n"), SOON).toContain("Your pairing code:");
     const code = /pairing code: (\w{8})/.exec(read("D1").join("\n"))?.[1] ?? "";
@@ -53,7 +53,7 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
     expect(await running()).toEqual(["slack-D1"]);
     await expect.poll(() => counts("slack-D1"), SOON).toMatchObject({ answered: 1, ignored: 1 });
 
-    await cli("pairing revoke slack UANN");
+    await change("pairing revoke slack UANN");
     await postSlack(said("D1", "UANN", "still there?"));
     await expect.poll(() => read("D1").filter((text) => text.includes("pairing code")).length, SOON).toBe(2);
     expect(read("D1").join("\n")).not.toContain("still there?");
@@ -181,14 +181,14 @@ describe.runIf(process.getuid?.() === 0)("a host on which each chat has a gatewa
   });
 
   test("a schedule of a person whose access was taken away starts no gateway", async () => {
-    const { postSlack, read, running, cli } = await byChat({ SANDBOX_SLEEP_AFTER: "2s" });
-    await cli("pairing grant slack UANN person");
+    const { postSlack, read, running, cli, change } = await byChat({ SANDBOX_SLEEP_AFTER: "2s" });
+    await change("pairing grant slack UANN person");
     await postSlack(said("D1", "UANN", "hello"));
     await expect.poll(() => read("D1").join(), SOON).toContain("hello");
     const due = Date.now() + 20_000;
     const at = new Date(due).toISOString();
     expect(await cli(`schedules add --to slack:D1 --at ${at} --text later-1`, "slack-D1")).toContain("Added");
-    await cli("pairing revoke slack UANN");
+    await change("pairing revoke slack UANN");
     await expect.poll(running, SOON).toEqual([]);
     await sleep(Math.max(0, due - Date.now()) + 4_000);
     expect(await running()).toEqual([]);

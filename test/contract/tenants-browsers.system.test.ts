@@ -10,7 +10,7 @@ import { byChat as startByChat } from "../support/tenants.ts";
 const SOON = { timeout: 60_000 };
 const LONG = { timeout: 180_000 };
 
-type Service = Pick<Awaited<ReturnType<typeof startByChat>>, "cli" | "origin" | "stop">;
+type Service = Pick<Awaited<ReturnType<typeof startByChat>>, "change" | "origin" | "stop">;
 
 /** Browsers of a service. */
 function browsersOf<S extends Service>(service: S) {
@@ -21,7 +21,7 @@ function browsersOf<S extends Service>(service: S) {
   const paired = async (whose = device) => {
     const page = await connect(whose);
     const { command } = await page.got("pairing");
-    await service.cli(command.replace("steward ", ""));
+    await service.change(command.replace("steward ", ""));
     await page.got("welcome");
     return page;
   };
@@ -86,7 +86,7 @@ describe.each(targets)("browsers on $target on which each chat has its own sandb
   });
 
   test("two browsers share nothing, and a role that changes counts from the next connection on", async () => {
-    const { paired, connect, cli, running, tenant, device } = await start();
+    const { paired, connect, change, running, tenant, device } = await start();
     const other = newDevice();
     const [mine, theirs] = [await paired(), await paired(other)];
     expect(await running()).toEqual([tenant(), tenant(other)].sort());
@@ -98,7 +98,7 @@ describe.each(targets)("browsers on $target on which each chat has its own sandb
       (await (await connect(other)).got("welcome")).history.map(({ text }) => text).join(),
     ).not.toContain("heliotrope");
 
-    await cli(`devices grant ${device.deviceId.slice(0, 12)} operator`);
+    await change(`devices grant ${device.deviceId.slice(0, 12)} operator`);
     expect(await mine.closed()).toBe(CHAT_CLOSE.restart);
     const again = await connect();
     await again.got("welcome");
@@ -107,9 +107,9 @@ describe.each(targets)("browsers on $target on which each chat has its own sandb
   });
 
   test("a revoked browser is closed at once, and its container is not started again", async () => {
-    const { paired, connect, cli, device, running } = await start({ SANDBOX_SLEEP_AFTER: "2s" });
+    const { paired, connect, change, device, running } = await start({ SANDBOX_SLEEP_AFTER: "2s" });
     const page = await paired();
-    await cli(`devices revoke ${device.deviceId.slice(0, 12)}`);
+    await change(`devices revoke ${device.deviceId.slice(0, 12)}`);
     expect(await page.closed()).toBe(CHAT_CLOSE.revoked);
     await expect.poll(running, SOON).toEqual([]);
     expect(await (await connect()).closed()).toBe(CHAT_CLOSE.revoked);
@@ -133,22 +133,22 @@ describe.each(targets)("browsers on $target on which each chat has its own sandb
   });
 
   test("a request that is rejected ends the page's connection", async () => {
-    const { connect, cli, running } = await start();
+    const { connect, change, running } = await start();
     const page = await connect();
     const { requestId } = await page.got("pairing");
-    await cli(`devices reject ${requestId.slice(0, 12)}`);
+    await change(`devices reject ${requestId.slice(0, 12)}`);
     expect(await eventually(() => page.closeCode())).toBe(CHAT_CLOSE.late);
     expect(await running()).toEqual([]);
   });
 
   test("a browser of before keeps its access and what was said, there and back", async () => {
     const world = await start({ TENANCY: "shared" });
-    const { paired, welcomed, cli, deploy, running, tenant } = world;
+    const { paired, welcomed, change, deploy, running, tenant } = world;
     await world.ready();
     const page = await paired();
     page.send({ type: "say", id: "message-1", text: "said before" });
     await page.got("answer", "message-1");
-    await cli("backup create");
+    await change("backup create");
 
     await deploy({ TENANCY: "chat" });
     const { page: moved, welcome } = await welcomed();
@@ -158,7 +158,7 @@ describe.each(targets)("browsers on $target on which each chat has its own sandb
     await moved.got("answer", "message-2");
     const other = newDevice();
     await paired(other);
-    await cli("backup create", tenant());
+    await change("backup create", tenant());
 
     await deploy({ TENANCY: "shared" });
     await world.ready();
@@ -174,12 +174,12 @@ test.skipIf(browserIsMissing)(
   "the chat page of a browser with its own sandbox says what it waits for",
   LONG,
   async () => {
-    const { cli, origin, running } = await byChat({ SANDBOX_SLEEP_AFTER: "2s" });
+    const { change, origin, running } = await byChat({ SANDBOX_SLEEP_AFTER: "2s" });
     const page = await openBrowser();
     await page.goto(`${await origin()}/chat`);
     await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
     expect(await running()).toEqual([]);
-    await cli(`devices approve ${await page.locator("#request").textContent()}`);
+    await change(`devices approve ${await page.locator("#request").textContent()}`);
     const state = () => page.locator("#state").textContent();
     await expect.poll(state, SOON).toBe("Connected");
 

@@ -21,13 +21,13 @@ async function talked(variables: Record<string, string> = {}) {
   const model = await startModel();
   const world = await byChat({ TENANCY: "shared", ANTHROPIC_BASE_URL: model.url, ...variables });
   onTestFinished(() => world.stop());
-  const { postSlack, read, cli } = world;
+  const { postSlack, read, cli, change } = world;
   const say = async (chat: Chat, text: string): Promise<void> => {
     await postSlack(said(chat, chat === "D1" ? "UANN" : "U1", text));
     await expect.poll(() => read(chat).join("\n"), SOON).toContain(`You said: ${text}`);
   };
-  await cli("pairing grant slack UANN person");
-  await cli('workspace write HOUSE.md none -- "rules of the house"');
+  await change("pairing grant slack UANN person");
+  await change('workspace write HOUSE.md none -- "rules of the house"');
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
   for (const chat of CHATS) {
     const words = WORDS[chat];
@@ -125,18 +125,18 @@ test("a deployment that never had one sandbox starts none for a chat", SLOW, asy
 });
 
 test("the way back brings what was said, written and approved meanwhile", SLOW, async () => {
-  const { cli, postSlack, read, deploy, say, askedWith, expectMoved, environments } = await talked();
+  const { cli, change, postSlack, read, deploy, say, askedWith, expectMoved, environments } = await talked();
   await deploy({ TENANCY: "chat" });
   for (const chat of CHATS) await expectMoved(chat, `meanwhile ${chat}`);
-  await cli('workspace write chats/slack-C1/new.md none -- "written meanwhile"', "slack-C1");
+  await change('workspace write chats/slack-C1/new.md none -- "written meanwhile"', "slack-C1");
   const soon = new Date(Date.now() + 25_000).toISOString();
   expect(await cli(`schedules add --to slack:C2 --at ${soon} --text due-later`, "slack-C2")).toContain(
     "Added",
   );
   const [, dropped = ""] = /^(cli:\w+)/m.exec(await cli("schedules list", "slack-C1")) ?? [];
   expect(await cli(`schedules remove ${dropped}`, "slack-C1")).toContain("Removed");
-  await cli("pairing grant slack UBOB operator");
-  await cli("pairing revoke slack UANN");
+  await change("pairing grant slack UBOB operator");
+  await change("pairing revoke slack UANN");
 
   await deploy({ TENANCY: "shared" });
   await say("C1", "back again");
@@ -154,7 +154,7 @@ test("the way back brings what was said, written and approved meanwhile", SLOW, 
   for (const chat of CHATS) expect(await environments(`slack-${chat}`)).toEqual([]);
 
   // A second time: what was said in the one sandbox is moved, and what was approved there counts.
-  await cli("pairing grant slack UCAT person");
+  await change("pairing grant slack UCAT person");
   await deploy({ TENANCY: "chat" });
   await say("C1", "once more");
   expect(askedWith("once more")).toMatch(/apricot-4711[^]*meanwhile C1[^]*back again/);
@@ -163,8 +163,8 @@ test("the way back brings what was said, written and approved meanwhile", SLOW, 
 });
 
 test("kills at any step of the move lose nothing", SLOW, async () => {
-  const { postSlack, read, deploy, halt, resume, expectMoved, cli, ask, askedWith } = await talked();
-  await cli("backup create");
+  const { postSlack, read, deploy, halt, resume, expectMoved, cli, change, ask, askedWith } = await talked();
+  await change("backup create");
   await deploy({ TENANCY: "chat" });
   const kill = (name: string): void => {
     for (const pid of startedAs(process.pid, name)) if (runs(pid)) process.kill(pid, "SIGKILL");

@@ -36,7 +36,7 @@ test(
   "a stranger costs no container, and is answered once an operator approves",
   { timeout: 120_000 },
   async () => {
-    const { postSlack, read, cli, containers } = await byChat();
+    const { postSlack, read, cli, change, containers } = await byChat();
     await postSlack(said("D1", "UANN", "may I?"));
     await expect.poll(() => read("D1").join("\n"), SOON).toContain("Your pairing code:");
     const code = /pairing code: (\w{8})/.exec(read("D1").join("\n"))?.[1] ?? "";
@@ -51,7 +51,7 @@ test(
     await expect.poll(() => read("D1").join("\n"), SOON).toContain("and now?");
     expect(await containers()).toBe(1);
 
-    await cli("pairing revoke slack UANN");
+    await change("pairing revoke slack UANN");
     await postSlack(said("D1", "UANN", "still there?"));
     await expect.poll(() => read("D1").filter((text) => text.includes("pairing code")).length, SOON).toBe(2);
     expect(read("D1").join("\n")).not.toContain("still there?");
@@ -59,10 +59,10 @@ test(
 );
 
 test("an operator who writes to the bot is told of a stranger, once", { timeout: 120_000 }, async () => {
-  const { postSlack, read, cli, containers } = await byChat();
+  const { postSlack, read, change, containers } = await byChat();
   await postSlack(said("D2", "UOPS", "let me in"));
   await expect.poll(() => read("D2").join("\n"), SOON).toContain("Your pairing code:");
-  await cli("pairing grant slack UOPS operator");
+  await change("pairing grant slack UOPS operator");
   for (const text of ["may I?", "may I now?"]) await postSlack(said("D1", "UANN", text));
   await expect.poll(() => read("D1").length, SOON).toBeGreaterThan(0);
   const code = /pairing code: (\w{8})/.exec(read("D1").join("\n"))?.[1] ?? "none";
@@ -77,12 +77,12 @@ test(
   "who was let in before the chats had sandboxes of their own is let in",
   { timeout: 120_000 },
   async () => {
-    const { postSlack, read, cli, counts, deploy } = await byChat({ TENANCY: "shared" });
+    const { postSlack, read, cli, change, counts, deploy } = await byChat({ TENANCY: "shared" });
     await postSlack(said("D1", "UANN", "may I?"));
     await expect.poll(() => read("D1").join("\n"), SOON).toContain("Your pairing code:");
-    await cli(`pairing approve slack ${/pairing code: (\w{8})/.exec(read("D1").join("\n"))?.[1]}`);
-    await cli("pairing grant slack UBOB operator");
-    await cli("backup create");
+    await change(`pairing approve slack ${/pairing code: (\w{8})/.exec(read("D1").join("\n"))?.[1]}`);
+    await change("pairing grant slack UBOB operator");
+    await change("backup create");
 
     await deploy({ TENANCY: "chat" });
     await postSlack(said("D1", "UANN", "and now?"));

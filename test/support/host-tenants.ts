@@ -3,6 +3,7 @@ import path from "node:path";
 import { CONTAINER_USER } from "../../runtime/contract/names.ts";
 import type { LedgerCounts } from "../../runtime/edge/ports.ts";
 import { type HostOptions, startHost } from "./host.ts";
+import { changesBy } from "./tenants.ts";
 
 /** A host's process as its container starts it: root, with no more rights than it needs. */
 const AS_IN_CONTAINER = [
@@ -88,6 +89,7 @@ export async function hostByChat(
       const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
       return stdout === "" ? JSON.stringify(problem) : stdout;
     },
+    change: changesBy(ask),
     async counts(tenant: string): Promise<LedgerCounts> {
       const answer = await ask(`/debug/ledger?chat=${tenant}`);
       return ((await answer.json()) as { counts: LedgerCounts }).counts;

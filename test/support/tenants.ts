@@ -48,6 +48,21 @@ export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Se
   return statuses;
 }
 
+/** Sends an operator's request. */
+type Ask = (route: string) => Promise<Response>;
+
+/**
+ * Returns what runs a line that changes something. The line is sent again until it succeeds, as an operator would after
+ * "try again". The last answer stands in the failure.
+ */
+export function changesBy(ask: Ask): (line: string, tenant?: string) => Promise<void> {
+  return async (line, tenant = "") => {
+    const route = `/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`;
+    const answered = async (): Promise<string> => (await ask(route)).text();
+    await expect.poll(answered, { timeout: 60_000 }).toContain('"exitCode":0');
+  };
+}
+
 /** The Worker of {@link startWorker} with a sandbox for each chat, and an operator's identity. */
 export async function byChat(variables: Record<string, string> = {}) {
   const identity = await openIdentityGateway();
@@ -106,6 +121,7 @@ export async function byChat(variables: Record<string, string> = {}) {
     read,
     ask,
     cli,
+    change: changesBy(ask),
     counts,
     containers,
     environs,
