@@ -7,6 +7,7 @@ import { benchByHand, benchTests } from "./by-hand.ts";
 import { benchCommands } from "./commands.ts";
 import { benchAuth } from "./edge/auth.ts";
 import { benchNodeEdge } from "./edge/node.ts";
+import { benchFleet } from "./edge/fleet.ts";
 import { benchNeighbour, benchTenants } from "./edge/tenants.ts";
 import { benchWeight } from "./edge/weight.ts";
 import { benchWorkerEdge } from "./edge/worker.ts";
@@ -54,6 +55,7 @@ const parts: Record<Part, () => Promise<Figure[]>> = {
   auth: () => benchAuth(options),
   tenants: () => benchTenants(options),
   neighbour: () => benchNeighbour(options),
+  fleet: () => benchFleet(options),
   roster: () => benchRoster(options),
   readers: () => benchReaders(log),
   stack: () => benchStack(runs, log),

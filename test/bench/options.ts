@@ -19,6 +19,7 @@ const PARTS = [
   "auth",
   "tenants",
   "neighbour",
+  "fleet",
   "roster",
   "readers",
   "stack",
