@@ -3,6 +3,8 @@ import { parseJson } from "../shared/json.ts";
 import { closeSocket, joinSockets, type PageSocket } from "./page-sockets.ts";
 
 interface Page {
+  /** Id that the page has given; known to be its own once the gateway has accepted the device. */
+  deviceId?: string | undefined;
   page: PageSocket;
   gateway: PageSocket;
   /** The gateway has accepted the device: its messages count as use from now on. */
@@ -11,18 +13,29 @@ interface Page {
   running: Set<string>;
 }
 
+/** Callbacks of {@link ChatRelay}. */
+interface ChatRelayOptions {
+  /** A paired device is in use. */
+  onUse(): void;
+  /** The gateway has accepted a device that has proven its key, or has refused one whose access was revoked. */
+  onDevice?(deviceId: string, isLetIn: boolean): void;
+}
+
+/** Longest first message of a page, in characters; no other message names the device. */
+const LONGEST_HELLO = 1_000;
+const DEVICE_ID = /^[0-9a-f]{64}$/;
+
 /**
  * Joins the chat pages' sockets with the gateway's, frame by frame. Passing the gateway's socket straight through would
  * hide that a chat is in use: the gateway would sleep during an answer, or a silent page would keep it awake for ever.
  * Frames count as use once the gateway has accepted the device: a stranger must not keep it awake at the operator's cost.
  */
 export class ChatRelay {
-  readonly #use: () => void;
+  readonly #options: ChatRelayOptions;
   readonly #pages = new Set<Page>();
 
-  /** @param use A paired device is in use. */
-  constructor(use: () => void) {
-    this.#use = use;
+  constructor(options: ChatRelayOptions) {
+    this.#options = options;
   }
 
   /** True while a message is being answered, even if the model is silent. */
@@ -32,15 +45,24 @@ export class ChatRelay {
 
   /** Joins a page with its gateway. */
   join(page: PageSocket, gateway: PageSocket): void {
+    const { onUse, onDevice } = this.#options;
     const one: Page = { page, gateway, welcome: false, running: new Set() };
     this.#pages.add(one);
     joinSockets(page, gateway, {
-      onPage: () => one.welcome && this.#use(),
-      onGateway: (data) => {
-        follow(one, Object(parseJson(String(data))) as Partial<ToPage>);
-        if (one.welcome) this.#use();
+      onPage: (data) => {
+        if (one.welcome) onUse();
+        else one.deviceId = deviceIn(String(data)) ?? one.deviceId;
       },
-      onEnd: () => void this.#pages.delete(one),
+      onGateway: (data) => {
+        const wasWelcome = one.welcome;
+        follow(one, Object(parseJson(String(data))) as Partial<ToPage>);
+        if (!wasWelcome && one.welcome && one.deviceId !== undefined) onDevice?.(one.deviceId, true);
+        if (one.welcome) onUse();
+      },
+      onEnd: (code) => {
+        this.#pages.delete(one);
+        if (code === CHAT_CLOSE.revoked && one.deviceId !== undefined) onDevice?.(one.deviceId, false);
+      },
     });
   }
 
@@ -52,6 +74,13 @@ export class ChatRelay {
     }
     this.#pages.clear();
   }
+}
+
+/** Returns the device that a page's first message names; `undefined` for any other message. */
+function deviceIn(text: string): string | undefined {
+  if (text.length > LONGEST_HELLO) return undefined;
+  const { deviceId } = Object(parseJson(text)) as { deviceId?: unknown };
+  return typeof deviceId === "string" && DEVICE_ID.test(deviceId) ? deviceId : undefined;
 }
 
 /** Notes what a message of the gateway says about the page. */

@@ -33,8 +33,8 @@ export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void 
 interface Passing {
   onPage?(data: unknown): void;
   onGateway?(data: unknown): void;
-  /** One of them has ended. */
-  onEnd?(): void;
+  /** One of them has ended, with this code. */
+  onEnd?(code: number | undefined): void;
 }
 
 /** Passes each message of a page's socket on to its gateway's and the other way, and the end of one to the other. */
@@ -54,7 +54,7 @@ export function joinSockets(page: PageSocket, gateway: PageSocket, told: Passing
     [gateway, page],
   ] as const) {
     const end = ({ code, reason }: { code?: number | undefined; reason?: string | undefined }): void => {
-      told.onEnd?.();
+      told.onEnd?.(code);
       closeSocket(to, code, reason);
     };
     from.addEventListener("close", end);

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../contract/chat.ts";
 import { base64url, fromBase64url, hex } from "../contract/digest.ts";
 import { AGENT } from "../contract/names.ts";
-import { type DeviceEntry, type NewDevice, type PairedDevice, SHORT_ID } from "./devices.ts";
+import { type AdmittedDevice, type DeviceEntry, type NewDevice, SHORT_ID } from "./devices.ts";
 import { parseJson } from "./json.ts";
 import { once } from "./once.ts";
 
@@ -37,7 +37,7 @@ export interface DeviceDoorOptions {
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
   /** The device was let in. Nothing is received here from then on. */
-  onPaired(device: PairedDevice): void;
+  onPaired(device: AdmittedDevice): void;
 }
 
 type State =

@@ -45,9 +45,12 @@ export interface PairedDevice extends Device {
 /** Statement of a device about itself, and its origin. */
 export type NewDevice = Pick<Device, "deviceId" | "publicKey" | "displayName" | "platform" | "remoteIp">;
 
+/** Facts about a device that was let in, for its connection. */
+export type AdmittedDevice = Pick<PairedDevice, "deviceId" | "displayName" | "scopes">;
+
 /** Decision about a device that connects. `late`: its request has expired, or was settled. */
 export type DeviceEntry =
-  | { kind: "paired"; device: PairedDevice }
+  | { kind: "paired"; device: AdmittedDevice }
   | { kind: "asks"; requestId: string }
   | { kind: "revoked" }
   | { kind: "late" };

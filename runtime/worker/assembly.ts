@@ -211,7 +211,10 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     onRecord: () => agenda.schedule(),
     ...background,
   });
-  const chat = new ChatRelay(() => gateway.renewActivityTimeout());
+  const chat = new ChatRelay({
+    onUse: () => gateway.renewActivityTimeout(),
+    onDevice: (...device) => memory.noteBrowser(...device),
+  });
   const broker = createBroker({
     environment: variables,
     chat: ownChat(settings, ownTenant, memory),
@@ -305,6 +308,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     },
     beginSchedules,
     changeRights,
+    wakeFor: async (deviceId: string) => memory.knowsBrowser(deviceId) && gateway.wake("operator"),
     gate,
     sleep,
   };

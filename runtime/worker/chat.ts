@@ -1,10 +1,12 @@
 import type { Response as PlatformResponse } from "@cloudflare/workers-types/index.ts";
 import { BROWSER_HEADER, browserHeader, isOwnPage } from "../contract/chat.ts";
+import { StewardError } from "../contract/errors.ts";
 import { AGENT } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { tenantOfBrowser } from "../contract/tenant.ts";
 import type { ChatRelay } from "../edge/chat-relay.ts";
+import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import { joinSockets } from "../edge/page-sockets.ts";
 import { receiveBrowser } from "../edge/tenants/browser-door.ts";
 import type { WorkerEnvironment } from "./environment.ts";
@@ -52,6 +54,9 @@ export function opensChat(request: Request): boolean {
 /**
  * Takes a chat page's connection to its gateway. Another site's page is refused here, so that it cannot wake the
  * container. Only the origin of the page's own headers is forwarded: the page must not speak for the edge.
+ *
+ * If one sandbox serves all browsers, its gateway checks who they are. If visitors may not wake that any more, the page has
+ * to prove its key here first.
  */
 export async function proxyChat(
   request: Request,
@@ -64,17 +69,28 @@ export async function proxyChat(
   // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
   const remoteIp = request.headers.get("cf-connecting-ip") ?? "";
   const headers = { upgrade: "websocket", origin, "x-forwarded-host": host, "x-forwarded-for": remoteIp };
-  if (DIRECTORY === undefined) return SANDBOX.getByName(AGENT).fetch(new Request(request.url, { headers }));
+  const ask = (name: string, named: Record<string, string> = {}): Promise<Response> =>
+    SANDBOX.getByName(name).fetch(new Request(request.url, { headers: { ...headers, ...named } }));
+  if (DIRECTORY === undefined) {
+    const answer = await ask(AGENT);
+    if (answer.headers.get("retry-after") !== String(REFUSED_WAKE_SECONDS)) return answer;
+  }
   const { 0: client, 1: page } = new WebSocketPair();
   page.accept();
   receiveBrowser(page, {
     origin,
     remoteIp,
-    enter: (...asked) => received(DIRECTORY.getByName(AGENT).enter(...asked)),
+    async enter(device, known) {
+      if (DIRECTORY !== undefined) return received(DIRECTORY.getByName(AGENT).enter(device, known));
+      // Without a gateway, nobody can decide about a stranger.
+      if (!(await received(SANDBOX.getByName(AGENT).wakeFor(device.deviceId))))
+        throw new StewardError("gateway_unavailable");
+      return { kind: "paired", device: { ...device, scopes: [] } };
+    },
     async open(browser) {
-      const object = SANDBOX.getByName(tenantOfBrowser(browser.deviceId));
-      const named = { ...headers, [BROWSER_HEADER]: browserHeader(browser) };
-      const answer = await object.fetch(new Request(request.url, { headers: named }));
+      const answer = await (DIRECTORY === undefined
+        ? ask(AGENT)
+        : ask(tenantOfBrowser(browser.deviceId), { [BROWSER_HEADER]: browserHeader(browser) }));
       const { webSocket: gateway } = answer as unknown as PlatformResponse;
       if (gateway === null) return false;
       joinSockets(page, gateway);

@@ -12,6 +12,9 @@ const NOTED_EVERY_MS = 10_000;
 const HOUR_MS = 3_600_000;
 const VISITOR_WAKES_PER_HOUR = 3;
 const times = z.array(z.number());
+/** Browsers of which it is remembered that they were let in. */
+const MOST_BROWSERS = 100;
+const ids = z.array(z.string());
 
 /** The few facts about the container that must outlive the Durable Object's memory. */
 export class ContainerMemory {
@@ -115,6 +118,24 @@ export class ContainerMemory {
     if (recent.length >= VISITOR_WAKES_PER_HOUR) return false;
     this.write("visitorWakes", JSON.stringify([...recent, now]));
     return true;
+  }
+
+  /** Remembers a browser that the gateway has let in, or forgets one whose access was revoked. */
+  noteBrowser(deviceId: string, isLetIn: boolean): void {
+    const known = this.#browsers();
+    if (known.includes(deviceId) === isLetIn) return;
+    const others = known.filter((one) => one !== deviceId);
+    const kept = isLetIn ? [...others, deviceId].slice(-MOST_BROWSERS) : others;
+    this.write("browsers", JSON.stringify(kept));
+  }
+
+  /** Returns true for a browser that the gateway has let in when it came last. */
+  knowsBrowser(deviceId: string): boolean {
+    return this.#browsers().includes(deviceId);
+  }
+
+  #browsers(): string[] {
+    return ids.parse(JSON.parse(this.read("browsers") ?? "[]"));
   }
 }
 

@@ -46,9 +46,15 @@ export interface FormerObject {
   servedAllSince(): Promise<string | undefined>;
 }
 
+/** Browsers of a deployment with one sandbox. */
+export interface SharedBrowsers {
+  /** Starts the container for a browser that has proven its key. @returns false for one that the gateway has not let in */
+  wakeFor(deviceId: string): Promise<boolean>;
+}
+
 /** The Durable Object's calls: the edge's ports, backups, and requests as they are. */
 export type SandboxCalls = Remote<
-  Ledger & Activity & AnswerMemory & Signatures & Sandbox & TenantObject & FormerObject
+  Ledger & Activity & AnswerMemory & Signatures & Sandbox & TenantObject & FormerObject & SharedBrowsers
 > &
   BackupsDoor &
   ChatDoor;

@@ -67,6 +67,11 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     return answer(() => this.parts.gateway.wake(by));
   }
 
+  /** A browser that has proven its key wakes the container. @returns false for one that the gateway has not let in */
+  wakeFor(deviceId: string) {
+    return answer(() => this.parts.wakeFor(deviceId));
+  }
+
   restart() {
     return answer(() => this.parts.gateway.restart());
   }

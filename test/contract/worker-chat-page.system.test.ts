@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { browserIsMissing, openBrowser } from "../support/browser.ts";
+import { byChat } from "../support/tenants.ts";
 import { startWorker } from "../support/worker.ts";
 
 /** Generous: it ends what hangs. */
@@ -62,6 +63,33 @@ test.skipIf(browserIsMissing)(
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
     expect(await page.locator("article.own.waiting").textContent()).toBe("hello, are you there?");
+  },
+  120_000,
+);
+
+test.skipIf(browserIsMissing)(
+  "a person whose browser is paired is answered although strangers have used up the wakes of the hour",
+  async () => {
+    const { ask, change, inState, request, origin, stop } = await byChat({
+      TENANCY: "shared",
+      SANDBOX_SLEEP_AFTER: "3s",
+    });
+    onTestFinished(() => stop());
+    const page = await openBrowser();
+    await page.goto(`${await origin()}/chat`);
+    const state = () => page.locator("#state").textContent();
+    await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
+    await change(`devices approve ${await page.locator("#request").textContent()}`);
+    await expect.poll(state, SOON).toBe("Connected");
+    for (let visit = 0; visit < 3; visit += 1) {
+      await inState("stopped");
+      await request("/");
+    }
+    expect((await ask("/")).headers.get("retry-after")).toBe("600");
+
+    await page.locator("#text:enabled").fill("hello, are you there?");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("#log").textContent(), SOON).toContain("read 21 characters");
   },
   120_000,
 );

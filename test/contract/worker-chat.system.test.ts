@@ -26,14 +26,14 @@ async function worker(changed: Record<string, string> = {}) {
     return result.stdout;
   };
   /** A page, once the container that it wakes is ready. */
-  const open = async () => {
+  const open = async (device = newDevice()) => {
     await service.request("/");
     await service.inState("ready");
-    return openPage(url, newDevice(), { "cf-connecting-ip": ADDRESS });
+    return openPage(url, device, { "cf-connecting-ip": ADDRESS });
   };
   /** A page whose device is approved. */
-  const openPaired = async () => {
-    const page = await open();
+  const openPaired = async (device = newDevice()) => {
+    const page = await open(device);
     const { command } = await page.got("pairing");
     await run(command.replace(/^steward /, ""));
     await page.got("welcome");
@@ -100,20 +100,60 @@ test("a socket to a sleeping container is refused with 503, and taken on after t
 });
 
 test("the container falls asleep while a silent page is open, and wakes for pages three times an hour", async () => {
-  const { url, inState, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const { url, inState, state, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
   const page = await openPaired();
   page.send({ type: "say", id: "message-1", text: "good night" });
   await page.got("answer", "message-1");
   expect(await page.closed()).toBe(CHAT_CLOSE.asleep);
   await inState("stopped");
-  for (const granted of [true, true, false]) {
+  for (let wake = 0; wake < 2; wake += 1) {
     const early = openSocket(url);
     expect(await early.refused()).toBe(503);
-    expect(early.retryAfter()).toBe(granted ? "5" : "600");
-    if (!granted) continue;
+    expect(early.retryAfter()).toBe("5");
     await inState("ready");
     await inState("stopped");
   }
+  // A page may prove its key now, and a stranger's is let go with nothing started.
+  const stranger = await openPage(url, newDevice());
+  expect(await stranger.closed()).toBe(CHAT_CLOSE.restart);
+  await pause(1_000);
+  expect(await state()).toBe("stopped");
+}, 120_000);
+
+test("a paired device wakes the container as often as its person writes, until its access is revoked", async () => {
+  const { url, inState, state, openPaired, request, run } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const device = newDevice();
+  const asleep = async (page: { closed(): Promise<number> }): Promise<void> => {
+    expect(await page.closed()).toBe(CHAT_CLOSE.asleep);
+    await inState("stopped");
+  };
+  await asleep(await openPaired(device));
+  // Strangers have used up the wakes of this hour.
+  for (let wake = 0; wake < 3; wake += 1) {
+    await request("/");
+    if (wake > 1) continue;
+    await inState("ready");
+    await inState("stopped");
+  }
+  const forged = openSocket(url);
+  const { nonce } = await forged.got("challenge");
+  forged.send(hello(device, nonce, url, { key: newDevice().privateKey }));
+  expect(await forged.closed()).toBe(CHAT_CLOSE.unproven);
+  expect(await state()).toBe("stopped");
+
+  const page = await openPage(url, device);
+  // The gateway asks for a proof of its own.
+  const asked = () => page.messages.filter((one) => one.type === "challenge");
+  await expect.poll(() => asked().length, { timeout: 60_000 }).toBe(2);
+  page.send(hello(device, asked()[1]?.nonce ?? "", url));
+  await page.got("welcome");
+  page.send({ type: "say", id: "message-1", text: "good morning" });
+  expect((await page.got("answer", "message-1")).text).toContain("good morning");
+  await run(`devices revoke ${device.deviceId.slice(0, 12)}`);
+  expect(await page.closed()).toBe(CHAT_CLOSE.revoked);
+  await inState("stopped");
+  expect(await (await openPage(url, device)).closed()).toBe(CHAT_CLOSE.restart);
+  expect(await state()).toBe("stopped");
 }, 120_000);
 
 test("what a paired device says keeps the container awake, a stranger's greetings do not", async () => {

@@ -1,7 +1,7 @@
 import { type AdmittedBrowser, CHAT_CLOSE, CHAT_MESSAGE_BYTES } from "../../contract/chat.ts";
 import { ERRORS } from "../../contract/errors.ts";
 import { DeviceDoor } from "../../shared/device-door.ts";
-import { type DeviceEntry, grantedTo, type NewDevice, type PairedDevice } from "../../shared/devices.ts";
+import { type AdmittedDevice, type DeviceEntry, grantedTo, type NewDevice } from "../../shared/devices.ts";
 import { closeSocket, type PageSocket, sendOn } from "../page-sockets.ts";
 
 const HELLO_MS = 10_000;
@@ -44,7 +44,7 @@ export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): v
     clearInterval(looks);
   };
 
-  async function join(device: PairedDevice): Promise<void> {
+  async function join(device: AdmittedDevice): Promise<void> {
     const { deviceId, displayName } = device;
     for (let attempt = 0; attempt < MOST_STARTS; attempt += 1) {
       if (isEnded) return;

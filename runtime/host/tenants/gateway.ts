@@ -35,7 +35,7 @@ export class TenantGateway implements Sandbox {
   readonly broker: Broker;
   readonly schedule: DueSchedule;
   /** The pages of a browser that this gateway serves. */
-  readonly pages = new ChatRelay(() => this.used());
+  readonly pages = new ChatRelay({ onUse: () => this.used() });
   readonly #options: TenantGatewayOptions;
   #run: Run | undefined;
   #stopping: Promise<void> | undefined;

@@ -22,7 +22,7 @@ function socket() {
 
 test("a message of another form reaches the page, and counts for nothing", () => {
   let uses = 0;
-  const relay = new ChatRelay(() => void (uses += 1));
+  const relay = new ChatRelay({ onUse: () => void (uses += 1) });
   const [page, gateway] = [socket(), socket()];
   relay.join(page.one, gateway.one);
   const odd = ["no JSON", "null", "[]", '{"type":"accepted"}', '{"type":"answer"}'];
