@@ -46,7 +46,6 @@ const ON_THEIR_OWN =
 const REASONS: Readonly<Record<string, string>> = {
   "infra/provider/secrets.ts": "the rehearsal's providers import it too",
   "runtime/edge/changes.ts": "a route",
-  "runtime/edge/pages/problem.ts": "a page",
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",
   "runtime/gateway/prompt/caller.ts": "a dependency rule names who may import it",
   "runtime/gateway/prompt/operator.ts": "a dependency rule names who may import it",

@@ -1,3 +1,4 @@
+import { networkOf } from "../contract/client.ts";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Client } from "../contract/client.ts";
 import type { Reason } from "../contract/errors.ts";
@@ -5,7 +6,6 @@ import type { TenantId } from "../contract/tenant.ts";
 import { isJson } from "./admission/body.ts";
 import type { Health, HealthFacts } from "./health.ts";
 import type { Identify, Identity } from "./identity.ts";
-import { clientOf } from "./rate-limit.ts";
 import { continuePage } from "./pages/continue.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { BackupsStatus, Sandbox } from "./ports.ts";
@@ -153,4 +153,11 @@ export async function askToContinue(context: Context, method: "get" | "post" = "
   const { pathname, search } = new URL(raw.url);
   context.header("content-security-policy", await contentSecurityPolicy());
   return context.html(continuePage(`${pathname}${search}`, method));
+}
+
+/** Returns the client that a request without an identity is counted for; the same for all whose address is not known. */
+export function clientOf(context: Context): string {
+  // Without bindings, as in a test, Hono passes no environment.
+  const address: unknown = context.env?.clientAddress;
+  return typeof address === "string" && address !== "" ? networkOf(address) : "unknown";
 }

@@ -6,6 +6,7 @@ import { isErrorCode, StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import {
+  clientOf,
   noStore,
   refuseCrossSite,
   refuseForeignChanges,
@@ -13,6 +14,7 @@ import {
   requirePublicOrIdentity,
   wakeForOperator,
   type AccessVariables,
+  wantsHtml,
 } from "./access.ts";
 import { describeVisitor } from "./admin/visitor.ts";
 import { addAdminPages } from "./admin/routes.ts";
@@ -27,7 +29,7 @@ import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
-import { clientOf, limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts";
+import { limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
 import type { AlertSender } from "./alerts.ts";
@@ -42,7 +44,8 @@ import type {
   Sandbox,
   Signatures,
 } from "./ports.ts";
-import { showProblems } from "./pages/problem.ts";
+import { type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
+import { contentSecurityPolicy, problemPage } from "./pages/layout.ts";
 import { sendError, sendProblem } from "./problems.ts";
 import {
   createStackBackup,
@@ -243,6 +246,22 @@ function securityHeaders(): MiddlewareHandler {
     const { headers } = context.res;
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) headers.set(name, value);
     headers.delete("X-Powered-By");
+  };
+}
+
+/** Answers a browser with a page in place of a problem document. Status and headers stay; debug routes stay JSON. */
+function showProblems(): MiddlewareHandler {
+  return async function showProblemsMiddleware(context, next) {
+    await next();
+    const { res, req } = context;
+    if (res.headers.get("content-type") !== PROBLEM_TYPE || !wantsHtml(req.raw)) return;
+    if (req.path.startsWith("/debug/")) return;
+    const markup = problemPage((await res.json()) as Problem);
+    const headers = new Headers(res.headers);
+    headers.set("content-type", "text/html; charset=UTF-8");
+    headers.set("content-security-policy", await contentSecurityPolicy());
+    context.res = undefined;
+    context.res = new Response(String(await markup), { status: res.status, headers });
   };
 }
 

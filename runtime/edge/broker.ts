@@ -17,7 +17,7 @@ import { createRedactor } from "../shared/redact.ts";
 import { openSlackFile } from "../shared/slack-file.ts";
 import { sameToken } from "../shared/token.ts";
 import { ChatPass } from "./chat-pass.ts";
-import { readBody } from "./operation-body.ts";
+import { readBody } from "./admission/body.ts";
 
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
 /** Of what a log shows of a request that names no operation. */

@@ -8,9 +8,7 @@ import type {
   ProcessList,
   UsageReport,
 } from "../contract/control.ts";
-import type { DeliveryEnd } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
-import { parseJson } from "../shared/json.ts";
 import { once } from "../shared/once.ts";
 
 /**
@@ -93,33 +91,3 @@ export const readUsage = reader<UsageReport>(() =>
     prices: z.record(text(), object({ input: number(), output: number() })),
   }),
 );
-
-const deliveryEnd = once(() =>
-  object({
-    index: z.int(),
-    status: number(),
-    retryAfter: optional(z.nullable(text())),
-    body: optional(z.unknown()),
-  }),
-);
-const outcome = once(() =>
-  object({
-    outcome: z.enum(["answered", "ignored", "failed", "repeated"]),
-    note: optional(text()),
-    group: optional(text()),
-    change: optional(object({ action: z.literal("move"), detail: text() })),
-  }),
-);
-
-/** Reads the end of one event of several; `undefined` for a text of another form. */
-export function endIn(line: string): DeliveryEnd | undefined {
-  const { data } = deliveryEnd().safeParse(parseJson(line));
-  if (data === undefined) return undefined;
-  const { index, status, retryAfter, body } = data;
-  return { index, status, body, ...(typeof retryAfter === "string" && { retryAfter }) };
-}
-
-/** Reads the result of a delivery; `undefined` for a value of another form. */
-export function outcomeIn(body: unknown): z.infer<ReturnType<typeof outcome>> | undefined {
-  return outcome().safeParse(body).data;
-}

@@ -1,5 +1,4 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { networkOf } from "../contract/client.ts";
 import type { Clock } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
@@ -89,11 +88,4 @@ export function limitRequests(limit: RateLimit, callerOf: (context: Context) => 
     await next();
     return undefined;
   };
-}
-
-/** Whom a request is counted for where it has no identity: its client, or one for all whose address is not known. */
-export function clientOf(context: Context): string {
-  // Without bindings, as in a test, Hono hands on no environment at all.
-  const address: unknown = context.env?.clientAddress;
-  return typeof address === "string" && address !== "" ? networkOf(address) : "unknown";
 }

@@ -6,14 +6,14 @@ import { type ErrorCode, ERRORS, fixOf, StewardError } from "../contract/errors.
 import type { Log } from "../shared/log.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { bearerToken, sameToken } from "../shared/token.ts";
-import { wantsHtml } from "./access.ts";
+import { clientOf, wantsHtml } from "./access.ts";
 import { readText } from "./admission/body.ts";
 import type { Identify, IdentityDecision } from "./identity.ts";
 import { continuePage } from "./pages/continue.ts";
 import { contentSecurityPolicy, type Markup, page } from "./pages/layout.ts";
 import type { Clock } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
-import { clientOf, PER_MINUTE, RateLimit } from "./rate-limit.ts";
+import { PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { base64url, fromBase64url } from "../contract/digest.ts";
 
 const ADMIN = "admin";

@@ -1,3 +1,4 @@
+import { clientOf } from "./access.ts";
 import type { Handler, MiddlewareHandler } from "hono";
 import type { AlertSettings } from "../contract/alerts.ts";
 import { references, referencesInText } from "../contract/config/references.ts";
@@ -5,7 +6,7 @@ import { CONTROL_ROUTES, GATEWAY_ROUTES } from "../contract/control.ts";
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
-import { clientOf, type RateLimit } from "./rate-limit.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import { inTime } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { readContainerConfig } from "./container-answers.ts";

@@ -13,11 +13,11 @@ import { Apart } from "./media/apart.ts";
 import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
 import type { ModelRelay } from "./models/relay.ts";
-import type { ModelTimeout } from "./models/patience.ts";
 import { createTranscriber } from "./models/transcription.ts";
 import { schedulesPort } from "./schedules/port.ts";
 import type { Stores } from "./stores.ts";
 import { Workspace } from "./workspace/workspace.ts";
+import type { ModelTimeout } from "./models/streamed.ts";
 
 /**
  * Parts derived from the config alone. Except for connections to tools they hold no state, so a changed config is

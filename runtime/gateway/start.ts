@@ -18,7 +18,6 @@ import type { InTurn } from "./inbox/chat-queues.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { Replies } from "./inbox/replies.ts";
 import { Probe } from "./probe.ts";
-import type { ModelTimeout } from "./models/patience.ts";
 import { AdmissionQuestions } from "./pairing/question.ts";
 import { PairingDesk } from "./pairing/desk.ts";
 import { ApprovalNotices } from "./pairing/notices.ts";
@@ -31,6 +30,7 @@ import { openStores } from "./stores.ts";
 import { ChatHistory, WebChat } from "./webchat/chat.ts";
 import { ChatSockets } from "./webchat/sockets.ts";
 import { Workspace } from "./workspace/workspace.ts";
+import type { ModelTimeout } from "./models/streamed.ts";
 
 /** Less than the 10 s after which container engines kill a process by default. */
 const DRAIN_MS = 7_000;
@@ -109,7 +109,12 @@ export async function startGateway({
   // 6. Incoming messages and outgoing replies.
   const report = stores.contract.note;
   const { actions } = stores;
-  const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
+  const pairing = new PairingDesk({
+    stores: stores.pairing,
+    waiting,
+    onWaiting: () => notices.start(),
+    log,
+  });
   const { devices, outbox } = stores;
   const asking = { parts, stores: stores.pairing, devices, outbox, actions, clock, log };
   const admissions = new AdmissionQuestions(asking);

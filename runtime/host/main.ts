@@ -12,7 +12,6 @@ import { createLog } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { VERSION } from "../contract/names.ts";
 import { BROKER_PATH, BROKER_VARIABLE, withPasses } from "../contract/services.ts";
-import type { TenantId } from "../contract/tenant.ts";
 import { REST_TENANT, TENANT_VARIABLE, trimmedVariables } from "../contract/variables.ts";
 import { chosenTenant } from "../edge/admin/tenants.ts";
 import { adminTokenAccess } from "../edge/sign-in.ts";
@@ -23,6 +22,7 @@ import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { Teller } from "../edge/ledger/tell.ts";
 import { accessIdentity } from "../edge/identity.ts";
+import { once } from "../shared/once.ts";
 import type { ActivityEntry } from "../edge/ports.ts";
 import { EdgesByChat } from "../edge/tenants/edges.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
@@ -235,12 +235,14 @@ try {
     log,
   };
   const edges = new EdgesByChat<ReturnType<typeof createEdge>>();
-  const edgeOf = (tenant: TenantId | undefined) =>
-    edges.of(tenant, () =>
-      createEdge(tenant !== undefined && tenancy ? tenancy.edgeOf(tenant, deployment) : deployment),
-    );
+  const shared = once(() => createEdge(deployment));
+  const edgeOf = (request: Request) => {
+    const tenant = tenancy && chosenTenant(request);
+    if (tenancy === undefined || tenant === undefined) return shared();
+    return edges.of(tenant, () => createEdge(tenancy.edgeOf(tenant, deployment)));
+  };
   const server = await listen({
-    fetch: (request, client) => edgeOf(tenancy && chosenTenant(request)).fetch(request, client),
+    fetch: (request, client) => edgeOf(request).fetch(request, client),
     hostname: settings.bind,
     port: settings.edgePort,
     onUpgrade: tenancy

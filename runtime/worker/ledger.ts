@@ -1,8 +1,13 @@
 import type { Delivery } from "../contract/delivery.ts";
 import type { Environment } from "../contract/environment.ts";
 import { deliverTo, type DeliverOptions } from "../edge/ledger/deliver.ts";
-import { type AttemptResult, type Deliver, Dispatcher } from "../edge/ledger/dispatcher.ts";
-import { Notices, type Tell } from "../edge/ledger/notices.ts";
+import {
+  type AttemptResult,
+  type Deliver,
+  Dispatcher,
+  Notices,
+  type Tell,
+} from "../edge/ledger/dispatcher.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
 import { type Gate, settledAs } from "../edge/tenants/gate.ts";

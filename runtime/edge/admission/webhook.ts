@@ -1,8 +1,9 @@
+import { clientOf } from "../access.ts";
 import type { Handler } from "hono";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Clock, Ledger, Sandbox } from "../ports.ts";
-import { clientOf, type RateLimit } from "../rate-limit.ts";
+import type { RateLimit } from "../rate-limit.ts";
 import { sendError, sendProblem } from "../problems.ts";
 
 /** Seconds after which a platform may ask again; it repeats an unanswered event by its own schedule anyway. */

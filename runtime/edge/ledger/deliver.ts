@@ -1,8 +1,10 @@
+import * as z from "zod/mini";
+import { parseJson } from "../../shared/json.ts";
+import { once } from "../../shared/once.ts";
 import { retryAfterMs } from "../../shared/retry-after.ts";
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
 import { type ChatDeliveries, type DeliveryEnd, PLATFORM_TITLES } from "../../contract/delivery.ts";
 import type { Problem } from "../../contract/problem.ts";
-import { endIn, outcomeIn } from "../container-answers.ts";
 import type { ActivityEntry, Sandbox } from "../ports.ts";
 import type { AttemptResult, Deliver } from "./dispatcher.ts";
 
@@ -74,4 +76,34 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
     rest = lines.pop() ?? "";
     yield* lines;
   }
+}
+
+const deliveryEnd = once(() =>
+  z.object({
+    index: z.int(),
+    status: z.number(),
+    retryAfter: z.optional(z.nullable(z.string())),
+    body: z.optional(z.unknown()),
+  }),
+);
+const outcome = once(() =>
+  z.object({
+    outcome: z.enum(["answered", "ignored", "failed", "repeated"]),
+    note: z.optional(z.string()),
+    group: z.optional(z.string()),
+    change: z.optional(z.object({ action: z.literal("move"), detail: z.string() })),
+  }),
+);
+
+/** Reads the end of one event of several; `undefined` for a text of another form. */
+function endIn(line: string): DeliveryEnd | undefined {
+  const { data } = deliveryEnd().safeParse(parseJson(line));
+  if (data === undefined) return undefined;
+  const { index, status, retryAfter, body } = data;
+  return { index, status, body, ...(typeof retryAfter === "string" && { retryAfter }) };
+}
+
+/** Reads the result of a delivery; `undefined` for a value of another form. */
+export function outcomeIn(body: unknown): z.infer<ReturnType<typeof outcome>> | undefined {
+  return outcome().safeParse(body).data;
 }

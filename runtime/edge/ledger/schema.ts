@@ -2,7 +2,7 @@ import { StewardError } from "../../contract/errors.ts";
 import { LEDGER_FORMAT } from "../../contract/names.ts";
 import { PLATFORM } from "./listing.ts";
 import type { Sql } from "./sql.ts";
-import { WINDOW } from "./turns.ts";
+import { WINDOW } from "./chats.ts";
 
 /** Schema of a new ledger. A change of it is also a part of {@link migrate}; a test compares the results. */
 const SCHEMA = [

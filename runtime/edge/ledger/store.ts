@@ -1,11 +1,10 @@
 import { parseJson } from "../../shared/json.ts";
 import { deliverySchema, type Delivery, type DeliveryNotice } from "../../contract/delivery.ts";
-import { Chats, chatKeyOf } from "./chats.ts";
+import { Chats, chatKeyOf, Turns, WINDOW, type Turn } from "./chats.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
 import { listEntries } from "./listing.ts";
 import { prepareLedger } from "./schema.ts";
 import type { Row, Sql } from "./sql.ts";
-import { Turns, WINDOW, type Turn } from "./turns.ts";
 import { carriedMessage, matters } from "./versions.ts";
 
 /** End of an entry. */

@@ -1,7 +1,7 @@
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
 import type { Delivery, DeliveryNotice } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/variables.ts";
-import { outcomeIn } from "../container-answers.ts";
+import { outcomeIn } from "./deliver.ts";
 import type { Sandbox } from "../ports.ts";
 import { chatOfDelivery, type Chats, type OutageWord } from "./chats.ts";
 import { type Fetch, messageTo, post } from "./post.ts";

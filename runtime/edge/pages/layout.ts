@@ -1,4 +1,6 @@
 import { html, raw } from "hono/html";
+import type { Problem } from "../../contract/problem.ts";
+import { ROUTES } from "../../contract/routes.ts";
 
 /** Markup whose interpolated values are escaped already. */
 export type Markup = ReturnType<typeof html>;
@@ -139,4 +141,18 @@ export function page(
         ${script === undefined ? "" : raw(`<script type="module">${script}</script>`)}
       </body>
     </html>`;
+}
+
+/** Renders the page that a browser gets in place of a problem document. */
+export function problemPage({ title, detail, fix, code, status }: Problem): Markup {
+  return page(
+    title,
+    html`<h1>${title}</h1>
+      <p>${detail}</p>
+      <aside>
+        <p><strong>Fix:</strong> ${fix}</p>
+      </aside>
+      <p class="soft">${status} <code>${code}</code></p>
+      <p><a class="button" href="${ROUTES.admin.path}">Go to the overview</a></p>`,
+  );
 }

@@ -1,3 +1,4 @@
+import { isResetDue } from "../sessions/context.ts";
 import type { Config } from "../../contract/config/index.ts";
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import { ERRORS, fixOf, reason, type Reason } from "../../contract/errors.ts";
@@ -5,7 +6,6 @@ import type { Log } from "../../shared/log.ts";
 import { rightsOf } from "../admission.ts";
 import { instructions } from "./instructions.ts";
 import { type Model, ModelRefusal } from "../models/model.ts";
-import { isResetDue } from "../sessions/retention.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { Limits } from "./limits.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";

@@ -19,8 +19,8 @@ import { ChatQueues } from "./chat-queues.ts";
 import { Delays } from "./delays.ts";
 import { GONE_TEXT, PRESS_WORDS } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
-import { sendWhole } from "./whole-answer.ts";
 import { dismiss, type Replies } from "./replies.ts";
+import { sendWhole } from "./outgoing.ts";
 
 /**
  * Number of successful events that are remembered. The edge refers to an event only while it is in progress, so a few

@@ -9,11 +9,9 @@ import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import { readMessages, type ReadOptions } from "./attachments.ts";
 import { Draft } from "./draft.ts";
-import type { FirstWords } from "./first-words.ts";
 import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
-import { send } from "./outgoing.ts";
-import { offerWhole } from "./whole-answer.ts";
-import { type DeliveryRecord, type DeliveryRecords, nameOf } from "./records.ts";
+import { send, offerWhole } from "./outgoing.ts";
+import { type DeliveryRecord, type DeliveryRecords, nameOf, type FirstWords } from "./records.ts";
 
 /** Platforms show the typing indicator for 5 s (Telegram) to 10 s (Discord). */
 const REFRESH_MS = 6_000;

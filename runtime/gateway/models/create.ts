@@ -10,10 +10,10 @@ import { operationRequest, type OperationRequest } from "../../contract/service-
 import { credential, isPass, serviceAddress, SERVICES, withoutSlashes } from "../../contract/services.ts";
 import type { Report } from "../contract-report.ts";
 import type { Model } from "./model.ts";
-import { type ModelTimeout, timeoutWith } from "./patience.ts";
 import { ModelRelay, type RelayedModel } from "./relay.ts";
 import { createAnthropicModel, createOpenAiCompatibleModel } from "./providers.ts";
 import type { UsageStore } from "./usage.ts";
+import { type ModelTimeout, timeoutWith } from "./streamed.ts";
 
 /** Dependencies of the models. */
 interface ModelsOptions {

@@ -11,7 +11,6 @@ import {
 import type { Report } from "../contract-report.ts";
 import { toInstructions, toMessages, toTools } from "./prompt.ts";
 import { brokeOff, readProviderError } from "./provider-errors.ts";
-import { Patience, type ModelTimeout } from "./patience.ts";
 import { type Added, createReasoningFilter, type ReasoningFilter } from "./reasoning.ts";
 
 type FinishReason = LanguageModelV4FinishReason["unified"];
@@ -40,7 +39,7 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "repor
   reference: string;
   /** The provider may include a model's reasoning in the text. */
   reasonsInText: boolean;
-  /** Loads the provider's client. Called for each request. */
+  /** Loads the provider's client. Called once, and again after a failure. */
   load(): Promise<LanguageModelV4>;
 }
 
@@ -52,6 +51,14 @@ export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
   // Reasoning may begin without a mark. Only a complete answer without reasoning proves that this model sends none.
   let isPlain = !reasonsInText;
+  let loading: Promise<LanguageModelV4> | undefined;
+  const client = (): Promise<LanguageModelV4> => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
   return {
     answer: async (request) => {
       const patience = new Patience(request.signal, options.timeout);
@@ -59,7 +66,7 @@ export function createStreamedModel(options: StreamedOptions): Model {
         const reasoning = reasonsInText ? createReasoningFilter() : undefined;
         const answer = await stream(
           { request, reference, patience, reasoning, isPlain, report },
-          await load(),
+          await client(),
         );
         isPlain ||= reasoning?.hasEnded === false;
         return answer;
@@ -200,4 +207,55 @@ function whole(
   }
   if (mayBeEmpty) return { text: "", toolCalls };
   throw new ModelTrouble("model_empty", `${reference}: the model's answer was empty.`, { quick: true });
+}
+
+/** Milliseconds for the whole answer, its first word, and between two words. */
+export interface ModelTimeout {
+  totalMs: number;
+  firstChunkMs: number;
+  chunkMs: number;
+}
+
+/** A busy model may pause for a minute between two words, and speak for some. */
+export function timeoutWith(firstChunkMs: number): ModelTimeout {
+  return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
+}
+
+/** A busy model may think for a minute before its first word. */
+const DEFAULT_TIMEOUT = timeoutWith(90_000);
+
+/** Time limit of a model: until its time is up, or the question is called off. */
+export class Patience {
+  /** Aborts when it ends. */
+  readonly signal: AbortSignal;
+  readonly #chunkMs: number;
+  readonly #late = new AbortController();
+  readonly #total: NodeJS.Timeout;
+  #chunk: NodeJS.Timeout;
+  #begun = false;
+
+  constructor(asked: AbortSignal, { totalMs, firstChunkMs, chunkMs }: ModelTimeout = DEFAULT_TIMEOUT) {
+    const end = (): void => this.#late.abort();
+    this.#chunkMs = chunkMs;
+    this.#total = setTimeout(end, totalMs);
+    this.#chunk = setTimeout(end, firstChunkMs);
+    this.signal = AbortSignal.any([asked, this.#late.signal]);
+  }
+
+  /** A piece of the answer came in: the next one has its own time. */
+  renew(): void {
+    if (this.#begun) {
+      this.#chunk.refresh();
+      return;
+    }
+    this.#begun = true;
+    clearTimeout(this.#chunk);
+    this.#chunk = setTimeout(() => this.#late.abort(), this.#chunkMs);
+  }
+
+  /** Nothing is waited for any more. */
+  end(): void {
+    clearTimeout(this.#total);
+    clearTimeout(this.#chunk);
+  }
 }

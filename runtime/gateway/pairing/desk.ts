@@ -9,6 +9,8 @@ import type { PairingStores } from "./store.ts";
 interface PairingDeskOptions {
   stores: PairingStores;
   waiting: WaitingSenders;
+  /** Somebody waits for an approval from now on. */
+  onWaiting(): void;
   log: Log;
 }
 
@@ -25,7 +27,7 @@ export class PairingDesk {
    * code, but the id, by which the operator can let the stranger in.
    */
   ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string {
-    const { stores, waiting, log } = this.#options;
+    const { stores, waiting, onWaiting, log } = this.#options;
     const { platform, sender } = stranger;
     const request = stores(platform).request(sender, meta);
     // The code stays out of the log: it is for the sender and the operator.
@@ -33,7 +35,10 @@ export class PairingDesk {
       platform,
       sender,
     });
-    if (request !== undefined) waiting.add(stranger);
+    if (request !== undefined) {
+      waiting.add(stranger);
+      onWaiting();
+    }
     return pairingText(platform, sender, request?.code);
   }
 }

@@ -25,46 +25,59 @@ export interface ApprovalNoticesOptions {
 }
 
 /**
- * Tells senders that they were approved. The approval comes from another process, by way of the
- * store; it is looked for every second while somebody waits. A sender counts as told once the
- * platform took the message: a crash right behind that repeats it.
+ * Tells senders that they were approved. The approval comes from another process through the store, so the store is read
+ * every second while somebody waits. A sender counts as told once the platform has taken the message; after a crash in
+ * between, the sender is told again.
  */
 export class ApprovalNotices {
   readonly #options: ApprovalNoticesOptions;
   /** Attempts that failed, by platform and sender. */
   readonly #failed = new Map<string, { attempts: number; notBefore: number }>();
   #timer: NodeJS.Timeout | undefined;
-  #looking = Promise.resolve();
+  #looking: Promise<void> | undefined;
+  /** Somebody has begun to wait during a look, which may have missed him. */
+  #again = false;
   #stopped = false;
 
   constructor(options: ApprovalNoticesOptions) {
     this.#options = options;
   }
 
-  /** Looks at once, then every second. */
+  /** Looks at once, then every second while somebody waits. To be called when somebody begins to wait. */
   start(): void {
-    this.#looking = this.#look().finally(() => {
-      if (!this.#stopped) this.#timer = setTimeout(() => this.start(), LOOK_EVERY_MS);
-    });
+    this.#again = true;
+    if (this.#looking !== undefined || this.#stopped) return;
+    clearTimeout(this.#timer);
+    this.#again = false;
+    this.#looking = this.#lookOnce();
   }
 
   /** Ends the looking; a notice that is on its way may go out within `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopped = true;
-    await settledWithin(graceMs, this.#looking);
+    if (this.#looking !== undefined) await settledWithin(graceMs, this.#looking);
+  }
+
+  async #lookOnce(): Promise<void> {
+    const waits = await this.#look();
+    this.#looking = undefined;
+    if (this.#stopped || !(waits || this.#again)) return;
+    this.#timer = setTimeout(() => this.start(), LOOK_EVERY_MS);
   }
 
   // Side by side: a platform that does not answer holds up no other.
-  async #look(): Promise<void> {
-    await Promise.all(platformSchema.options.map((platform) => this.#lookOn(platform)));
+  async #look(): Promise<boolean> {
+    const waits = await Promise.all(platformSchema.options.map((platform) => this.#lookOn(platform)));
+    return waits.includes(true);
   }
 
-  async #lookOn(platform: Platform): Promise<void> {
+  /** @returns true while somebody waits on the platform, or if that cannot be looked up */
+  async #lookOn(platform: Platform): Promise<boolean> {
     const { stores, waiting, log } = this.#options;
     try {
       const senders = waiting.on(platform);
-      if (senders.length === 0) return;
+      if (senders.length === 0) return false;
       // In this order: an approval writes the second list first, so none is missed in between.
       const pending = new Set(
         stores(platform)
@@ -77,8 +90,10 @@ export class ApprovalNotices {
           await this.#tell(sender, stores(platform).granted(sender.sender) ?? "person");
         else if (!pending.has(sender.sender)) waiting.remove(sender);
       }
+      return waiting.on(platform).length > 0;
     } catch (error) {
       log.error("approvals could not be looked up", { platform, error: String(error) });
+      return true;
     }
   }
 

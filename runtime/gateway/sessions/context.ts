@@ -1,7 +1,12 @@
+import type { Config } from "../../contract/config/index.ts";
+import { parseDuration } from "../../contract/duration.ts";
+import { localTime } from "../agent/instructions.ts";
 import type { Sender } from "../../contract/message.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Aside, Speaker } from "../prompt/speaker.ts";
 import { oneLine, speakerText } from "../prompt/text.ts";
+
+const DAY_MS = 24 * 3_600_000;
 
 /** Characters kept of one message, which is only context. */
 const LONGEST_TEXT = 2_000;
@@ -134,4 +139,30 @@ function readFormer(stored: string): Aside[] {
     else asides.at(-1)?.lines.push(line.replace(/^ {4}/, ""));
   }
   return asides.map(({ name, lines }) => ({ speaker: { name }, text: speakerText(lines.join("\n")) }));
+}
+
+/**
+ * Returns true if the session must start over before the present message: the daily reset time has passed since the
+ * last message, or the session was idle for too long. Times are milliseconds since the epoch.
+ */
+export function isResetDue(
+  rules: Config["sessions"]["reset"],
+  lastAt: number | undefined,
+  now: number,
+): boolean {
+  if (lastAt === undefined) return false;
+  const { dailyAt, timezone = "UTC", idle } = rules;
+  if (idle !== undefined && now - lastAt >= (parseDuration(idle) ?? Number.POSITIVE_INFINITY)) return true;
+  if (dailyAt === undefined || now <= lastAt) return false;
+  if (now - lastAt >= 2 * DAY_MS) return true;
+  // Compare local dates, so that a change to daylight saving time needs no special case.
+  return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
+}
+
+/** Returns the local date, where the day begins at `dailyAt`. */
+function dayOf(at: number, dailyAt: string, timeZone: string): string {
+  // This locale formats as YYYY-MM-DD HH:MM.
+  const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");
+  if (time >= dailyAt) return date;
+  return new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,8 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as pause } from "node:timers/promises";
 import type { Config } from "../../contract/config/index.ts";
-import { parseDuration } from "../../contract/duration.ts";
-import { localTime } from "../agent/instructions.ts";
 import type { RetentionNotice } from "../../contract/control.ts";
 import type { Log } from "../../shared/log.ts";
 import { transaction } from "../../process/database.ts";
@@ -222,30 +220,4 @@ export function deleteConversation(database: DatabaseSync, session: string): num
     return 1;
   });
   return messages;
-}
-
-/**
- * Returns true if the session must start over before the present message: the daily reset time has passed since the
- * last message, or the session was idle for too long. Times are milliseconds since the epoch.
- */
-export function isResetDue(
-  rules: Config["sessions"]["reset"],
-  lastAt: number | undefined,
-  now: number,
-): boolean {
-  if (lastAt === undefined) return false;
-  const { dailyAt, timezone = "UTC", idle } = rules;
-  if (idle !== undefined && now - lastAt >= (parseDuration(idle) ?? Number.POSITIVE_INFINITY)) return true;
-  if (dailyAt === undefined || now <= lastAt) return false;
-  if (now - lastAt >= 2 * DAY_MS) return true;
-  // Compare local dates, so that a change to daylight saving time needs no special case.
-  return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
-}
-
-/** Returns the local date, where the day begins at `dailyAt`. */
-function dayOf(at: number, dailyAt: string, timeZone: string): string {
-  // This locale formats as YYYY-MM-DD HH:MM.
-  const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");
-  if (time >= dailyAt) return date;
-  return new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
 }

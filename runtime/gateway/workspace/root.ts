@@ -38,7 +38,8 @@ export interface RootOptions {
   directory: string;
   /** Top-level names that files may not use. */
   reserved: ReadonlySet<string>;
-  history: FileHistory;
+  /** Former versions of its files. */
+  history(): FileHistory;
   quotas: Quotas;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -123,9 +124,10 @@ export class Root {
         bytes: Buffer.byteLength(content) - (before?.length ?? 0),
         entries: place.missing,
       });
-      if (before !== undefined) quotas.keep(id, history, { name: place.name, content: before, at: clock() });
+      if (before !== undefined)
+        quotas.keep(id, history(), { name: place.name, content: before, at: clock() });
       ensureDirectory(path.dirname(place.path));
-      history.noteAuthor(place.name, content, by);
+      history().noteAuthor(place.name, content, by);
       writeFileAtomic(place.path, content);
       return place.name;
     });
@@ -144,7 +146,7 @@ export class Root {
       const before = this.#bytes(place);
       if (before === undefined) throw new StewardError("workspace_file_unknown");
       checkDigest(expected, before);
-      quotas.keep(id, history, { name: place.name, content: before, at: clock() });
+      quotas.keep(id, history(), { name: place.name, content: before, at: clock() });
       rmSync(place.path);
       const folders = this.#removeEmptyFolders(path.dirname(place.path));
       quotas.grow(id, { bytes: -before.length, entries: -1 - folders });
@@ -197,7 +199,7 @@ export class Root {
 
   /** Returns the former versions of a file, newest first. */
   versions(name: string): FileVersion[] {
-    return this.#options.history.versions(this.#locate(name).name);
+    return this.#options.history().versions(this.#locate(name).name);
   }
 
   /** Returns a version's text; `undefined` if there is none of this id. */
@@ -207,7 +209,7 @@ export class Root {
 
   /** Returns a version's bytes; `undefined` if there is none of this id. */
   versionBytes(name: string, id: string): Buffer<ArrayBuffer> | undefined {
-    return this.#options.history.read(this.#locate(name).name, id);
+    return this.#options.history().read(this.#locate(name).name, id);
   }
 
   #locate(name: string): Located {

@@ -76,9 +76,15 @@ export class Workspace {
 
   #root(id: string, folder: string, reserved: ReadonlySet<string>): Root {
     const { home, clock, onChange = () => {} } = this.#options;
-    const history = new FileHistory(join(home, WORKSPACE_FOLDERS.history, id));
-    const directory = join(home, folder);
-    return new Root({ id, directory, reserved, history, quotas: this.#quotas, clock, onChange });
+    return new Root({
+      id,
+      directory: join(home, folder),
+      reserved,
+      history: () => new FileHistory(join(home, WORKSPACE_FOLDERS.history, id)),
+      quotas: this.#quotas,
+      clock,
+      onChange,
+    });
   }
 }
 

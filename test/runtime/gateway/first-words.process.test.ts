@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { FirstWords } from "../../../runtime/gateway/inbox/first-words.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
 import { temporaryDirectory } from "../support/processes.ts";
+import { FirstWords } from "../../../runtime/gateway/inbox/records.ts";
 
 const NOW = 1_795_000_000_000;
 

@@ -6,8 +6,10 @@ import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { channelAccess } from "../../../runtime/shared/channel-access.ts";
 import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
 import { unknownParts as unknownInDiscord } from "../../../runtime/gateway/channels/discord/message.ts";
-import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
-import { unknownParts as unknownInSlack } from "../../../runtime/gateway/channels/slack/message.ts";
+import {
+  readSlackEvent,
+  unknownParts as unknownInSlack,
+} from "../../../runtime/gateway/channels/slack/inbound.ts";
 import { unknownParts as unknownInTelegram } from "../../../runtime/gateway/channels/telegram/message.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
 import { bodyOf, DISCORD, type Fate, isUpdate, SLACK, TELEGRAM } from "../support/message-kinds.ts";

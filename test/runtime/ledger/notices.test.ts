@@ -1,10 +1,10 @@
 import { beforeEach, afterEach, expect, test } from "vitest";
 import type { Delivery, DeliveryNotice } from "../../../runtime/contract/delivery.ts";
-import { Notices } from "../../../runtime/edge/ledger/notices.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { Teller } from "../../../runtime/edge/ledger/tell.ts";
 import { messageEvent } from "../../support/discord.ts";
 import { answered, HOUR, LedgerStage, silent } from "../support/ledger.ts";
+import { Notices } from "../../../runtime/edge/ledger/dispatcher.ts";
 
 const MINUTE = 60_000;
 

@@ -8,9 +8,8 @@ import { splitMarkdown } from "../../../runtime/gateway/markdown/split.ts";
 import { Actions } from "../../../runtime/gateway/actions.ts";
 import { Commands } from "../../../runtime/gateway/commands.ts";
 import { Replies } from "../../../runtime/gateway/inbox/replies.ts";
-import { FirstWords } from "../../../runtime/gateway/inbox/first-words.ts";
 import { Inbox } from "../../../runtime/gateway/inbox/inbox.ts";
-import { DeliveryRecords } from "../../../runtime/gateway/inbox/records.ts";
+import { DeliveryRecords, FirstWords } from "../../../runtime/gateway/inbox/records.ts";
 import { Media } from "../../../runtime/gateway/media/media.ts";
 import { UsageStore } from "../../../runtime/gateway/models/usage.ts";
 import { PairingDesk, WaitingSenders } from "../../../runtime/gateway/pairing/desk.ts";
@@ -93,7 +92,7 @@ export async function deliveriesOver(
         parts,
         actions: new Actions(database, clock),
         admissions: { ask: async () => {}, settle: () => "" },
-        pairing: new PairingDesk({ stores, waiting: new WaitingSenders(database), log }),
+        pairing: new PairingDesk({ stores, waiting: new WaitingSenders(database), onWaiting: () => {}, log }),
         commands: new Commands({ parts, sessions, usage: new UsageStore(database), clock }),
         sessions,
         report: () => {},

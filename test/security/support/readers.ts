@@ -5,9 +5,11 @@ import { networkOf } from "../../../runtime/contract/client.ts";
 import { jsonProblem, repeatedKeys } from "../../../runtime/contract/config/json-text.ts";
 import { shellWord } from "../../../runtime/contract/operator-commands.ts";
 import { formProblem, ownNameProblem } from "../../../runtime/contract/variables.ts";
+import { SERVICE_OPERATIONS } from "../../../runtime/contract/service-operations.ts";
 import {
   isJson,
   parseJsonObject,
+  readBody,
   readJsonBody,
   readJsonText,
   readText,
@@ -30,7 +32,7 @@ import {
   unknownSenderText,
 } from "../../../runtime/shared/channel-access.ts";
 import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
-import { sessionOf } from "../../../runtime/gateway/channels/channel.ts";
+import { sessionOf, unknownFields } from "../../../runtime/gateway/channels/channel.ts";
 import { readDiscordEvent } from "../../../runtime/gateway/channels/discord/inbound.ts";
 import {
   readFile as readDiscordFile,
@@ -40,8 +42,12 @@ import {
   senderOf,
 } from "../../../runtime/gateway/channels/discord/message.ts";
 import { attachmentKind, fetchFile } from "../../../runtime/gateway/channels/files.ts";
-import { unknownFields } from "../../../runtime/gateway/channels/payload.ts";
-import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
+import {
+  readSlackEvent,
+  readFiles,
+  readShared,
+  readWords,
+} from "../../../runtime/gateway/channels/slack/inbound.ts";
 import {
   mentionsUser,
   readSlackText,
@@ -56,7 +62,6 @@ import {
   readText as readTelegramText,
   writtenOut,
 } from "../../../runtime/gateway/channels/telegram/addressed.ts";
-import { readFiles, readShared, readWords } from "../../../runtime/gateway/channels/slack/message.ts";
 import { passedOn, personOf, readAnswered } from "../../../runtime/gateway/channels/telegram/references.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
 import { createRedaction } from "../../../runtime/gateway/replay/redact.ts";
@@ -245,6 +250,12 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "edge/admission/body.ts": {
     isJson,
     parseJsonObject: (text) => caught((async () => parseJsonObject(text))()),
+    readBody: async (text) => {
+      const operation = SERVICE_OPERATIONS["slack/chat.postMessage"];
+      const fields = { channel: "C1", text, unfurl_links: "false", unfurl_media: "false" };
+      await caught(readBody(posted(String(new URLSearchParams(fields))), operation));
+      await caught(readBody(posted(text), operation));
+    },
     readJsonBody: (text) => caught(readJsonBody(posted(text))),
     readJsonText: (text) => caught(readJsonText(posted(text))),
     readText: (text) => caught(readText(posted(text))),
@@ -297,7 +308,11 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
       textOfBlocks(nested(text, 190));
     },
   },
-  "gateway/channels/channel.ts": { sessionOf: (text) => sessionOf("slack", { chat: text }) },
+  "gateway/channels/channel.ts": {
+    sessionOf: (text) => sessionOf("slack", { chat: text }),
+    unknownFields: (text) =>
+      unknownFields(Object.fromEntries(pieces(text).map((one) => [one, 1])), "x", { read: {}, left: [] }),
+  },
   "gateway/channels/discord/inbound.ts": { readDiscordEvent: discord },
   "gateway/channels/discord/message.ts": {
     readFile: (text) => discordMessage(text).attachments.map(readDiscordFile),
@@ -328,19 +343,6 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
       slack({ text: "", blocks: [{ type: "section", text: { type: "mrkdwn", text } }] });
       slack({ type: "message", text });
     },
-  },
-  "gateway/channels/slack/mrkdwn.ts": {
-    mentionsUser: (text) => mentionsUser(text, "U1"),
-    readSlackText,
-    splitForSlack: (text) => splitForSlack(text.slice(0, 30_000), 4_000, true),
-    withoutMention: (text) => [withoutMention(text, "U1"), withoutMention(text, undefined)],
-    writeMrkdwn,
-  },
-  "gateway/channels/payload.ts": {
-    unknownFields: (text) =>
-      unknownFields(Object.fromEntries(pieces(text).map((one) => [one, 1])), "x", { read: {}, left: [] }),
-  },
-  "gateway/channels/slack/message.ts": {
     readFiles: (text) => readFiles(pieces(text).map((name) => ({ id: "1", name }))),
     readShared: (text) => {
       readShared([{ is_share: true, text }]);
@@ -351,6 +353,13 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
         { type: "message", text, files: [{ id: "1", mode: "snippet", preview: text }] },
         (said) => said,
       ),
+  },
+  "gateway/channels/slack/mrkdwn.ts": {
+    mentionsUser: (text) => mentionsUser(text, "U1"),
+    readSlackText,
+    splitForSlack: (text) => splitForSlack(text.slice(0, 30_000), 4_000, true),
+    withoutMention: (text) => [withoutMention(text, "U1"), withoutMention(text, undefined)],
+    writeMrkdwn,
   },
   "gateway/channels/telegram/references.ts": {
     personOf: (text) => personOf({ id: 1, first_name: text, username: text }),

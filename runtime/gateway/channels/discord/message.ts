@@ -1,8 +1,8 @@
 import type { Attachment, Reference, Sender } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import { attachmentKind } from "../files.ts";
-import { maybe, unknownFields } from "../payload.ts";
 import { remark } from "../../prompt/text.ts";
+import { maybe, unknownFields } from "../channel.ts";
 
 /**
  * The parts of commands and messages that are read. Unknown fields are accepted, since Discord adds new ones at any

@@ -8,13 +8,11 @@ import { operationRequest, type OperationRequest } from "../../../contract/servi
 import { directAddress, isPass, serviceAddress } from "../../../contract/services.ts";
 import { isRecord } from "../../../shared/json.ts";
 import { openSlackFile } from "../../../shared/slack-file.ts";
-import type { Channel } from "../channel.ts";
+import { type Channel, OutgoingHealth } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { readFileBody } from "../files.ts";
-import { OutgoingHealth } from "../outgoing-health.ts";
-import { readSlackEvent } from "./inbound.ts";
+import { readSlackEvent, unknownParts } from "./inbound.ts";
 import { splitForSlack } from "./mrkdwn.ts";
-import { unknownParts } from "./message.ts";
 import { createSlackSender, LARGEST_FILE } from "./outbound.ts";
 
 /** Dependencies of the Slack channel. */

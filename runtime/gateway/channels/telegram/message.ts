@@ -1,7 +1,7 @@
 import type { Attachment } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
-import { maybe, unknownFields } from "../payload.ts";
+import { maybe, unknownFields } from "../channel.ts";
 
 /**
  * The parts of an update that are read. Unknown fields are accepted, since Telegram adds new ones at any time.

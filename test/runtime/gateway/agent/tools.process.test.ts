@@ -7,7 +7,7 @@ import { isPublicAddress } from "../../../../runtime/process/addresses.ts";
 import { webFetchTool } from "../../../../runtime/gateway/agent/tools/web-fetch.ts";
 import type { ToolContext } from "../../../../runtime/gateway/agent/tools/tool.ts";
 import { Workspace } from "../../../../runtime/gateway/workspace/workspace.ts";
-import { isResetDue } from "../../../../runtime/gateway/sessions/retention.ts";
+import { isResetDue } from "../../../../runtime/gateway/sessions/context.ts";
 import { agentBench, calls, question } from "../../support/agent.ts";
 import { temporaryDirectory } from "../../support/processes.ts";
 
