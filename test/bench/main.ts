@@ -11,6 +11,7 @@ import { benchFleet } from "./edge/fleet.ts";
 import { benchNeighbour, benchTenants } from "./edge/tenants.ts";
 import { benchWeight } from "./edge/weight.ts";
 import { benchWorkerEdge } from "./edge/worker.ts";
+import { benchFiles } from "./files.ts";
 import { benchFlood } from "./flood.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHost } from "./host.ts";
@@ -44,6 +45,7 @@ const parts: Record<Part, () => Promise<Figure[]>> = {
   start: () => benchStart(options, folder),
   commands: () => benchCommands(options),
   messages: () => benchMessages(options),
+  files: () => benchFiles(options),
   flood: () => benchFlood(options),
   broker: () => benchBroker(options),
   memory: () => benchMemory(options),

@@ -8,6 +8,7 @@ const PARTS = [
   "start",
   "commands",
   "messages",
+  "files",
   "flood",
   "broker",
   "memory",

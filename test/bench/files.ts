@@ -1,0 +1,120 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePorts } from "../../rehearsal/ports.ts";
+import { mention } from "../../rehearsal/standins/slack.ts";
+import { figure, type Figure } from "../support/measure.ts";
+import type { RunOptions } from "./run.ts";
+import { emptyHome } from "./start.ts";
+
+const READY_MS = 60_000;
+/** Time until what follows an answer has run. */
+const AFTER_MS = 1_000;
+/** The rooms that a message passes through; the others are what these stand on. */
+const ROOM = /\/runtime\/((?:edge|gateway)\/.+\.ts)$/;
+
+interface FunctionCoverage {
+  ranges: { startOffset: number; count: number }[];
+}
+interface Coverage {
+  result: { url: string; functions: FunctionCoverage[] }[];
+}
+
+/**
+ * Files of the edge and the gateway of which something runs for one warm Slack message on a host, its answer included.
+ * Counted by V8's precise coverage of the service and its gateway, which run from their sources.
+ */
+export async function benchFiles({ surroundings, runs, folder }: RunOptions): Promise<Figure[]> {
+  const counts: number[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const home = await emptyHome(join(folder, `files${run}`));
+    counts.push((await filesOfMessage(surroundings, home)).size);
+  }
+  return [figure("files that run for one warm message", "count", counts, 60)];
+}
+
+async function filesOfMessage(
+  { slack, environment }: RunOptions["surroundings"],
+  home: string,
+): Promise<Set<string>> {
+  const [gatewayPort, supervisorPort, port] = await freePorts(3);
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../runtime/host/main.ts")], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      STEWARD_HOME: join(home, "data"),
+      ...environment,
+      GATEWAY_PORT: String(gatewayPort),
+      SUPERVISOR_PORT: String(supervisorPort),
+      PORT: String(port),
+      NODE_OPTIONS: "--inspect=127.0.0.1:0",
+    },
+  });
+  const inspectors = new Set<string>();
+  for (const output of [child.stdout, child.stderr]) {
+    output.on("data", (data: Buffer) => {
+      for (const [address] of String(data).matchAll(/ws:\/\/[\w.:/-]+/g)) inspectors.add(address);
+    });
+  }
+  const url = `http://127.0.0.1:${port}`;
+  const say = async (text: string): Promise<void> => {
+    await fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat: "C1" })) });
+    await slack.waitFor((message) => message.text.includes(text), READY_MS);
+    await sleep(AFTER_MS);
+  };
+  try {
+    await untilReady(url);
+    await say("the first message");
+    await say("the second message");
+    const sessions = await Promise.all([...inspectors].map(openInspector));
+    await Promise.all(sessions.map((ask) => ask("Profiler.enable")));
+    const precisely = { callCount: true, detailed: false };
+    await Promise.all(sessions.map((ask) => ask("Profiler.startPreciseCoverage", precisely)));
+    // What is taken is counted from zero again.
+    await Promise.all(sessions.map((ask) => ask("Profiler.takePreciseCoverage")));
+    await say("the message that counts");
+    const taken = await Promise.all(sessions.map((ask) => ask("Profiler.takePreciseCoverage")));
+    return new Set(taken.flatMap((coverage) => filesIn(coverage as Coverage)));
+  } finally {
+    child.kill();
+  }
+}
+
+function filesIn({ result }: Coverage): string[] {
+  return result.flatMap(({ url, functions }) => {
+    // A function that begins at 0 is the module itself.
+    const ran = functions.some(({ ranges: [whole] }) => whole && whole.count > 0 && whole.startOffset > 0);
+    const [, file] = ROOM.exec(url) ?? [];
+    return ran && file !== undefined ? [file] : [];
+  });
+}
+
+async function untilReady(url: string): Promise<void> {
+  const end = performance.now() + READY_MS;
+  for (;;) {
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    await answer?.body?.cancel();
+    if (answer?.ok) return;
+    if (performance.now() > end) throw new Error("the service is not ready");
+    await sleep(100);
+  }
+}
+
+/** Opens an inspector: https://chromedevtools.github.io/devtools-protocol/v8/Profiler/ */
+async function openInspector(address: string) {
+  const socket = new WebSocket(address);
+  const waiting = new Map<number, (result: unknown) => void>();
+  socket.addEventListener("message", ({ data }) => {
+    const { id, result } = JSON.parse(String(data)) as { id: number; result: unknown };
+    waiting.get(id)?.(result);
+  });
+  await new Promise((resolve) => socket.addEventListener("open", resolve));
+  let last = 0;
+  return (method: string, params = {}): Promise<unknown> =>
+    new Promise((resolve) => {
+      last += 1;
+      waiting.set(last, resolve);
+      socket.send(JSON.stringify({ id: last, method, params }));
+    });
+}
