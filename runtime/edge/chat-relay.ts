@@ -3,7 +3,7 @@ import { parseJson } from "../shared/json.ts";
 import { closeSocket, joinSockets, type PageSocket } from "./page-sockets.ts";
 
 interface Page {
-  /** Id that the page has given; known to be its own once the gateway has accepted the device. */
+  /** Id of the first message. The gateway accepts a page only if it has proven that the id is its own. */
   deviceId?: string | undefined;
   page: PageSocket;
   gateway: PageSocket;
@@ -51,7 +51,7 @@ export class ChatRelay {
     joinSockets(page, gateway, {
       onPage: (data) => {
         if (one.welcome) onUse();
-        else one.deviceId = deviceIn(String(data)) ?? one.deviceId;
+        else one.deviceId ??= deviceIn(String(data));
       },
       onGateway: (data) => {
         const wasWelcome = one.welcome;

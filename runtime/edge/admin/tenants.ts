@@ -88,23 +88,24 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
       tenants === undefined
         ? html`<p class="soft">One sandbox serves every chat: <code>steward:tenancy</code> is shared.</p>`
         : html`${choice("", "Show the deployment")} ${renewal && update(renewal)}
-          ${
-            shown.length === 0
-              ? html`<p class="soft">No chat has written yet. A chat appears here when it is let in.</p>`
-              : dataTable({
-                  label: "Chats",
-                  columns: [
-                    "Chat",
-                    "State",
-                    "Last used",
-                    { number: "Answered" },
-                    { number: "Open" },
-                    { unseen: "Choice" },
-                  ],
-                  rows: shown.map((tenant) => tenantRow(tenant, clock())),
-                })
-          }
-          ${more === undefined ? "" : html`<p><a href="${ROUTES.tenantsPage.path}?after=${more}">More</a></p>`}`;
+            ${
+              shown.length === 0
+                ? html`<p class="soft">No chat has written yet. A chat appears here when it is let in.</p>`
+                : dataTable({
+                    label: "Chats",
+                    columns: [
+                      "Chat",
+                      "State",
+                      "Last used",
+                      { number: "Answered" },
+                      { number: "Open" },
+                      { unseen: "Choice" },
+                    ],
+                    rows: shown.map((tenant) => tenantRow(tenant, clock())),
+                  })
+            }
+            <p class="soft">Each chat reports its state and counts once a minute while it is in use.</p>
+            ${more === undefined ? "" : html`<p><a href="${ROUTES.tenantsPage.path}?after=${more}">More</a></p>`}`;
     return adminPage(context, { title: "Chats" }, content);
   };
 }

@@ -64,20 +64,19 @@ export function chatKeyOf({ platform, conversation }: Delivery): string {
   return `${platform}:${conversation}`;
 }
 
-/** Entries of one chat that may be under way at the same time: its first open ones. */
+/** Entries of one chat that may be delivered at the same time: its first open ones. */
 export const WINDOW = 20;
 
-/** Of a chat, the entry whose turn it is. */
+/** The entry of a chat whose turn it is. */
 export interface Turn {
   chatKey: string;
   seq: number;
 }
 
 /**
- * Whose turn it is, one row a chat (the column `conversation` holds the chat key): its first open entry
- * that is not being delivered, while that one is among the first {@link WINDOW} open ones. All before it
- * are under way, so a chat stays in order. Kept apart from the entries, so that what waits costs nothing
- * to pass over.
+ * The chats' turns, one row per chat (the column `conversation` holds the chat key): the first open entry that is not
+ * being delivered, if it is among the first {@link WINDOW} open ones. All entries before it are being delivered, so a chat
+ * stays in order. They are not part of the entries' table, so entries that wait cost nothing.
  */
 export class Turns {
   readonly #sql: Sql;
@@ -113,7 +112,7 @@ export class Turns {
     );
   }
 
-  /** Tells if the turn of any chat is due. */
+  /** Returns true if the turn of any chat is due. */
   isDue(now: number): boolean {
     const [row] = this.#sql.all(
       `SELECT EXISTS (SELECT 1 FROM ledger_turns WHERE follows = 0 AND next_at <= ?1)
@@ -124,8 +123,8 @@ export class Turns {
   }
 
   /**
-   * Returns up to `limit` turns that are due, longest due first, without the chats in `except`. With `follows`: those
-   * behind entries under way, otherwise those that lead their chat.
+   * Returns up to `limit` turns that are due, the longest due first, without the chats in `except`. With `follows`, those
+   * behind entries that are being delivered; otherwise those that are first in their chat.
    */
   due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): Turn[] {
     const rows = this.#sql.all(
@@ -141,13 +140,13 @@ export class Turns {
       .slice(0, limit);
   }
 
-  /** The entry whose turn it is in a chat: `undefined` where all that may be are under way. */
+  /** Returns the entry whose turn it is in a chat; `undefined` if as many as allowed are being delivered. */
   of(chatKey: string): number | undefined {
     const [row] = this.#sql.all("SELECT seq FROM ledger_turns WHERE conversation = ?", chatKey);
     return row === undefined ? undefined : Number(row["seq"]);
   }
 
-  /** Returns when the next turn behind `after` falls due, `undefined` where there is none. */
+  /** Returns the time of the next turn that is due after `after`; `undefined` if there is none. */
   next(after: number): number | undefined {
     // One look-up each: the index is ordered by it first.
     const [row] = this.#sql.all(

@@ -44,7 +44,7 @@ export interface DispatcherOptions {
   deliver: Deliver;
   /** Tells the chat of an event that is given up without an answer. */
   tell: Tell;
-  /** Asks to be run again at this time (milliseconds since the epoch) or sooner; each run asks again. */
+  /** Requests the next run at this time or sooner, in milliseconds since the epoch. Each run requests another. */
   wakeAt(time: number): void;
   clock: Clock;
   /** A number from 0 up to 1. */
@@ -233,7 +233,7 @@ export class Dispatcher {
   }
 }
 
-/** At one look; more follow with the next. */
+/** Notices of one run. More follow with the next run. */
 const BATCH = 20;
 const LOOK_AGAIN_MS = 1_000;
 
@@ -254,7 +254,7 @@ export interface NoticesOptions {
   log: Log;
 }
 
-/** Tells chats whose messages wait that they were not forgotten: each message once. */
+/** Tells chats that their messages wait, once for each message. */
 export class Notices {
   readonly #options: NoticesOptions;
 
@@ -262,14 +262,14 @@ export class Notices {
     this.#options = options;
   }
 
-  /** Tells of what has waited long enough. Returns at once. */
+  /** Sends the notices that are due, without waiting for the platforms. */
   run(): void {
     const { store, tell, wakeAt, clock, log } = this.#options;
     const now = clock();
     try {
       const due = store.nextNotice();
       if (due === undefined) return;
-      // With each event that comes: a transaction only if there is somebody to tell.
+      // This runs with every event, so there is a transaction only if somebody is to be told.
       for (const { delivery, notice } of due <= now ? store.takeNotices(now, BATCH) : []) {
         void tell(delivery, notice, store.chats).catch((error: unknown) =>
           log.warn("a chat was not told that it waits", { id: delivery.id, error: String(error) }),
@@ -278,7 +278,7 @@ export class Notices {
       const next = due <= now ? store.nextNotice() : due;
       if (next !== undefined) wakeAt(Math.max(next, now + LOOK_AGAIN_MS));
     } catch (error) {
-      // A full disk: nothing is told twice because of it, and later is soon enough.
+      // The disk is full, for example. The next run tells them.
       log.error("the ledger cannot be looked through for waiting chats", { error: String(error) });
     }
   }

@@ -116,27 +116,27 @@ export function sessionOf(platform: string, { chat }: Pick<ReplyTarget, "chat">)
   return `${platform}:${chat}`;
 }
 
-/** Dependencies of a channel's standing. */
+/** Dependencies of {@link OutgoingHealth}. */
 export interface OutgoingHealthOptions {
   platform: Platform;
-  /** Returns what an error of the platform means. Default: it is one of ours already. */
+  /** Maps an error of the platform to one of ours. Default: it is one of ours. */
   read?(error: unknown): unknown;
   log: Log;
 }
 
-/** Standing of a platform towards what goes out: the last failure, until something is taken again. */
+/** Health of a platform for outgoing requests: the last failure, until a request succeeds. */
 export class OutgoingHealth {
   readonly #options: OutgoingHealthOptions;
   #failure: Reason | undefined;
   #answered = false;
-  /** The failure is one that a probe has found, and a later probe may find to be over. */
+  /** A probe has found the failure, so a later probe may end it. */
   #probed = false;
 
   constructor(options: OutgoingHealthOptions) {
     this.#options = options;
   }
 
-  /** Runs what goes out, and keeps how it went. Rejects with what the platform's error means. */
+  /** Sends something, and records the result. Rejects with the mapped error. */
   async out<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
@@ -148,7 +148,7 @@ export class OutgoingHealth {
     }
   }
 
-  /** Asks the platform about the credentials. Never rejects; a failure of what goes out is not ended by it. */
+  /** Asks the platform about the credentials. Never rejects. Success does not end a failure of another request. */
   async probe(ask: () => Promise<unknown>): Promise<void> {
     try {
       await ask();
@@ -161,7 +161,7 @@ export class OutgoingHealth {
     }
   }
 
-  /** Keeps a failure, and gives what it means. What one chat refuses says nothing about the channel. */
+  /** Records a failure, and returns the mapped error. The refusal of one chat is no failure of the channel. */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;
     const told = read?.(error) ?? error;
@@ -173,7 +173,7 @@ export class OutgoingHealth {
     return told;
   }
 
-  /** The channel's health, judging by outgoing requests, and by what is known of what comes in. */
+  /** Returns the channel's health from outgoing requests, and from what is known of incoming ones. */
   health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
     const why = this.#failure ?? incoming.reason;
@@ -183,8 +183,8 @@ export class OutgoingHealth {
 }
 
 /**
- * Fields of a part of a payload. `read`: a schema's; `left`: documented, and left out on purpose. All others are
- * unknown to this version.
+ * Known fields of a part of a payload. `read`: those of a schema. `left`: documented, and left out on purpose. All others
+ * are unknown to this version.
  */
 interface Fields {
   read: Readonly<Record<string, unknown>>;
@@ -201,7 +201,7 @@ export function unknownFields(part: unknown, name: string, { read, left }: Field
 }
 
 /**
- * A part that a platform's message may have. One that is `null`, or of another form than the documented one, is left out,
- * and the rest is read: a change of a platform's loses no text.
+ * An optional part of a platform's message. A part that is `null` or has another form than documented is left out, and the
+ * rest is read, so that a platform's change loses no text.
  */
 export const maybe = <T extends core.$ZodType>(part: T) => recovered(optional(part), undefined);

@@ -190,22 +190,22 @@ export function nameOf({ platform, id }: Key): string {
   return `${platform} ${id}`;
 }
 
-/** Upper bounds of the classes in seconds, as Prometheus has them; the last one is without a bound. */
+/** Upper bounds of the buckets in seconds, as in a Prometheus histogram. The last has no bound. */
 const BOUNDS = [1, 2, 5, 10, 30, 60, 120, 300, Number.POSITIVE_INFINITY] as const;
-/** The promise, with a few seconds for the platform. */
+/** The promised time, and a few seconds for the platform. */
 const LATE_SECONDS = 65;
-/** Messages that wait at the same time and are remembered. */
+/** Messages that are remembered while they wait. */
 const MOST_WAITING = 10_000;
 
 /**
- * Measures how long messages wait until their chat reads a first word of the answer, or a notice in its place. What was
- * counted outlives the process; the table is no part of the schema's versions, so that an older version ignores it.
+ * Measures how long messages wait until their chat gets the first word of the answer, or a notice. The counts outlive the
+ * process. Their table is not part of the schema's versions, so an older version ignores it.
  */
 export class FirstWords {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
   readonly #all: StatementSync;
-  /** Times at which the messages came that have read nothing yet, by `<platform> <id>`. */
+  /** Times of arrival of the messages without a word so far, by `<platform> <id>`. */
   readonly #waiting = new Map<string, number>();
   #lateAt: number | undefined;
 
@@ -222,12 +222,12 @@ export class FirstWords {
     this.#all = database.prepare("SELECT bound, count, seconds FROM first_words");
   }
 
-  /** A message has come, `at` milliseconds since the epoch, whose chat has read nothing of its answer. */
+  /** A message has come, `at` milliseconds since the epoch, and nothing of its answer was sent. */
   wait(key: string, at: number): void {
     if (this.#waiting.size < MOST_WAITING) this.#waiting.set(key, at);
   }
 
-  /** Its chat has read something now. Counts once a message. */
+  /** Something was sent to its chat. Counts once for each message. */
   heard(key: string, now: number): void {
     const at = this.#waiting.get(key);
     if (at === undefined) return;
@@ -238,7 +238,7 @@ export class FirstWords {
     lightTransaction(this.#database, () => this.#add.run(String(bound), seconds));
   }
 
-  /** It ended, or came back, without a word. */
+  /** It ended without a word, or will be delivered again. */
   forget(key: string): void {
     this.#waiting.delete(key);
   }

@@ -196,9 +196,9 @@ function trackText({ onText }: ModelRequest) {
   };
 }
 
-/** Longest pause after a failure that only a person can mend, who should not have to wait for it then. */
+/** Longest pause after a failure that only a person can fix. Afterwards the person should not have to wait. */
 const LONGEST_REFUSAL_REST_MS = 60_000;
-/** Longer waits are not slept through: the next model is asked, or the edge keeps the message. */
+/** Longest wait for a model. With a longer one, the next model is asked, or the edge keeps the message. */
 export const LONGEST_WAIT_MS = 2_000;
 const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_key_invalid",
@@ -206,15 +206,14 @@ const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_quota_exhausted",
 ]);
 
-/** Tells whether a refusal is about the model, so that another one may well answer. */
+/** Returns true for a refusal that is about the model, so that another one may answer. */
 export function concernsModel({ code }: ModelRefusal): boolean {
   return REFUSED.has(code);
 }
 
 /**
- * Availability of a model. `resting`: it failed a short while ago, so it comes last, but nobody
- * knows whether it would fail again: where no other is left, it is asked, once. `closed`: the provider
- * said until when it will not answer.
+ * Availability of a model. `resting`: it failed a short time ago, so it is asked last, and only once. `closed`: the
+ * provider has said until when it will not answer.
  */
 export type Availability = "open" | "resting" | "closed";
 
@@ -226,12 +225,12 @@ export class ModelState {
   #closed = false;
   #changedAt = 0;
 
-  /** Until when it is left alone; in the past where it is not. */
+  /** Time until which it is not asked, in milliseconds since the epoch. In the past if it may be asked. */
   get until(): number {
     return this.#until;
   }
 
-  /** Why it failed last, where it did. */
+  /** Reason of the last failure; `undefined` after a success. */
   get failure(): Reason | undefined {
     return this.#failure;
   }
@@ -241,14 +240,14 @@ export class ModelState {
     return this.#closed ? "closed" : "resting";
   }
 
-  /** It answered a question that was asked at `askedAt`. What failed since counts more. */
+  /** It answered a question that was asked at `askedAt`. A later failure counts more. */
   answered(askedAt: number, now: number): void {
     if (this.#failure !== undefined && this.#changedAt > askedAt) return;
     this.#changedAt = now;
     this.#recover();
   }
 
-  /** It failed and is left alone: as long as it asked for, else for `restMs`. */
+  /** It failed, and is not asked for the time that it requested, or else for `restMs`. */
   failed(error: ModelTrouble | ModelRefusal, now: number, restMs: number): void {
     this.#changedAt = now;
     this.#failure = error.reason;
@@ -259,9 +258,9 @@ export class ModelState {
   }
 
   /**
-   * Returns what the provider said of the model without a question, asked at `askedAt`; what a question came to
-   * since counts more. A good word ends a refusal, which a person has mended then; it says nothing of a
-   * rate limit or an overload. A bad one is only shown: the provider's list may be wrong.
+   * Records the provider's answer to a probe of `askedAt`, which is no question to the model. The result of a later question
+   * counts more. Success ends a refusal, which a person has fixed, but no rate limit or overload. A problem is only shown,
+   * since the provider's list of models may be wrong.
    */
   probed(problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     if (this.#changedAt >= askedAt) return;

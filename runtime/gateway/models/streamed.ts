@@ -209,14 +209,14 @@ function whole(
   throw new ModelTrouble("model_empty", `${reference}: the model's answer was empty.`, { quick: true });
 }
 
-/** Milliseconds for the whole answer, its first word, and between two words. */
+/** Time limits for the whole answer, for its first word, and between two words, in milliseconds. */
 export interface ModelTimeout {
   totalMs: number;
   firstChunkMs: number;
   chunkMs: number;
 }
 
-/** A busy model may pause for a minute between two words, and speak for some. */
+/** A busy model may pause for a minute between two words, and take some minutes for all of them. */
 export function timeoutWith(firstChunkMs: number): ModelTimeout {
   return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
 }
@@ -224,9 +224,8 @@ export function timeoutWith(firstChunkMs: number): ModelTimeout {
 /** A busy model may think for a minute before its first word. */
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
-/** Time limit of a model: until its time is up, or the question is called off. */
+/** Time limits of one question to a model. The signal aborts when one is exceeded, or the question is cancelled. */
 export class Patience {
-  /** Aborts when it ends. */
   readonly signal: AbortSignal;
   readonly #chunkMs: number;
   readonly #late = new AbortController();
@@ -242,7 +241,7 @@ export class Patience {
     this.signal = AbortSignal.any([asked, this.#late.signal]);
   }
 
-  /** A piece of the answer came in: the next one has its own time. */
+  /** A piece of the answer has come. The time for the next one begins. */
   renew(): void {
     if (this.#begun) {
       this.#chunk.refresh();
@@ -253,7 +252,7 @@ export class Patience {
     this.#chunk = setTimeout(() => this.#late.abort(), this.#chunkMs);
   }
 
-  /** Nothing is waited for any more. */
+  /** The answer is complete, or nobody waits for it. */
   end(): void {
     clearTimeout(this.#total);
     clearTimeout(this.#chunk);
