@@ -155,7 +155,7 @@ export async function askToContinue(context: Context, method: "get" | "post" = "
   return context.html(continuePage(`${pathname}${search}`, method));
 }
 
-/** Returns the client that a request without an identity is counted for; the same for all whose address is not known. */
+/** Returns the client whose rate limit applies to a request without an identity. Unknown addresses share one. */
 export function clientOf(context: Context): string {
   // Without bindings, as in a test, Hono passes no environment.
   const address: unknown = context.env?.clientAddress;

@@ -1,10 +1,13 @@
 import { CHAT_CLOSE, type ToPage } from "../contract/chat.ts";
+import { helloForm } from "../shared/device-door.ts";
 import { parseJson } from "../shared/json.ts";
 import { closeSocket, joinSockets, type PageSocket } from "./page-sockets.ts";
 
 interface Page {
-  /** Id of the first message. The gateway accepts a page only if it has proven that the id is its own. */
+  /** Device id that the page's first message claims. It is proven once `welcome` is true. */
   deviceId?: string | undefined;
+  /** The page has sent nothing. */
+  isNew: boolean;
   page: PageSocket;
   gateway: PageSocket;
   /** The gateway has accepted the device: its messages count as use from now on. */
@@ -17,13 +20,12 @@ interface Page {
 interface ChatRelayOptions {
   /** A paired device is in use. */
   onUse(): void;
-  /** The gateway has accepted a device that has proven its key, or has refused one whose access was revoked. */
+  /** The gateway has let a proven device in, or has closed its socket because its access was revoked. */
   onDevice?(deviceId: string, isLetIn: boolean): void;
 }
 
-/** Longest first message of a page, in characters; no other message names the device. */
+/** Longest first message, in characters. A longer one is not parsed. */
 const LONGEST_HELLO = 1_000;
-const DEVICE_ID = /^[0-9a-f]{64}$/;
 
 /**
  * Joins the chat pages' sockets with the gateway's, frame by frame. Passing the gateway's socket straight through would
@@ -46,12 +48,13 @@ export class ChatRelay {
   /** Joins a page with its gateway. */
   join(page: PageSocket, gateway: PageSocket): void {
     const { onUse, onDevice } = this.#options;
-    const one: Page = { page, gateway, welcome: false, running: new Set() };
+    const one: Page = { page, gateway, isNew: true, welcome: false, running: new Set() };
     this.#pages.add(one);
     joinSockets(page, gateway, {
       onPage: (data) => {
+        if (one.isNew) one.deviceId = deviceIn(String(data));
+        one.isNew = false;
         if (one.welcome) onUse();
-        else one.deviceId ??= deviceIn(String(data));
       },
       onGateway: (data) => {
         const wasWelcome = one.welcome;
@@ -76,14 +79,13 @@ export class ChatRelay {
   }
 }
 
-/** Returns the device that a page's first message names; `undefined` for any other message. */
+/** Returns the device id in a `hello`; `undefined` for any other text. */
 function deviceIn(text: string): string | undefined {
   if (text.length > LONGEST_HELLO) return undefined;
-  const { deviceId } = Object(parseJson(text)) as { deviceId?: unknown };
-  return typeof deviceId === "string" && DEVICE_ID.test(deviceId) ? deviceId : undefined;
+  return helloForm().safeParse(parseJson(text)).data?.deviceId;
 }
 
-/** Notes what a message of the gateway says about the page. */
+/** Updates a page's state from a message of its gateway. */
 function follow(one: Page, message: Partial<ToPage>): void {
   if (message.type === "welcome") {
     one.welcome = true;

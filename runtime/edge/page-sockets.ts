@@ -19,7 +19,7 @@ export function sendOn(socket: PageSocket, data: unknown): void {
   if (socket.readyState === OPEN) socket.send(String(data));
 }
 
-/** Closes a socket. Some codes cannot be sent: they mean that the other end was lost, and its page may reconnect. */
+/** Closes a socket. A code that cannot be sent, such as 1006, becomes `restart`, so that the page reconnects. */
 export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void {
   const sent = code >= 1000 && ![1004, 1005, 1006, 1015].includes(code);
   try {
@@ -33,13 +33,13 @@ export function closeSocket(socket: PageSocket, code = 1006, reason = ""): void 
 interface Passing {
   onPage?(data: unknown): void;
   onGateway?(data: unknown): void;
-  /** One of them has ended, with this code. */
+  /** Either socket has closed; `code` is that of the gateway's end. */
   onEnd?(code: number | undefined): void;
 }
 
-/** Passes each message of a page's socket on to its gateway's and the other way, and the end of one to the other. */
+/** Forwards messages and the close between a page's socket and its gateway's, in both directions. */
 export function joinSockets(page: PageSocket, gateway: PageSocket, told: Passing = {}): void {
-  // The page was closed while its gateway was sought.
+  // The page closed while the gateway started.
   if (page.readyState > OPEN) return closeSocket(gateway, 1001);
   page.addEventListener("message", ({ data }) => {
     told.onPage?.(data);
@@ -54,7 +54,7 @@ export function joinSockets(page: PageSocket, gateway: PageSocket, told: Passing
     [gateway, page],
   ] as const) {
     const end = ({ code, reason }: { code?: number | undefined; reason?: string | undefined }): void => {
-      told.onEnd?.(code);
+      told.onEnd?.(from === gateway ? code : undefined);
       closeSocket(to, code, reason);
     };
     from.addEventListener("close", end);

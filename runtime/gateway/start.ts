@@ -112,7 +112,7 @@ export async function startGateway({
   const pairing = new PairingDesk({
     stores: stores.pairing,
     waiting,
-    onWaiting: () => notices.start(),
+    onWaiting: () => notices.expect(),
     log,
   });
   const { devices, outbox } = stores;

@@ -45,7 +45,7 @@ export interface PairedDevice extends Device {
 /** Statement of a device about itself, and its origin. */
 export type NewDevice = Pick<Device, "deviceId" | "publicKey" | "displayName" | "platform" | "remoteIp">;
 
-/** Facts about a device that was let in, for its connection. */
+/** Part of a device that its connection needs. */
 export type AdmittedDevice = Pick<PairedDevice, "deviceId" | "displayName" | "scopes">;
 
 /** Decision about a device that connects. `late`: its request has expired, or was settled. */

@@ -308,7 +308,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     },
     beginSchedules,
     changeRights,
-    wakeFor: async (deviceId: string) => memory.knowsBrowser(deviceId) && gateway.wake("operator"),
+    wakeFor: async (deviceId: string) => memory.takeBrowser(deviceId) && gateway.wake("operator"),
     gate,
     sleep,
   };

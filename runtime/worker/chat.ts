@@ -6,7 +6,6 @@ import { problem, problemResponse } from "../contract/problem.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { tenantOfBrowser } from "../contract/tenant.ts";
 import type { ChatRelay } from "../edge/chat-relay.ts";
-import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import { joinSockets } from "../edge/page-sockets.ts";
 import { receiveBrowser } from "../edge/tenants/browser-door.ts";
 import type { WorkerEnvironment } from "./environment.ts";
@@ -14,6 +13,9 @@ import { received } from "./rpc.ts";
 
 /** Headers of the Worker. The gateway trusts them because of the control token. */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER];
+
+/** Header of a refusal by the object, not by its gateway: visitors may not wake the container now. */
+export const WAKE_REFUSED = "x-steward-wake-refused";
 
 /** Asks the gateway for a WebSocket, with the control token added. */
 type Upgrade = (path: string, headers: Record<string, string>) => Promise<PlatformResponse>;
@@ -53,10 +55,10 @@ export function opensChat(request: Request): boolean {
 
 /**
  * Takes a chat page's connection to its gateway. Another site's page is refused here, so that it cannot wake the
- * container. Only the origin of the page's own headers is forwarded: the page must not speak for the edge.
+ * container. Only the origin of the page's own headers is forwarded: a page must not forge the edge's headers.
  *
- * If one sandbox serves all browsers, its gateway checks who they are. If visitors may not wake that any more, the page has
- * to prove its key here first.
+ * A sandbox that serves all browsers checks them by its gateway. If the wakes by visitors are used up, a browser that was
+ * let in before wakes it by proving its key here.
  */
 export async function proxyChat(
   request: Request,
@@ -73,7 +75,8 @@ export async function proxyChat(
     SANDBOX.getByName(name).fetch(new Request(request.url, { headers: { ...headers, ...named } }));
   if (DIRECTORY === undefined) {
     const answer = await ask(AGENT);
-    if (answer.headers.get("retry-after") !== String(REFUSED_WAKE_SECONDS)) return answer;
+    if (!answer.headers.has(WAKE_REFUSED)) return answer;
+    await answer.body?.cancel();
   }
   const { 0: client, 1: page } = new WebSocketPair();
   page.accept();
@@ -82,7 +85,7 @@ export async function proxyChat(
     remoteIp,
     async enter(device, known) {
       if (DIRECTORY !== undefined) return received(DIRECTORY.getByName(AGENT).enter(device, known));
-      // Without a gateway, nobody can decide about a stranger.
+      // Only a running gateway can let a stranger in.
       if (!(await received(SANDBOX.getByName(AGENT).wakeFor(device.deviceId))))
         throw new StewardError("gateway_unavailable");
       return { kind: "paired", device: { ...device, scopes: [] } };
@@ -92,7 +95,10 @@ export async function proxyChat(
         ? ask(AGENT)
         : ask(tenantOfBrowser(browser.deviceId), { [BROWSER_HEADER]: browserHeader(browser) }));
       const { webSocket: gateway } = answer as unknown as PlatformResponse;
-      if (gateway === null) return false;
+      if (gateway === null) {
+        await answer.body?.cancel();
+        return false;
+      }
       joinSockets(page, gateway);
       gateway.accept();
       return true;

@@ -12,7 +12,7 @@ const NOTED_EVERY_MS = 10_000;
 const HOUR_MS = 3_600_000;
 const VISITOR_WAKES_PER_HOUR = 3;
 const times = z.array(z.number());
-/** Browsers of which it is remembered that they were let in. */
+/** Most browsers that are remembered. The one that was let in first is dropped. */
 const MOST_BROWSERS = 100;
 const ids = z.array(z.string());
 
@@ -129,9 +129,14 @@ export class ContainerMemory {
     this.write("browsers", JSON.stringify(kept));
   }
 
-  /** Returns true for a browser that the gateway has let in when it came last. */
-  knowsBrowser(deviceId: string): boolean {
-    return this.#browsers().includes(deviceId);
+  /**
+   * Returns true if the gateway has let this browser in. Each time it is let in counts once, so that one whose access was
+   * revoked cannot wake the container again.
+   */
+  takeBrowser(deviceId: string): boolean {
+    const isKnown = this.#browsers().includes(deviceId);
+    this.noteBrowser(deviceId, false);
+    return isKnown;
   }
 
   #browsers(): string[] {

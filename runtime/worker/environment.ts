@@ -46,9 +46,9 @@ export interface FormerObject {
   servedAllSince(): Promise<string | undefined>;
 }
 
-/** Browsers of a deployment with one sandbox. */
+/** Call for browsers that share one sandbox. */
 export interface SharedBrowsers {
-  /** Starts the container for a browser that has proven its key. @returns false for one that the gateway has not let in */
+  /** Wakes the container for a browser with a proven key. @returns false for one that was not let in */
   wakeFor(deviceId: string): Promise<boolean>;
 }
 

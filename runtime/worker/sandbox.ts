@@ -3,7 +3,7 @@ import type { Delivery } from "../contract/delivery.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { BROKER_PATH } from "../contract/services.ts";
 import { BROWSER_HEADER } from "../contract/chat.ts";
-import { openChat } from "./chat.ts";
+import { openChat, WAKE_REFUSED } from "./chat.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { ActivityEntry, Backups, LedgerQuery, PortRequest, SandboxPort } from "../edge/ports.ts";
 import type { SandboxCalls } from "./environment.ts";
@@ -67,7 +67,7 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     return answer(() => this.parts.gateway.wake(by));
   }
 
-  /** A browser that has proven its key wakes the container. @returns false for one that the gateway has not let in */
+  /** Wakes the container for a browser with a proven key. @returns false for one that was not let in */
   wakeFor(deviceId: string) {
     return answer(() => this.parts.wakeFor(deviceId));
   }
@@ -100,22 +100,21 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
   }
 
   /**
-   * Handles the gateway's requests to the broker and the sockets of chat pages. A page wakes a sleeping container as a
-   * visitor does, and retries later.
+   * Handles the gateway's requests to the broker and the sockets of chat pages. A page wakes a sleeping container and
+   * retries later; wakes by visitors are limited.
    */
   async fetch(request: Request): Promise<Response> {
     const { broker, chat, gate, gateway } = this.parts;
     if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return broker.handle(request);
-    // The Worker has asked the directory. A person who was let in may wake the container as often as he writes.
+    // The Worker has asked the directory. A person who was let in may wake the container without a limit.
     const isAdmitted = request.headers.has(BROWSER_HEADER);
     if (isAdmitted) gate?.open();
     const { state, reason } = await this.#status();
     if (state === "ready") return openChat(chat, this.parts.upgrade, request.headers);
-    const seconds = (await gateway.wake(isAdmitted ? "operator" : "visitor"))
-      ? ASK_AGAIN_SECONDS
-      : REFUSED_WAKE_SECONDS;
     const document = problem("gateway_unavailable", reason?.detail);
-    return problemResponse(document, { "retry-after": String(seconds) });
+    return (await gateway.wake(isAdmitted ? "operator" : "visitor"))
+      ? problemResponse(document, { "retry-after": String(ASK_AGAIN_SECONDS) })
+      : problemResponse(document, { "retry-after": String(REFUSED_WAKE_SECONDS), [WAKE_REFUSED]: "true" });
   }
 
   async #status(): Promise<SandboxStatus> {

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../../rehearsal/ports.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
@@ -8,9 +10,9 @@ import type { RunOptions } from "./run.ts";
 import { emptyHome } from "./start.ts";
 
 const READY_MS = 60_000;
-/** Time until what follows an answer has run. */
+/** Time for the work after an answer. */
 const AFTER_MS = 1_000;
-/** The rooms that a message passes through; the others are what these stand on. */
+/** The folders that are counted; code that they share is not. */
 const ROOM = /\/runtime\/((?:edge|gateway)\/.+\.ts)$/;
 
 interface FunctionCoverage {
@@ -21,8 +23,8 @@ interface Coverage {
 }
 
 /**
- * Files of the edge and the gateway of which something runs for one warm Slack message on a host, its answer included.
- * Counted by V8's precise coverage of the service and its gateway, which run from their sources.
+ * Counts the files of edge and gateway that run code for one warm Slack message on a host, its answer included, by V8's
+ * precise coverage of both processes, which run from their sources.
  */
 export async function benchFiles({ surroundings, runs, folder }: RunOptions): Promise<Figure[]> {
   const counts: number[] = [];
@@ -53,8 +55,8 @@ async function filesOfMessage(
   });
   const inspectors = new Set<string>();
   for (const output of [child.stdout, child.stderr]) {
-    output.on("data", (data: Buffer) => {
-      for (const [address] of String(data).matchAll(/ws:\/\/[\w.:/-]+/g)) inspectors.add(address);
+    createInterface(output).on("line", (line) => {
+      for (const [address] of line.matchAll(/ws:\/\/[\w.:/-]+/g)) inspectors.add(address);
     });
   }
   const url = `http://127.0.0.1:${port}`;
@@ -67,17 +69,20 @@ async function filesOfMessage(
     await untilReady(url);
     await say("the first message");
     await say("the second message");
+    if (inspectors.size !== 2) throw new Error(`${inspectors.size} processes in place of two`);
     const sessions = await Promise.all([...inspectors].map(openInspector));
     await Promise.all(sessions.map((ask) => ask("Profiler.enable")));
     const precisely = { callCount: true, detailed: false };
     await Promise.all(sessions.map((ask) => ask("Profiler.startPreciseCoverage", precisely)));
-    // What is taken is counted from zero again.
+    // This resets the counters.
     await Promise.all(sessions.map((ask) => ask("Profiler.takePreciseCoverage")));
     await say("the message that counts");
     const taken = await Promise.all(sessions.map((ask) => ask("Profiler.takePreciseCoverage")));
     return new Set(taken.flatMap((coverage) => filesIn(coverage as Coverage)));
   } finally {
+    const gone = once(child, "exit");
     child.kill();
+    await gone;
   }
 }
 
@@ -109,7 +114,10 @@ async function openInspector(address: string) {
     const { id, result } = JSON.parse(String(data)) as { id: number; result: unknown };
     waiting.get(id)?.(result);
   });
-  await new Promise((resolve) => socket.addEventListener("open", resolve));
+  await new Promise((resolve, reject) => {
+    socket.addEventListener("open", resolve);
+    socket.addEventListener("error", () => reject(new Error(`${address} does not answer`)));
+  });
   let last = 0;
   return (method: string, params = {}): Promise<unknown> =>
     new Promise((resolve) => {

@@ -153,7 +153,24 @@ test("a paired device wakes the container as often as its person writes, until i
   await inState("stopped");
   expect(await (await openPage(url, device)).closed()).toBe(CHAT_CLOSE.restart);
   expect(await state()).toBe("stopped");
-}, 120_000);
+}, 180_000);
+
+test("a paired device that hangs up before it is let in wakes the container once", async () => {
+  const { url, inState, state, openPaired, request } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const device = newDevice();
+  expect(await (await openPaired(device)).closed()).toBe(CHAT_CLOSE.asleep);
+  const visit = async () => {
+    await inState("stopped");
+    return (await request("/")).headers.get("retry-after");
+  };
+  await expect.poll(visit, { timeout: 60_000 }).toBe("600");
+  const page = await openPage(url, device);
+  await inState("ready");
+  page.close();
+  await inState("stopped");
+  expect(await (await openPage(url, device)).closed()).toBe(CHAT_CLOSE.restart);
+  expect(await state()).toBe("stopped");
+}, 180_000);
 
 test("what a paired device says keeps the container awake, a stranger's greetings do not", async () => {
   const { url, open, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });

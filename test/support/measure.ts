@@ -20,7 +20,7 @@ export function quantile(values: readonly number[], q: number): number {
 /** One figure: what was measured, in which unit, each run's value and their median. */
 export interface Figure {
   name: string;
-  unit: "ms" | "s" | "B" | "KB" | "MB" | "ratio" | "count";
+  unit: "ms" | "s" | "B" | "KB" | "MB" | "ratio" | "count" | "USD";
   median: number;
   runs: number[];
   /** What the project promises, where it does. */

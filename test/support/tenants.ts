@@ -52,8 +52,8 @@ export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Se
 type Ask = (route: string) => Promise<Response>;
 
 /**
- * Returns what runs a line that changes something. The line is sent again until it succeeds, as an operator would after
- * "try again". The last answer stands in the failure.
+ * Returns a function that runs a changing command, again until it succeeds, as an operator would after "try again". A
+ * failure shows the last answer.
  */
 export function changesBy(ask: Ask): (line: string, tenant?: string) => Promise<void> {
   return async (line, tenant = "") => {

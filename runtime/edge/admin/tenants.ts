@@ -104,7 +104,7 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
                     rows: shown.map((tenant) => tenantRow(tenant, clock())),
                   })
             }
-            <p class="soft">Each chat reports its state and counts once a minute while it is in use.</p>
+            <p class="soft">State and counts may be a minute old.</p>
             ${more === undefined ? "" : html`<p><a href="${ROUTES.tenantsPage.path}?after=${more}">More</a></p>`}`;
     return adminPage(context, { title: "Chats" }, content);
   };

@@ -76,13 +76,13 @@ function isTooDeep(text: string): boolean {
 export interface OutgoingBody {
   bytes: string | Uint8Array<ArrayBuffer>;
   headers: { "content-type": string };
-  /** The validated fields that it is made of; none for a question to a model. */
+  /** The validated fields; absent for a request to a model. */
   fields?: Record<string, unknown>;
 }
 
 /**
  * Reads the body of an operation and encodes its validated fields again, so that a service reads what was validated. A
- * question to a model is forwarded unread.
+ * request to a model is forwarded unparsed.
  *
  * @returns `undefined` for an operation without a body.
  * @throws StewardError `body_too_large` or `broker_arguments_invalid`
@@ -107,7 +107,7 @@ export async function readBody(
   return { bytes: form.toString(), headers, fields: read.data };
 }
 
-/** Encodes the parts again: what the gateway wrote around them does not go out. */
+/** Encodes the parts again, without the gateway's part headers. */
 async function readParts(
   given: Uint8Array<ArrayBuffer>,
   type: string,

@@ -29,7 +29,7 @@ export class Chats {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
   }
 
-  /** Claims a word to a chat for the caller, who then says it, or returns why there is nothing to say. */
+  /** Reserves a notice for the caller to send, or returns why there is none to send. */
   claim(chat: string, word: OutageWord): "claimed" | "told before" | "not known" {
     const [known] = this.#sql.all("SELECT told FROM ledger_chats WHERE chat = ?", chat);
     if (known === undefined) return "not known";
@@ -38,7 +38,7 @@ export class Chats {
     return "claimed";
   }
 
-  /** The chat was not told after all. */
+  /** Releases a claim whose notice could not be sent. */
   release(chat: string): void {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE chat = ?", chat);
   }
@@ -59,7 +59,7 @@ function chatOf(chatKey: string): string {
   return chatKey.replace(/^(slack:.*):\d+\.\d+$/, "$1").replace(/^(telegram:[^:]*):.*$/, "$1");
 }
 
-/** Returns what an event stays in order by: all of one chat key do. */
+/** Returns the key whose events are delivered in order. */
 export function chatKeyOf({ platform, conversation }: Delivery): string {
   return `${platform}:${conversation}`;
 }
@@ -67,7 +67,7 @@ export function chatKeyOf({ platform, conversation }: Delivery): string {
 /** Entries of one chat that may be delivered at the same time: its first open ones. */
 export const WINDOW = 20;
 
-/** The entry of a chat whose turn it is. */
+/** The next entry of a chat to deliver. */
 export interface Turn {
   chatKey: string;
   seq: number;
@@ -76,7 +76,7 @@ export interface Turn {
 /**
  * The chats' turns, one row per chat (the column `conversation` holds the chat key): the first open entry that is not
  * being delivered, if it is among the first {@link WINDOW} open ones. All entries before it are being delivered, so a chat
- * stays in order. They are not part of the entries' table, so entries that wait cost nothing.
+ * stays in order. A separate table: a look-up costs the same however many entries wait.
  */
 export class Turns {
   readonly #sql: Sql;
@@ -96,8 +96,8 @@ export class Turns {
   }
 
   /**
-   * Recomputes one chat's turn, within the transaction that changed an entry of it. An
-   * appended entry computes its own.
+   * Recomputes one chat's turn, within the transaction that changed an entry of it. A trigger does this for an appended
+   * entry.
    */
   update(chatKey: string): void {
     this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", chatKey);
@@ -123,8 +123,8 @@ export class Turns {
   }
 
   /**
-   * Returns up to `limit` turns that are due, the longest due first, without the chats in `except`. With `follows`, those
-   * behind entries that are being delivered; otherwise those that are first in their chat.
+   * Returns up to `limit` due turns, the oldest first, except for chats in `except`. `follows` selects the turns behind
+   * entries that are being delivered; otherwise those at the head of their chat.
    */
   due(now: number, follows: boolean, limit: number, except: ReadonlySet<string>): Turn[] {
     const rows = this.#sql.all(
@@ -140,7 +140,7 @@ export class Turns {
       .slice(0, limit);
   }
 
-  /** Returns the entry whose turn it is in a chat; `undefined` if as many as allowed are being delivered. */
+  /** Returns the entry of a chat that is next; `undefined` if none of its first open ones waits. */
   of(chatKey: string): number | undefined {
     const [row] = this.#sql.all("SELECT seq FROM ledger_turns WHERE conversation = ?", chatKey);
     return row === undefined ? undefined : Number(row["seq"]);
@@ -148,7 +148,7 @@ export class Turns {
 
   /** Returns the time of the next turn that is due after `after`; `undefined` if there is none. */
   next(after: number): number | undefined {
-    // One look-up each: the index is ordered by it first.
+    // One look-up for each value of `follows`, the first column of the index.
     const [row] = this.#sql.all(
       `SELECT min(at) AS at FROM (
          SELECT min(next_at) AS at FROM ledger_turns WHERE follows = 0 AND next_at > ?

@@ -95,7 +95,7 @@ const outcome = once(() =>
   }),
 );
 
-/** Reads the end of one event of several; `undefined` for a text of another form. */
+/** Parses a line of the response, the end of one event. Returns `undefined` if it is malformed. */
 function endIn(line: string): DeliveryEnd | undefined {
   const { data } = deliveryEnd().safeParse(parseJson(line));
   if (data === undefined) return undefined;
@@ -103,7 +103,7 @@ function endIn(line: string): DeliveryEnd | undefined {
   return { index, status, body, ...(typeof retryAfter === "string" && { retryAfter }) };
 }
 
-/** Reads the result of a delivery; `undefined` for a value of another form. */
+/** Parses a delivery's result. Returns `undefined` if it is malformed. */
 export function outcomeIn(body: unknown): z.infer<ReturnType<typeof outcome>> | undefined {
   return outcome().safeParse(body).data;
 }

@@ -19,19 +19,16 @@ const STORE_RETRY_MS = 5_000;
 /** An event at which the gateway is gone more often than this is perhaps what ends it. */
 const ABSENT_ATTEMPTS = 30;
 
-/**
- * End of one attempt. `afterMs` is the wait that the other side asked for. `absent`: no gateway was
- * there to answer, which says nothing against the event.
- */
+/** End of one attempt. `afterMs`: the wait that the gateway asked for. `absent`: no gateway answered, whatever the event. */
 export type AttemptResult =
   | ({ kind: "settled" } & SettledAs)
   | { kind: "retry"; note: string; afterMs?: number; absent?: boolean }
   | { kind: "refused"; note: string };
 
 /**
- * Hands a chat's events over in one request. Calls `placed` when all of them are taken up in their order,
- * then `ended` for each. Returns when none is under way any more: how those ended for which `ended` was not
- * called. A throw counts as a retry.
+ * Delivers a chat's events in one request. Calls `placed` when all of them have their places in the chat's order, then
+ * `ended` for each. Resolves when none is in progress, with the result of those without a call of `ended`. A rejection
+ * counts as a retry.
  */
 export type Deliver = (
   request: ChatDeliveries,
@@ -44,20 +41,20 @@ export interface DispatcherOptions {
   deliver: Deliver;
   /** Tells the chat of an event that is given up without an answer. */
   tell: Tell;
-  /** Requests the next run at this time or sooner, in milliseconds since the epoch. Each run requests another. */
+  /** Schedules the next run at this time or sooner, in milliseconds since the epoch. */
   wakeAt(time: number): void;
   clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
   log: Log;
-  /** Requests under way at the same time. Those of chats that have another one take half of the places at most. */
+  /** Most requests at the same time. Second requests of chats take half of them at most. */
   concurrency: number;
 }
 
 /**
- * Carries recorded events to the gateway: chats side by side, a chat in order. All that is due of a chat is
- * one request, and the next one of that chat begins when the gateway has given those their places, so that
- * what comes while an answer is made joins it or ends it.
+ * Delivers recorded events to the gateway: chats side by side, and each chat in order. The due events of a chat are one
+ * request. Its next request begins when the gateway has placed those events, so that a message which comes during an
+ * answer joins or ends the answer.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -81,7 +78,7 @@ export class Dispatcher {
     await this.idle();
   }
 
-  /** Starts whatever is due and there is room for. Returns at once; what the store refuses is tried again. */
+  /** Starts due deliveries, up to `concurrency`. Returns at once, and tries again if the store fails. */
   run(): void {
     if (this.#stopped) return;
     const { clock, log, wakeAt } = this.#options;
@@ -233,11 +230,11 @@ export class Dispatcher {
   }
 }
 
-/** Notices of one run. More follow with the next run. */
+/** Most notices of one run. The next run sends the rest. */
 const BATCH = 20;
 const LOOK_AGAIN_MS = 1_000;
 
-/** Tells a chat that its message waits, or is given up. @returns true if it was told, or knew */
+/** Tells a chat that its message waits, or is given up. @returns true if it was told, now or earlier */
 export type Tell = (
   delivery: Delivery,
   notice: DeliveryNotice,
@@ -254,7 +251,7 @@ export interface NoticesOptions {
   log: Log;
 }
 
-/** Tells chats that their messages wait, once for each message. */
+/** Sends one notice for each message that waits. */
 export class Notices {
   readonly #options: NoticesOptions;
 
@@ -278,8 +275,8 @@ export class Notices {
       const next = due <= now ? store.nextNotice() : due;
       if (next !== undefined) wakeAt(Math.max(next, now + LOOK_AGAIN_MS));
     } catch (error) {
-      // The disk is full, for example. The next run tells them.
-      log.error("the ledger cannot be looked through for waiting chats", { error: String(error) });
+      // The disk is full, for example. The next event tries again.
+      log.error("waiting chats cannot be read from the ledger", { error: String(error) });
     }
   }
 }

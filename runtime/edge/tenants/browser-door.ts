@@ -7,7 +7,7 @@ import { closeSocket, type PageSocket, sendOn } from "../page-sockets.ts";
 const HELLO_MS = 10_000;
 /** Interval of the questions whether an operator has settled a request. */
 const LOOK_MS = 2_000;
-/** Interval of the attempts while the browser's own sandbox starts, and their number. */
+/** Interval of the attempts while the browser's sandbox starts, and their number. */
 const START_MS = 1_000;
 const MOST_STARTS = 60;
 
@@ -17,13 +17,13 @@ export interface BrowserDoorOptions {
   remoteIp: string;
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
-  /** Joins the page with the browser's own gateway, and starts that. @returns false while it does not answer */
+  /** Starts the browser's gateway, and joins the page with it. @returns false while it does not answer */
   open(browser: AdmittedBrowser): Promise<boolean>;
 }
 
 /**
- * Lets a page's browser in where each one has a sandbox of its own, and joins its socket with its gateway's. A stranger's
- * page waits here for an approval, without a container.
+ * Checks a browser before its page reaches a gateway, then joins their sockets. A stranger's page waits here, without a
+ * container.
  */
 export function receiveBrowser(page: PageSocket, options: BrowserDoorOptions): void {
   let isJoined = false;

@@ -119,7 +119,7 @@ export function sessionOf(platform: string, { chat }: Pick<ReplyTarget, "chat">)
 /** Dependencies of {@link OutgoingHealth}. */
 export interface OutgoingHealthOptions {
   platform: Platform;
-  /** Maps an error of the platform to one of ours. Default: it is one of ours. */
+  /** Maps a platform's error to a StewardError. Default: unchanged. */
   read?(error: unknown): unknown;
   log: Log;
 }
@@ -129,7 +129,7 @@ export class OutgoingHealth {
   readonly #options: OutgoingHealthOptions;
   #failure: Reason | undefined;
   #answered = false;
-  /** A probe has found the failure, so a later probe may end it. */
+  /** A probe has found the failure, so a successful probe clears it. */
   #probed = false;
 
   constructor(options: OutgoingHealthOptions) {
@@ -183,8 +183,8 @@ export class OutgoingHealth {
 }
 
 /**
- * Known fields of a part of a payload. `read`: those of a schema. `left`: documented, and left out on purpose. All others
- * are unknown to this version.
+ * Known fields of a part of a payload. `read`: those of a schema. `left`: documented, but ignored on purpose. All
+ * others are unknown to this version.
  */
 interface Fields {
   read: Readonly<Record<string, unknown>>;

@@ -7,12 +7,13 @@ import type { DeliveryRecords } from "./records.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions } from "../actions.ts";
 
-/** A reply on its way out. */
+/** A reply to send. */
 export interface Outgoing {
   platform: Platform;
   channel: Channel;
-  /** The delivery that the reply is kept under, and all that it answers. */
+  /** The delivery that the reply is stored with. */
   owner: string;
+  /** All deliveries that it answers. */
   ids: readonly string[];
   target: ReplyTarget;
   /** Texts of its messages, as the channel splits a reply. */
@@ -24,16 +25,16 @@ export interface Outgoing {
 /** The message in which a reply has grown. */
 interface Grown {
   id: string;
-  /** Text that it shows, where that is known. */
+  /** Text that it shows, if known. */
   shown: string;
 }
 
 /**
- * Sends what of a reply is not out yet, and notes each message once the platform has it. With the last of them all
- * deliveries that the reply answers are noted as answered. What the chat does not take, today or tomorrow, is `failed`,
- * or `ignored` if nobody is there to read it; a replay tries it again.
+ * Sends the rest of a reply, and records each message that the platform has accepted. After the last one, all its
+ * deliveries are answered. If the chat refuses it for good, the outcome is `failed`, or `ignored` if the chat is gone; a
+ * replay tries again.
  *
- * @throws RetryableError where the platform does not take a message, or the work was ended.
+ * @throws RetryableError if the platform does not accept a message now, or the work was cancelled.
  */
 export async function send(
   { records, report, clock }: { records: DeliveryRecords; report: Report; clock(): number },

@@ -192,7 +192,7 @@ export function nameOf({ platform, id }: Key): string {
 
 /** Upper bounds of the buckets in seconds, as in a Prometheus histogram. The last has no bound. */
 const BOUNDS = [1, 2, 5, 10, 30, 60, 120, 300, Number.POSITIVE_INFINITY] as const;
-/** The promised time, and a few seconds for the platform. */
+/** The promised minute, and 5 seconds for the platform. */
 const LATE_SECONDS = 65;
 /** Messages that are remembered while they wait. */
 const MOST_WAITING = 10_000;
@@ -222,7 +222,7 @@ export class FirstWords {
     this.#all = database.prepare("SELECT bound, count, seconds FROM first_words");
   }
 
-  /** A message has come, `at` milliseconds since the epoch, and nothing of its answer was sent. */
+  /** Starts to measure a message that came at `at`, in milliseconds since the epoch. */
   wait(key: string, at: number): void {
     if (this.#waiting.size < MOST_WAITING) this.#waiting.set(key, at);
   }
@@ -238,7 +238,7 @@ export class FirstWords {
     lightTransaction(this.#database, () => this.#add.run(String(bound), seconds));
   }
 
-  /** It ended without a word, or will be delivered again. */
+  /** Ends the measurement without a count: no word was sent. */
   forget(key: string): void {
     this.#waiting.delete(key);
   }

@@ -20,7 +20,7 @@ export interface RelayedModel {
 export interface RelayOptions {
   /** In the order in which they are asked. */
   models: readonly [RelayedModel, ...RelayedModel[]];
-  /** Milliseconds that a model which failed is left alone, where it did not say itself. */
+  /** Pause of a model after a failure, in milliseconds, unless its provider has named one. */
   cooldownMs: number;
   usage: UsageStore;
   /** Milliseconds since the epoch. */
@@ -36,13 +36,12 @@ interface Entry extends RelayedModel {
   standing: ModelState;
 }
 
-/** Failures of the models that were asked in vain. */
+/** Failures of the models that did not answer. */
 type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**
- * Several models behind one. A model that fails is left alone for a while and the next one is asked.
- * What may pass within seconds is tried up to three times; nothing waits longer than that here, since
- * the edge keeps the message and other chats go on meanwhile.
+ * Several models behind one. A model that fails pauses, and the next one is asked. A failure that may pass within seconds is
+ * retried up to three times. Nothing waits longer here: the edge keeps the message, and other chats continue.
  */
 export class ModelRelay implements Model {
   readonly #options: RelayOptions;
@@ -58,12 +57,12 @@ export class ModelRelay implements Model {
     return this.#options.models[0].id;
   }
 
-  /** Returns how the models stand, in the order in which they are asked. */
+  /** Returns the models' health, in the order in which they are asked. */
   health(): ModelHealth[] {
     return this.#entries.map(({ id, standing }) => standing.health(id, this.#options.clock()));
   }
 
-  /** Takes note of what a provider said of a model at `askedAt` without a question; no problem: it would answer. */
+  /** Records the result of a probe of a model. Without a problem, it would answer. */
   probed(id: string, problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     this.#entries.find((entry) => entry.id === id)?.standing.probed(problem, askedAt);
   }
@@ -196,7 +195,7 @@ function trackText({ onText }: ModelRequest) {
   };
 }
 
-/** Longest pause after a failure that only a person can fix. Afterwards the person should not have to wait. */
+/** Longest pause after a failure that a person has to fix, so that the fix takes effect soon. */
 const LONGEST_REFUSAL_REST_MS = 60_000;
 /** Longest wait for a model. With a longer one, the next model is asked, or the edge keeps the message. */
 export const LONGEST_WAIT_MS = 2_000;
@@ -240,14 +239,14 @@ export class ModelState {
     return this.#closed ? "closed" : "resting";
   }
 
-  /** It answered a question that was asked at `askedAt`. A later failure counts more. */
+  /** Records an answer to a question of `askedAt`, unless the model has failed since. */
   answered(askedAt: number, now: number): void {
     if (this.#failure !== undefined && this.#changedAt > askedAt) return;
     this.#changedAt = now;
     this.#recover();
   }
 
-  /** It failed, and is not asked for the time that it requested, or else for `restMs`. */
+  /** Records a failure. The model pauses for as long as it requested, or for `restMs`. */
   failed(error: ModelTrouble | ModelRefusal, now: number, restMs: number): void {
     this.#changedAt = now;
     this.#failure = error.reason;
@@ -258,9 +257,8 @@ export class ModelState {
   }
 
   /**
-   * Records the provider's answer to a probe of `askedAt`, which is no question to the model. The result of a later question
-   * counts more. Success ends a refusal, which a person has fixed, but no rate limit or overload. A problem is only shown,
-   * since the provider's list of models may be wrong.
+   * Records a probe of `askedAt`, unless there is a newer result. Success ends a refusal, but no rate limit or overload. A
+   * problem is only shown, since the provider's list of models may be wrong.
    */
   probed(problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     if (this.#changedAt >= askedAt) return;

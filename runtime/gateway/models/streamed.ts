@@ -39,7 +39,7 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "repor
   reference: string;
   /** The provider may include a model's reasoning in the text. */
   reasonsInText: boolean;
-  /** Loads the provider's client. Called once, and again after a failure. */
+  /** Loads the provider's client. Called again only if that failed. */
   load(): Promise<LanguageModelV4>;
 }
 
@@ -216,12 +216,12 @@ export interface ModelTimeout {
   chunkMs: number;
 }
 
-/** A busy model may pause for a minute between two words, and take some minutes for all of them. */
+/** Allows a minute between two words, and 150 s for all of them after the first. */
 export function timeoutWith(firstChunkMs: number): ModelTimeout {
   return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
 }
 
-/** A busy model may think for a minute before its first word. */
+/** A busy model may think for more than a minute before its first word. */
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
 /** Time limits of one question to a model. The signal aborts when one is exceeded, or the question is cancelled. */

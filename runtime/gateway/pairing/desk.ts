@@ -9,7 +9,7 @@ import type { PairingStores } from "./store.ts";
 interface PairingDeskOptions {
   stores: PairingStores;
   waiting: WaitingSenders;
-  /** Somebody waits for an approval from now on. */
+  /** A sender waits for an approval from now on. */
   onWaiting(): void;
   log: Log;
 }
@@ -23,8 +23,8 @@ export class PairingDesk {
   }
 
   /**
-   * Returns the reply to a stranger; `meta` is what the platform says about it. Where no place is free the reply has no
-   * code, but the id, by which the operator can let the stranger in.
+   * Returns the reply to a stranger; `meta` is what the platform says about it. If the list is full, the reply has the
+   * sender's id in place of a code: the operator can let the sender in by it.
    */
   ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string {
     const { stores, waiting, onWaiting, log } = this.#options;

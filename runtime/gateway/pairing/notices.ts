@@ -34,36 +34,40 @@ export class ApprovalNotices {
   /** Attempts that failed, by platform and sender. */
   readonly #failed = new Map<string, { attempts: number; notBefore: number }>();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  /** Somebody has begun to wait during a look, which may have missed him. */
-  #again = false;
+  #looking = Promise.resolve();
+  #isLooking = false;
   #stopped = false;
 
   constructor(options: ApprovalNoticesOptions) {
     this.#options = options;
   }
 
-  /** Looks at once, then every second while somebody waits. To be called when somebody begins to wait. */
+  /** Reads the store now, then every second while somebody waits. */
   start(): void {
-    this.#again = true;
-    if (this.#looking !== undefined || this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#again = false;
-    this.#looking = this.#lookOnce();
+    this.#timer = undefined;
+    if (this.#isLooking) this.expect();
+    else this.#looking = this.#lookOnce();
   }
 
-  /** Ends the looking; a notice that is on its way may go out within `graceMs`. */
+  /** A sender waits from now on. */
+  expect(): void {
+    if (!this.#stopped) this.#timer ??= setTimeout(() => this.start(), LOOK_EVERY_MS);
+  }
+
+  /** Stops, after at most `graceMs` for a notice that is being sent. */
   async stop(graceMs: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopped = true;
-    if (this.#looking !== undefined) await settledWithin(graceMs, this.#looking);
+    await settledWithin(graceMs, this.#looking);
   }
 
   async #lookOnce(): Promise<void> {
-    const waits = await this.#look();
-    this.#looking = undefined;
-    if (this.#stopped || !(waits || this.#again)) return;
-    this.#timer = setTimeout(() => this.start(), LOOK_EVERY_MS);
+    this.#isLooking = true;
+    try {
+      if (await this.#look()) this.expect();
+    } finally {
+      this.#isLooking = false;
+    }
   }
 
   // Side by side: a platform that does not answer holds up no other.

@@ -38,7 +38,7 @@ export interface RootOptions {
   directory: string;
   /** Top-level names that files may not use. */
   reserved: ReadonlySet<string>;
-  /** Former versions of its files. */
+  /** Opens the former versions of its files, when they are needed. */
   history(): FileHistory;
   quotas: Quotas;
   /** Milliseconds since the epoch. */
@@ -179,8 +179,7 @@ export class Root {
   }
 
   /**
-   * Returns up to `most` files of all folders, sorted by name, starting after `after`; and true for `more` if others
-   * follow.
+   * Returns up to `most` files of all folders, sorted by name, starting after `after`. `isCut` is true if others follow.
    */
   files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
     const { directory, reserved } = this.#options;

@@ -16,14 +16,15 @@ const RUNNING = 500;
 const MESSAGES = 8;
 const BETWEEN_MS = 30_000;
 const DAY_MS = 86_400_000;
-/** A chat in ten talks on a day, once. */
+/** One chat in ten has one conversation a day. */
 const TALKING = TENANTS / 10;
 /** Rounds of reports after which the heap no longer grows. */
 const ROUNDS = 30;
 /** Interval at which a container that waits for its replacement asks; `RENEW_AGAIN_MS` of the Worker. */
 const ASK_MS = 10_000;
-/** Time from the permission until the new container answers: a backup, the stop, and a cold start. */
+/** Time from the permission until the new container is ready: backup, stop and cold start. */
 const REPLACED_MS = 15_000;
+const LONGEST_UPDATE_MS = 3_600_000;
 const SLEEP_AFTER = "10m";
 /** Hours that a container is awake for one conversation, with the time until it sleeps. */
 const AWAKE_HOURS = (MESSAGES * BETWEEN_MS) / 3_600_000 + 10 / 60;
@@ -31,7 +32,7 @@ const DAYS = 365 / 12;
 const KB = 1_000;
 
 /**
- * Prices of what the estimate of the preview leaves out, in US dollars, and the plan's monthly allowances:
+ * Prices in US dollars that the preview's estimate omits, and the plan's monthly allowances:
  * https://developers.cloudflare.com/durable-objects/platform/pricing/ and
  * https://developers.cloudflare.com/r2/pricing/
  */
@@ -149,7 +150,7 @@ interface Days {
   stored: number;
 }
 
-/** What a day of one chat uses: one with a conversation, and one without, each after a day with one. */
+/** Measures a chat's day with a conversation, and a day without one. */
 async function daysOfChat(worker: ModuleWorker): Promise<Days> {
   const object = tenantOf({ platform: "slack", chat: "C0FLEET" });
   const step = async <T>(name: string, ...given: unknown[]): Promise<T> => {
@@ -209,7 +210,7 @@ async function directoryMemory(worker: ModuleWorker): Promise<{ few: number; man
   const tell = (from: number, first: boolean): Promise<unknown> =>
     post(worker, "/tenants", { first, ids: ids.slice(from, from + FEW), report });
   await tell(0, true);
-  // The heap grows with the first calls, whatever they are.
+  // The first calls make the heap grow in any case.
   for (let round = 0; round < ROUNDS; round += 1) await tell(0, false);
   const few = residentMb(pid);
   for (let from = FEW; from < TENANTS; from += FEW) await tell(from, true);
@@ -217,8 +218,8 @@ async function directoryMemory(worker: ModuleWorker): Promise<{ few: number; man
 }
 
 /**
- * An update of a deployment in which as many containers run as may, by a simulated clock: each asks as often as it does,
- * and answers so long after it may be replaced.
+ * Simulates an update with as many running containers as a deployment may have. Each asks every `ASK_MS`, and is ready
+ * `REPLACED_MS` after its permission.
  */
 async function rollout(file: string) {
   const sql = openSqlite(file);
@@ -242,6 +243,7 @@ async function rollout(file: string) {
   while (waiting.length > 0 || waves.progress().answering < RUNNING) {
     const next = waiting.shift();
     now = next?.at ?? now + ASK_MS;
+    if (now > LONGEST_UPDATE_MS) throw new Error("the update does not end");
     if (next === undefined) {
       lookedAfter += 1;
       await waves.look();
@@ -253,10 +255,10 @@ async function rollout(file: string) {
   }
   const took = performance.now() - started;
   sql.close();
-  return { minutes: now / 60_000, questions, each: took / (questions + lookedAfter) };
+  return { seconds: now / 1_000, questions, each: took / (questions + lookedAfter) };
 }
 
-/** What a month of all chats costs in US dollars: the containers, and the rest. */
+/** Returns the monthly cost of all chats in US dollars: the containers, and the rest. */
 function monthlyCostOf(talking: Used): { containers: number; rest: number } {
   const containers = monthlyCost({
     instanceType: "lite",
@@ -277,7 +279,7 @@ interface Run extends Days {
   cost: ReturnType<typeof monthlyCostOf>;
 }
 
-/** A deployment of many chats: what a chat's day uses, an update of all containers, the directory's memory, and the cost. */
+/** Measures a deployment of many chats: a chat's day, an update, the directory's memory, and the cost. */
 export async function benchFleet({ runs, folder }: Pick<RunOptions, "runs" | "folder">): Promise<Figure[]> {
   const all: Run[] = [];
   for (let run = 0; run < runs; run += 1) {
@@ -338,9 +340,9 @@ export async function benchFleet({ runs, folder }: Pick<RunOptions, "runs" | "fo
       of(({ stored }) => stored / KB),
     ),
     figure(
-      `an update of ${RUNNING} running containers, simulated: minutes until all answer, each ${REPLACED_MS / 1_000} s after its turn`,
-      "count",
-      of(({ update }) => update.minutes),
+      `an update of ${RUNNING} running containers, simulated: until all answer, each ${REPLACED_MS / 1_000} s after its turn`,
+      "s",
+      of(({ update }) => update.seconds),
     ),
     figure(
       "meanwhile, questions to the directory",
@@ -359,13 +361,13 @@ export async function benchFleet({ runs, folder }: Pick<RunOptions, "runs" | "fo
       1.15,
     ),
     figure(
-      `${month}: US dollars for containers, by the preview's estimate`,
-      "count",
+      `${month}: containers, by the preview's estimate`,
+      "USD",
       of(({ cost }) => cost.containers),
     ),
     figure(
-      `${month}: US dollars for what the estimate leaves out`,
-      "count",
+      `${month}: what the estimate leaves out`,
+      "USD",
       of(({ cost }) => cost.rest),
     ),
   ];

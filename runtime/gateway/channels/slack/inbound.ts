@@ -7,7 +7,7 @@ import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/** The parts of a message that are read. Unknown fields are accepted, since Slack adds new ones at any time. */
+// The schemas accept unknown fields, since Slack adds new ones at any time.
 
 /** https://docs.slack.dev/reference/objects/file-object */
 const file = z.object({
