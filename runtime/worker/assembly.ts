@@ -125,11 +125,12 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     onStart: () => {
       duty.started();
       exports.forget();
+      reporter?.runChanged();
       agenda.schedule();
     },
     onStop: () => {
       duty.ended();
-      reporter?.touch();
+      reporter?.runChanged();
       agenda.schedule();
     },
     onRefusal: () => {

@@ -14,7 +14,7 @@ interface TenantReporterOptions {
   log: Log;
 }
 
-/** Reports a tenant to the directory, at most once a minute and only if it has been in use. */
+/** Reports a tenant to the directory: its use once a minute, and at once that its container has started or ended. */
 export class TenantReporter {
   readonly #options: TenantReporterOptions;
   /** A new object does not know what the last one has reported. */
@@ -28,6 +28,12 @@ export class TenantReporter {
   /** Something has happened that a report may show. */
   touch(): void {
     this.#changed = true;
+  }
+
+  /** The container has started or ended. Reported at once: the directory sends a changed config to those that run. */
+  runChanged(): void {
+    this.#changed = true;
+    this.#sentAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Time of the next report, in milliseconds since the epoch; `undefined` if there is nothing to report. */

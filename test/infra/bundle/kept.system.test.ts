@@ -22,7 +22,10 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 const WORKER = "runtime/worker/worker.ts";
 const LINE = 'console.log("another line");\n';
 
-describe("a bundle that was built before", () => {
+/** Four builds, on a busy machine. */
+const SLOW = { timeout: 240_000 };
+
+describe("a bundle that was built before", SLOW, () => {
   let checkout: string;
 
   beforeEach(async () => {

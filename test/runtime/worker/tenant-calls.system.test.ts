@@ -174,7 +174,9 @@ function expectFew(calls: Call[], events: number): void {
   const admitted = calls.filter(({ to }) => to.startsWith("chat slack"));
   expect(admitted).toHaveLength(events);
   const former = calls.filter(({ to }) => to.startsWith("chat steward"));
-  expect(named(former)).toEqual(FORMER.slice(0, 1));
+  // Each object of the directory asks once, and one that is asked nothing for ten seconds may be evicted.
+  expect(new Set(named(former))).toEqual(new Set(FORMER.slice(0, 1)));
+  expect(former.length).toBeLessThanOrEqual(asked.length);
 }
 
 test(
