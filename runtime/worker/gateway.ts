@@ -36,6 +36,7 @@ export interface ContainerGatewayOptions {
 export class ContainerGateway implements Sandbox {
   readonly #options: ContainerGatewayOptions;
   readonly #lastUse: LastUse;
+  #requests = 0;
 
   constructor(options: ContainerGatewayOptions) {
     this.#options = options;
@@ -55,6 +56,11 @@ export class ContainerGateway implements Sandbox {
   /** Time of the last use, ISO 8601. */
   get usedAt(): string {
     return new Date(this.#lastUse.at).toISOString();
+  }
+
+  /** True while a request waits for the container's answer. It may have started the container, and is no use before. */
+  get isAsked(): boolean {
+    return this.#requests > 0;
   }
 
   /** Records activity, which postpones sleep. */
@@ -151,6 +157,15 @@ export class ContainerGateway implements Sandbox {
 
   /** Sends a request to one of the container's servers; starts a stopped container and waits for the port. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
+    this.#requests += 1;
+    try {
+      return await this.#request(port, request);
+    } finally {
+      this.#requests -= 1;
+    }
+  }
+
+  async #request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#options.container.adopted;
     // Before the restore there is nothing to read or change but the processes. A request is never sent twice: only a
     // question that may be repeated finds out that the port listens.

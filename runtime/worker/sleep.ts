@@ -48,9 +48,10 @@ export class Sleep {
 
   /** Something is under way that needs the container. */
   get #isBusy(): boolean {
-    const { store, ledger, container, state, chat } = this.#parts;
+    const { store, ledger, container, gateway, state, chat } = this.#parts;
     const expected = store.hasOpen() && !ledger.startAgain.failing;
-    return !container.running || container.starting || expected || chat.answering || state.service.busy;
+    const isUsed = gateway.isAsked || chat.answering || state.service.busy;
+    return !container.running || container.starting || expected || isUsed;
   }
 
   async #unless(isWanted: () => boolean): Promise<void> {

@@ -112,3 +112,14 @@ test("an object that is evicted and made anew by each alarm copies, and sleeps i
   expect(await seen()).toMatchObject({ running: false, starts: 1 });
   expect(await copies()).toBe(2);
 });
+
+test("a container that a request has woken does not go to sleep before it has answered", async () => {
+  const { one, seen } = await awake();
+  await one.do("pass", SLEEP_AFTER + MINUTE);
+  expect((await seen()).running).toBe(false);
+  await one.do("passAmid", "POST /operations", MINUTE);
+  expect(await one.do("request", "/operations")).toBe(202);
+  expect(await seen()).toMatchObject({ running: true, starts: 2 });
+  await one.do("pass", SLEEP_AFTER + MINUTE);
+  expect((await seen()).running).toBe(false);
+});

@@ -148,6 +148,7 @@ export class Sandbox extends Real {
         };
       },
       useAmid: (call: string) => this.#amid(call, () => this.request("supervisor", STATUS)),
+      passAmid: (call: string, ms: number) => this.#amid(call, () => this.#pass(ms)),
       putAmid: (call: string, key: string, text: string) =>
         this.#amid(call, () => this.env.STATE.put(key, text)),
       call: (method: "list", parameters: unknown[] = []) =>
