@@ -22,6 +22,11 @@ interface Coverage {
   result: { url: string; functions: FunctionCoverage[] }[];
 }
 
+interface Inspector {
+  ask(method: string, params?: object): Promise<unknown>;
+  close(): void;
+}
+
 /**
  * Counts the files of edge and gateway that run code for one warm Slack message on a host, its answer included, by V8's
  * precise coverage of both processes, which run from their sources.
@@ -59,6 +64,9 @@ async function filesOfMessage(
       for (const [address] of line.matchAll(/ws:\/\/[\w.:/-]+/g)) inspectors.add(address);
     });
   }
+  const sessions: Inspector[] = [];
+  const all = (method: string, params?: object) =>
+    Promise.all(sessions.map(({ ask }) => ask(method, params)));
   const url = `http://127.0.0.1:${port}`;
   const say = async (text: string): Promise<void> => {
     await fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat: "C1" })) });
@@ -70,17 +78,18 @@ async function filesOfMessage(
     await say("the first message");
     await say("the second message");
     if (inspectors.size !== 2) throw new Error(`${inspectors.size} processes in place of two`);
-    const sessions = await Promise.all([...inspectors].map(openInspector));
-    await Promise.all(sessions.map((ask) => ask("Profiler.enable")));
-    const precisely = { callCount: true, detailed: false };
-    await Promise.all(sessions.map((ask) => ask("Profiler.startPreciseCoverage", precisely)));
+    sessions.push(...(await Promise.all([...inspectors].map(openInspector))));
+    await all("Profiler.enable");
+    await all("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
     // This resets the counters.
-    await Promise.all(sessions.map((ask) => ask("Profiler.takePreciseCoverage")));
+    await all("Profiler.takePreciseCoverage");
     await say("the message that counts");
-    const taken = await Promise.all(sessions.map((ask) => ask("Profiler.takePreciseCoverage")));
+    const taken = await all("Profiler.takePreciseCoverage");
     return new Set(taken.flatMap((coverage) => filesIn(coverage as Coverage)));
   } finally {
     const gone = once(child, "exit");
+    // A process waits for its inspector before it ends.
+    for (const { close } of sessions) close();
     child.kill();
     await gone;
   }
@@ -107,7 +116,7 @@ async function untilReady(url: string): Promise<void> {
 }
 
 /** Opens an inspector: https://chromedevtools.github.io/devtools-protocol/v8/Profiler/ */
-async function openInspector(address: string) {
+async function openInspector(address: string): Promise<Inspector> {
   const socket = new WebSocket(address);
   const waiting = new Map<number, (result: unknown) => void>();
   socket.addEventListener("message", ({ data }) => {
@@ -119,10 +128,11 @@ async function openInspector(address: string) {
     socket.addEventListener("error", () => reject(new Error(`${address} does not answer`)));
   });
   let last = 0;
-  return (method: string, params = {}): Promise<unknown> =>
+  const ask: Inspector["ask"] = (method, params = {}) =>
     new Promise((resolve) => {
       last += 1;
       waiting.set(last, resolve);
       socket.send(JSON.stringify({ id: last, method, params }));
     });
+  return { ask, close: () => socket.close() };
 }
