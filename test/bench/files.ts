@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../../rehearsal/ports.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { figure, type Figure } from "../support/measure.ts";
+import { answersState } from "../support/ready.ts";
 import type { RunOptions } from "./run.ts";
 import { emptyHome } from "./start.ts";
 
@@ -74,7 +75,7 @@ async function filesOfMessage(
     await sleep(AFTER_MS);
   };
   try {
-    await untilReady(url);
+    await answersState(url, "ready");
     await say("the first message");
     await say("the second message");
     if (inspectors.size !== 2) throw new Error(`${inspectors.size} processes in place of two`);
@@ -102,17 +103,6 @@ function filesIn({ result }: Coverage): string[] {
     const [, file] = ROOM.exec(url) ?? [];
     return ran && file !== undefined ? [file] : [];
   });
-}
-
-async function untilReady(url: string): Promise<void> {
-  const end = performance.now() + READY_MS;
-  for (;;) {
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
-    await answer?.body?.cancel();
-    if (answer?.ok) return;
-    if (performance.now() > end) throw new Error("the service is not ready");
-    await sleep(100);
-  }
 }
 
 /** Opens an inspector: https://chromedevtools.github.io/devtools-protocol/v8/Profiler/ */

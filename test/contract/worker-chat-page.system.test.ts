@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { browserIsMissing, openBrowser } from "../support/browser.ts";
+import { useUpVisits } from "../support/ready.ts";
 import { byChat } from "../support/tenants.ts";
 import { startWorker } from "../support/worker.ts";
 
@@ -81,11 +82,7 @@ test.skipIf(browserIsMissing)(
     await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
     await change(`devices approve ${await page.locator("#request").textContent()}`);
     await expect.poll(state, SOON).toBe("Connected");
-    const visit = async () => {
-      await inState("stopped");
-      return (await request("/")).headers.get("retry-after");
-    };
-    await expect.poll(visit, { timeout: 120_000 }).toBe("600");
+    await useUpVisits({ inState, request });
 
     await page.locator("#text:enabled").fill("hello, are you there?");
     await page.keyboard.press("Enter");

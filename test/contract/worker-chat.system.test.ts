@@ -7,6 +7,7 @@ import { identityGateway } from "../support/identity-gateway.ts";
 import { startScriptedModel } from "../support/scripted-model.ts";
 import { TYPED } from "../support/typed.ts";
 import { startWorker } from "../support/worker.ts";
+import { useUpVisits } from "../support/ready.ts";
 
 const ADDRESS = "192.0.2.77";
 
@@ -129,11 +130,7 @@ test("a paired device wakes the container as often as its person writes, until i
   };
   await asleep(await openPaired(device));
   // Strangers have used up the wakes of this hour.
-  const visit = async () => {
-    await inState("stopped");
-    return (await request("/")).headers.get("retry-after");
-  };
-  await expect.poll(visit, { timeout: 60_000 }).toBe("600");
+  await useUpVisits({ inState, request });
   const forged = openSocket(url);
   const { nonce } = await forged.got("challenge");
   forged.send(hello(device, nonce, url, { key: newDevice().privateKey }));
@@ -159,11 +156,7 @@ test("a paired device that hangs up before it is let in wakes the container once
   const { url, inState, state, openPaired, request } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
   const device = newDevice();
   expect(await (await openPaired(device)).closed()).toBe(CHAT_CLOSE.asleep);
-  const visit = async () => {
-    await inState("stopped");
-    return (await request("/")).headers.get("retry-after");
-  };
-  await expect.poll(visit, { timeout: 60_000 }).toBe("600");
+  await useUpVisits({ inState, request });
   const page = await openPage(url, device);
   await inState("ready");
   page.close();

@@ -15,3 +15,19 @@ export async function answersState(url: string, wanted: string): Promise<void> {
     if (now !== wanted) await sleep(50);
   }
 }
+
+/** A service whose container sleeps. */
+interface Sleeper {
+  inState(wanted: string): Promise<void>;
+  request(path: string): Promise<Response>;
+}
+
+/** Visits a service until visitors may not wake its container any more in this hour. */
+export async function useUpVisits({ inState, request }: Sleeper): Promise<void> {
+  const end = performance.now() + LONGEST_MS;
+  for (let wait: string | null = null; wait !== "600";) {
+    if (performance.now() > end) throw new Error(`visitors may still wake it: retry-after is ${wait}`);
+    await inState("stopped");
+    wait = (await request("/")).headers.get("retry-after");
+  }
+}

@@ -3,7 +3,8 @@ import { type TenantId, tenantOf } from "../../runtime/contract/tenant.ts";
 import type { TenantReport } from "../../runtime/edge/tenants/ports.ts";
 import type { TenantRoster } from "../../runtime/edge/tenants/roster.ts";
 
-const COUNTS = { waiting: 0, delivering: 0, answered: 40, ignored: 3, failed: 0 };
+/** Counts of a tenant that has been in use. */
+export const COUNTS = { waiting: 0, delivering: 0, answered: 40, ignored: 3, failed: 0 };
 const MOST_RUNNING = 500;
 const STARTED = Date.parse("2026-11-28T09:00:00Z");
 

@@ -234,7 +234,7 @@ export class Dispatcher {
 const BATCH = 20;
 const LOOK_AGAIN_MS = 1_000;
 
-/** Tells a chat that its message waits, or is given up. @returns true if it was told, now or earlier */
+/** Tells a chat that its message waits or was given up. Resolves to true if the chat was told, now or earlier. */
 export type Tell = (
   delivery: Delivery,
   notice: DeliveryNotice,

@@ -26,8 +26,8 @@ export interface ApprovalNoticesOptions {
 
 /**
  * Tells senders that they were approved. The approval comes from another process through the store, so the store is read
- * every second while somebody waits. A sender counts as told once the platform has taken the message; after a crash in
- * between, the sender is told again.
+ * every second while somebody waits. A notice is sent again if the gateway crashes after the platform has taken it, and
+ * before that is recorded.
  */
 export class ApprovalNotices {
   readonly #options: ApprovalNoticesOptions;

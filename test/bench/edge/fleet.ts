@@ -7,6 +7,7 @@ import { Waves } from "../../../runtime/edge/tenants/waves.ts";
 import { openSqlite } from "../../../runtime/host/ledger.ts";
 import { figure, type Figure, residentMb, startedAs } from "../../support/measure.ts";
 import { type ModuleWorker, startModule } from "../../support/module-worker.ts";
+import { COUNTS } from "../../support/roster.ts";
 import type { RunOptions } from "../run.ts";
 
 const TENANTS = 10_000;
@@ -204,7 +205,7 @@ async function directoryMemory(worker: ModuleWorker): Promise<{ few: number; man
   const report = {
     running: false,
     version: "0.1.0",
-    counts: { waiting: 0, delivering: 0, answered: 40, ignored: 3, failed: 0 },
+    counts: COUNTS,
     usedAt: new Date().toISOString(),
   } satisfies TenantReport;
   const tell = (from: number, first: boolean): Promise<unknown> =>
@@ -301,7 +302,7 @@ export async function benchFleet({ runs, folder }: Pick<RunOptions, "runs" | "fo
   }
   const of = (pick: (run: Run) => number): number[] => all.map(pick);
   const day = `a chat's day with a conversation of ${MESSAGES} messages`;
-  const month = `a month of ${TENANTS} chats, of which one in ten has such a day`;
+  const month = `a month of ${TENANTS} chats, each with such a day one day in ten`;
   return [
     figure(
       `${day}: calls of objects, alarms included`,
