@@ -45,17 +45,39 @@ export const deliverySchema = z.strictObject({
 /** See {@link deliverySchema}. */
 export type Delivery = z.infer<typeof deliverySchema>;
 
+/** Names that one request may ask for. */
+export const MOST_NAMES = 20;
+
 /** Events of one chat that are due, in order. Each one is parsed separately: see {@link deliverySchema}. */
 export const chatDeliveriesSchema = z.object({
   /** Id of the chat's previous event if it is still in progress: if that event fails, these fail too. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
+  /** Keys, `<platform>:<id>`, whose names the edge wants to know; see {@link LearnedName}. */
+  names: z.optional(z.array(z.string().check(z.maxLength(256))).check(z.maxLength(MOST_NAMES))),
 });
 
 /** See {@link chatDeliveriesSchema}. */
 export interface ChatDeliveries {
   after?: string | undefined;
   deliveries: readonly [Delivery, ...Delivery[]];
+  names?: readonly string[];
+}
+
+/** Reasons for which a sender is admitted: `by` of `Admission` in message.ts. */
+export const ADMITTED = ["approval", "config", "everyone", "browser", "group", "schedule", "hook"] as const;
+
+/** See {@link ADMITTED}. */
+export type Admitted = (typeof ADMITTED)[number];
+
+/**
+ * Name of a person or a place that the edge has asked for. The names of a request come as `{names: LearnedName[]}`, in a
+ * separate line among those of {@link DeliveryEnd}.
+ */
+export interface LearnedName {
+  key: string;
+  /** Absent if the platform does not tell it. */
+  name?: string | undefined;
 }
 
 /** Result of one event of {@link ChatDeliveries}, equivalent to the response of a separate request. */
@@ -65,6 +87,10 @@ export interface DeliveryEnd {
   status: number;
   /** As in the `Retry-After` header. */
   retryAfter?: string;
+  /** Milliseconds since the chat got the first word of the answer, or a notice. */
+  firstWordMs?: number | undefined;
+  /** The reason for which the sender is admitted. */
+  admitted?: Admitted | undefined;
   /** A {@link DeliveryOutcome}, or a problem document. */
   body: unknown;
 }

@@ -40,6 +40,7 @@ import type {
   Backups,
   Clock,
   Ledger,
+  NameDirectory,
   RecordChange,
   Sandbox,
   Signatures,
@@ -72,6 +73,7 @@ export interface EdgeOptions {
   /** The key shared with the stack that deployed it. */
   stackKey: string | undefined;
   ledger: Ledger;
+  directory: NameDirectory;
   activity: Activity;
   answers: AnswerMemory;
   /** Set if each chat has a sandbox of its own. */
