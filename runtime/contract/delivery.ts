@@ -48,20 +48,35 @@ export type Delivery = z.infer<typeof deliverySchema>;
 /** Names that one request may ask for. */
 export const MOST_NAMES = 20;
 
+/** Kinds of what has a name. A group has several readers and its own members; a channel is often a part of one. */
+export const NAME_KINDS = ["person", "group", "channel", "browser"] as const;
+
+/** See {@link NAME_KINDS}. */
+export type NameKind = (typeof NAME_KINDS)[number];
+
+const wantedNameSchema = z.object({
+  /** `<platform>:<id>` */
+  key: z.string().check(z.maxLength(256)),
+  kind: z.enum(NAME_KINDS),
+});
+
+/** A person or a place whose name is wanted. */
+export type WantedName = z.infer<typeof wantedNameSchema>;
+
 /** Events of one chat that are due, in order. Each one is parsed separately: see {@link deliverySchema}. */
 export const chatDeliveriesSchema = z.object({
   /** Id of the chat's previous event if it is still in progress: if that event fails, these fail too. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
-  /** Keys, `<platform>:<id>`, whose names the edge wants to know; see {@link LearnedName}. */
-  names: z.optional(z.array(z.string().check(z.maxLength(256))).check(z.maxLength(MOST_NAMES))),
+  /** People and places whose names the edge wants to know; see {@link LearnedName}. */
+  names: z.optional(z.array(wantedNameSchema).check(z.maxLength(MOST_NAMES))),
 });
 
 /** See {@link chatDeliveriesSchema}. */
 export interface ChatDeliveries {
   after?: string | undefined;
   deliveries: readonly [Delivery, ...Delivery[]];
-  names?: readonly string[];
+  names?: readonly WantedName[];
 }
 
 /** Reasons for which a sender is admitted: `by` of `Admission` in message.ts. */

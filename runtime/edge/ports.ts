@@ -1,6 +1,6 @@
 import type { BackupCause, ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
 import type { ConfigText, SandboxStatus } from "../contract/control.ts";
-import type { Admitted, Delivery, Platform } from "../contract/delivery.ts";
+import type { Admitted, Delivery, NameKind, Platform } from "../contract/delivery.ts";
 import type { Reason } from "../contract/errors.ts";
 import type { TenantId } from "../contract/tenant.ts";
 
@@ -135,12 +135,6 @@ export interface Ledger {
   /** Resets a failed or ignored entry to its initial state and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
 }
-
-/** Kinds of entries of the {@link NameDirectory}. A group has several readers and its own members; a channel is a part of one. */
-export const NAME_KINDS = ["person", "group", "channel", "browser"] as const;
-
-/** See {@link NAME_KINDS}. */
-export type NameKind = (typeof NAME_KINDS)[number];
 
 /** Somebody or some place that events have named. Times are ISO 8601. */
 export interface NameEntry {

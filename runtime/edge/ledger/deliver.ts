@@ -44,7 +44,7 @@ export async function deliverTo(
   for await (const line of linesOf(response.body)) {
     const names = namesIn(line);
     if (names !== undefined) {
-      named?.(names.filter(({ key }) => request.names?.includes(key)));
+      named?.(names.filter(({ key }) => request.names?.some((one) => one.key === key)));
       continue;
     }
     const end = endIn(line);

@@ -1,6 +1,12 @@
-import { type Admitted, type LearnedName, MOST_NAMES } from "../../contract/delivery.ts";
+import {
+  type Admitted,
+  type LearnedName,
+  MOST_NAMES,
+  type NameKind,
+  type WantedName,
+} from "../../contract/delivery.ts";
 import { displayName, hueOf } from "../../shared/display-name.ts";
-import type { NameEntry, NameKind, NamePage, NameQuery, Sighting } from "../ports.ts";
+import type { NameEntry, NamePage, NameQuery, Sighting } from "../ports.ts";
 import type { Row, Sql } from "./sql.ts";
 
 /** Entries that are stored. The least recently seen ones are dropped. */
@@ -87,15 +93,15 @@ export class NameStore {
   }
 
   /** Returns those of the keys for whose names the platform should be asked. */
-  wanted(keys: readonly string[], now: number): string[] {
+  wanted(keys: readonly string[], now: number): WantedName[] {
     return this.#sql
       .all(
-        `SELECT key FROM ledger_names WHERE key IN (SELECT value FROM json_each(?)) AND ask_at <= ? LIMIT ?`,
+        `SELECT key, kind FROM ledger_names WHERE key IN (SELECT value FROM json_each(?)) AND ask_at <= ? LIMIT ?`,
         JSON.stringify(keys),
         now,
         MOST_NAMES,
       )
-      .map(({ key }) => String(key));
+      .map(({ key, kind }) => ({ key: String(key), kind: kind as NameKind }));
   }
 
   /** Takes what the platforms have told of names that were wanted. Entries that no event has named are not added. */

@@ -1,7 +1,7 @@
-import type { Delivery } from "../../contract/delivery.ts";
+import type { Delivery, NameKind } from "../../contract/delivery.ts";
 import { displayName } from "../../shared/display-name.ts";
 import { isRecord } from "../../shared/json.ts";
-import type { NameKind, Sighting } from "../ports.ts";
+import type { Sighting } from "../ports.ts";
 import { placeOf } from "../tenants/place.ts";
 
 /** Sender and place of an event, as keys of the `NameDirectory`. */

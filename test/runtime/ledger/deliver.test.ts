@@ -82,6 +82,7 @@ test("an event that is alone is refused with its request", async () => {
 });
 
 test("names that were wanted are told as they come, and others are left out; an end says what else is known", async () => {
+  const wanted = (key: string) => ({ key, kind: "person" }) as const;
   const learned: unknown[] = [];
   const results: unknown[] = [];
   const names = [{ key: "slack:U1", name: "Ada" }, { key: "slack:U2" }, { key: "slack:U3", name: "Eve" }];
@@ -94,7 +95,7 @@ test("names that were wanted are told as they come, and others are left out; an 
       record: () => {},
       clock: () => NOW,
     },
-    { deliveries: [event("a1")], names: ["slack:U1", "slack:U2"] },
+    { deliveries: [event("a1")], names: [wanted("slack:U1"), wanted("slack:U2")] },
     {
       placed: () => {},
       ended: (_, result) => void results.push(result),

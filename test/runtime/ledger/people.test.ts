@@ -168,6 +168,12 @@ it("asks the gateway for the names that it lacks, once, and keeps what it learns
     runner.run();
     await runner.idle();
   }
-  expect(asked).toEqual([["slack:C1", "slack:U1"], undefined]);
+  expect(asked).toEqual([
+    [
+      { key: "slack:C1", kind: "channel" },
+      { key: "slack:U1", kind: "person" },
+    ],
+    undefined,
+  ]);
   expect(store.names.names(["slack:C1"]).get("slack:C1")).toMatchObject({ kind: "channel", name: "general" });
 });
