@@ -29,6 +29,7 @@ import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
+import { namingBrowsers } from "./operate.ts";
 import { limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
@@ -99,7 +100,8 @@ export interface EdgeOptions {
 
 /** Builds the edge with every public route, using only web-standard APIs, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, bundle, attestation, ledger, activity, answers, sandbox, backups } = options;
+  const { settings, bundle, attestation, ledger, directory, activity, answers, backups } = options;
+  const sandbox = namingBrowsers(options.sandbox, directory);
   const { identify, signIn, sendEmail, clock, log } = options;
   const record = recorder(activity, log);
   const app = new Hono<AccessVariables>();
@@ -190,12 +192,12 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.metrics.path, metricsText(measured));
 
   app.use("/debug/*", noStore(), refuseForeignChanges(), refuseCrossSite(), ...identified, ...aboutOne);
-  const runLine = createLineRunner({ sandbox, backups, log, record });
+  const runLine = createLineRunner({ sandbox, directory, backups, log, record });
   app.get(ROUTES.cli.path, debugCli(runLine));
   app.post(ROUTES.cliChange.path, changeByCli(runLine));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
   app.get(ROUTES.version.path, debugVersion(sandbox, bundle, attestation));
-  app.get(ROUTES.ledger.path, debugLedger(ledger));
+  app.get(ROUTES.ledger.path, debugLedger(ledger, directory));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 

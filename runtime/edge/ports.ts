@@ -178,6 +178,8 @@ export interface Sighting {
   admitted?: Admitted | undefined;
   /** Key of the person whose direct chat this is. */
   personOf?: string | undefined;
+  /** When it was seen, in milliseconds since the epoch. Default: now. */
+  at?: number | undefined;
 }
 
 /** People and places by name, as their events and the platforms tell. Reading wakes nothing. */

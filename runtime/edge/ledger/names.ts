@@ -45,8 +45,8 @@ export class NameStore {
   }
 
   /** Records what an event, a pairing or a report shows. A name replaces the one before. */
-  see(sightings: readonly Sighting[], now: number): void {
-    for (const { key, kind, name, personOf, admitted } of sightings) {
+  see(sightings: readonly Sighting[], time: number): void {
+    for (const { key, kind, name, personOf, admitted, at: now = time } of sightings) {
       if (key.length > LONGEST_KEY) continue;
       const [row] = this.#sql.all("SELECT * FROM ledger_names WHERE key = ?", key);
       const shown = displayName(name) ?? nullable(row?.["name"]);

@@ -39,6 +39,65 @@ describe("GET /debug/cli", () => {
     ]);
   });
 
+  it("shows people and places by name, with the id after it", async () => {
+    const time = "2026-11-18T10:00:00.000Z";
+    const named = [
+      ["telegram:42", "Ada Lovelace"],
+      ["telegram:-100", "Engines"],
+    ].map(([key = "", name = ""]) => {
+      const seen = { firstSeenAt: time, lastSeenAt: time };
+      const id = key.slice(9);
+      return { key, name, kind: "person" as const, platform: "telegram" as const, id, hue: 0, ...seen };
+    });
+    const requests = [{ id: "42", code: "ABCDEFGH", createdAt: time, meta: { username: "ada" } }];
+    const values: Record<string, object> = {
+      "pairing list": { channel: "telegram", requests, approved: ["42", "7"], operators: ["42"] },
+      "sessions list": {
+        sessions: [
+          { conversation: "telegram:-100", messages: 2, lastAt: time },
+          { conversation: "slack:D1", name: "Eve", messages: 2, lastAt: time },
+        ],
+      },
+      "schedules list": {
+        schedules: [
+          {
+            id: "s1",
+            source: "cli",
+            to: { platform: "telegram", chat: "-100" },
+            every: "1h",
+            nextAt: time,
+            lastAt: null,
+            lastOutcome: null,
+          },
+        ],
+      },
+    };
+    const { answers } = operationAnswers((_, operation) => values[operation]);
+    const shown = async (line: string): Promise<string> => {
+      const { response } = await run(line, { answers, named });
+      const { stdout } = (await response.json()) as { stdout: string };
+      return stdout.replace(/ {2,}/g, " | ");
+    };
+    const pairing = await shown("pairing list telegram");
+    expect(pairing).toContain("ABCDEFGH | Ada Lovelace | 42");
+    expect(pairing).toContain("Approved telegram senders: Ada Lovelace (42) (operator), 7");
+    const sessions = await shown("sessions list");
+    expect(sessions).toContain("Engines | telegram:-100 | 2");
+    expect(sessions).toContain("Eve | slack:D1 | 2");
+    expect(await shown("schedules list")).toContain("Engines (telegram:-100)");
+  });
+
+  it("tells the directory the names of browsers, and when they were last used", async () => {
+    const device = { deviceId: "d1", displayName: "Ada's phone", approvedAtMs: 5, role: "user", scopes: [] };
+    const paired = [{ ...device, tokens: { user: { lastUsedAtMs: 7 } } }];
+    const { answers } = operationAnswers(() => ({ pending: [], paired }));
+    const { noted, response } = await run("devices list", { answers });
+    expect(await response.json()).toMatchObject({ exitCode: 0 });
+    expect(noted).toEqual([
+      { key: "web:d1", kind: "browser", name: "Ada's phone", admitted: "browser", at: 7 },
+    ]);
+  });
+
   it("prints the value as JSON where it is asked for, and what people should know beside it", async () => {
     const value = { path: "/x", valid: true, problems: [], warnings: [{ path: "a", detail: "b", fix: "c" }] };
     const answers = { "/operations": () => Response.json({ ok: true, value, notes: "Set aside.\n" }) };
