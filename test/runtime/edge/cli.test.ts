@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reason, StewardError } from "../../../runtime/contract/errors.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
+import type { NameEntry } from "../../../runtime/edge/ports.ts";
 import { edgeFixture, operationAnswers, signedIn } from "../../support/edge.ts";
 import { TYPED } from "../../support/typed.ts";
 
@@ -41,14 +42,17 @@ describe("GET /debug/cli", () => {
 
   it("shows people and places by name, with the id after it", async () => {
     const time = "2026-11-18T10:00:00.000Z";
-    const named = [
-      ["telegram:42", "Ada Lovelace"],
-      ["telegram:-100", "Engines"],
-    ].map(([key = "", name = ""]) => {
-      const seen = { firstSeenAt: time, lastSeenAt: time };
-      const id = key.slice(9);
-      return { key, name, kind: "person" as const, platform: "telegram" as const, id, hue: 0, ...seen };
+    const called = (id: string, name: string): NameEntry => ({
+      key: `telegram:${id}`,
+      kind: "person",
+      platform: "telegram",
+      id,
+      name,
+      hue: 0,
+      firstSeenAt: time,
+      lastSeenAt: time,
     });
+    const named = [called("42", "Ada Lovelace"), called("-100", "Engines")];
     const requests = [{ id: "42", code: "ABCDEFGH", createdAt: time, meta: { username: "ada" } }];
     const values: Record<string, object> = {
       "pairing list": { channel: "telegram", requests, approved: ["42", "7"], operators: ["42"] },
