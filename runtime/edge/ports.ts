@@ -178,7 +178,7 @@ export interface Sighting {
   admitted?: Admitted | undefined;
   /** Key of the person whose direct chat this is. */
   personOf?: string | undefined;
-  /** When it was seen, in milliseconds since the epoch. Default: now. */
+  /** Time of the sighting, in milliseconds since the epoch. Default: now. */
   at?: number | undefined;
 }
 

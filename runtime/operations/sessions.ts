@@ -46,14 +46,7 @@ export const sessions = {
       }),
     async run(tools) {
       const rows = await tools.rows("messages", SESSIONS);
-      return {
-        sessions: rows.map((row) => ({
-          conversation: String(row["conversation"]),
-          ...(row["name"] !== null && { name: String(row["name"]) }),
-          messages: Number(row["messages"]),
-          lastAt: time(row["last_at"]),
-        })),
-      };
+      return { sessions: rows.map(listedSession) };
     },
     keys: ({ sessions: rows }) => rows.map(({ conversation }) => conversation),
     text: ({ sessions: rows }, _, names) =>
@@ -190,6 +183,15 @@ export const sessions = {
     text: ({ deleted, messages }) => `Deleted ${deleted} with ${messages} messages.`,
   }),
 };
+
+function listedSession({ conversation, name, messages, last_at: lastAt }: Record<string, unknown>) {
+  return {
+    conversation: String(conversation),
+    ...(name !== null && { name: String(name) }),
+    messages: Number(messages),
+    lastAt: time(lastAt),
+  };
+}
 
 /** @throws StewardError `session_unknown` */
 async function known(tools: OperationTools, conversation: string) {
