@@ -2,7 +2,7 @@ import type { ColdStart } from "../../contract/cold-starts.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { Age } from "./time.tsx";
 import type { Markup } from "./document.tsx";
-import { Table } from "./table.tsx";
+import { PlainTable } from "./table.tsx";
 
 /** Progress of the start under way, compared with earlier ones; nothing if there is none. `now` is in milliseconds. */
 export function StartProgress({ status, now }: { status: SandboxStatus; now: number }): Markup | null {
@@ -34,7 +34,7 @@ export function Starts({
   return (
     <details>
       <summary>Last starts: {starts.length}</summary>
-      <Table
+      <PlainTable
         label="Last starts"
         columns={["Began", { number: "Took" }, "Ended"]}
         rows={starts.map(({ at, ms, ended }) => (
