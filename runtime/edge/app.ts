@@ -183,7 +183,19 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
       tenants,
     }),
   );
-  addAdminPages(app, { bundle, ledger, activity, answers, tenants, sandbox, backups, clock, log, record });
+  addAdminPages(app, {
+    bundle,
+    ledger,
+    directory,
+    activity,
+    answers,
+    tenants,
+    sandbox,
+    backups,
+    clock,
+    log,
+    record,
+  });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry({ ledger, log, record }));
 

@@ -8,7 +8,7 @@ import { readJsonBody } from "./admission/body.ts";
 import {
   ENTRY_STATES,
   type Ledger,
-  type LedgerEntry,
+  type LedgerQuery,
   type NameDirectory,
   type NameEntry,
   type RecordChange,
@@ -24,12 +24,14 @@ export const listQuery = () =>
     limit: z._default(wholeNumber(1, MOST_ENTRIES), 50),
     before: z.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
     q: z.optional(z.string().check(z.maxLength(100))),
+    sender: z.optional(z.string().check(z.maxLength(256))),
+    place: z.optional(z.string().check(z.maxLength(256))),
   });
 const replayBody = () => z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
 
 /**
- * `GET /debug/ledger?state=&platform=&q=&limit=&before=`: counts and a page of entries, newest first, with the names of
- * their people and places by key; wakes nothing.
+ * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts and a page of entries, newest first, with
+ * the names of their people and places by key; wakes nothing.
  */
 export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   return async function handleLedger(context) {
@@ -41,10 +43,10 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   };
 }
 
-/** Returns what the directory knows of the people and places of entries, by key. */
+/** Returns what the directory knows of the people and places of entries or a query, by key. */
 export async function namesIn(
   directory: NameDirectory,
-  entries: readonly LedgerEntry[],
+  entries: readonly Pick<LedgerQuery, "sender" | "place">[],
 ): Promise<Map<string, NameEntry>> {
   const keys = new Set(entries.flatMap(({ sender = [], place = [] }) => [sender, place].flat()));
   return keys.size === 0 ? new Map() : directory.names([...keys]);
