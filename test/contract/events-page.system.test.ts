@@ -50,7 +50,7 @@ test.skipIf(browserIsMissing)(
     const { app } = edgeFixture({
       jwk,
       named,
-      assets: Object.fromEntries(files),
+      assets: Object.fromEntries([...files].map(([name, content]) => [name, new Uint8Array(content)])),
       ledger: {
         list: async () => ({ entries, next: 7 }),
         details: async () => ({ entry: entries[0] as LedgerEntry, attempts: [] }),
@@ -60,7 +60,12 @@ test.skipIf(browserIsMissing)(
     onTestFinished(() => server.close(0));
     const page = await openBrowser({ extraHTTPHeaders: headers });
     const refused = refusalsByPolicy(page);
-    for (const width of [1440, 1024, 390]) {
+    // On a tablet the table scrolls to its remedies.
+    for (const [width, highest, rightmost] of [
+      [1440, 2_500, 1440],
+      [1024, 2_500, 2_000],
+      [390, 8_000, 390],
+    ] as const) {
       await page.setViewportSize({ width, height: 800 });
       await page.goto(`http://127.0.0.1:${server.port}/_admin/ledger`);
       await shoot(page, `events-busy-${width}`);
@@ -68,12 +73,12 @@ test.skipIf(browserIsMissing)(
         "[document.documentElement.scrollHeight, document.documentElement.scrollWidth]",
       );
       expect(wide).toBeLessThanOrEqual(width);
-      if (width === 1440) expect(height).toBeLessThan(2_500);
+      expect(height).toBeLessThan(highest);
       const ends = await page.evaluate<number[]>(
         "[...document.querySelectorAll('td.action button')].map((one) => one.getBoundingClientRect().right)",
       );
       expect(ends.length).toBeGreaterThan(30);
-      if (width !== 1024) expect(Math.max(...ends)).toBeLessThanOrEqual(width);
+      expect(Math.max(...ends)).toBeLessThanOrEqual(rightmost);
       expect(await barriers(page)).toEqual([]);
     }
     await page.goto(`http://127.0.0.1:${server.port}/_admin/ledger/event?key=slack:Ev1`);

@@ -66,7 +66,6 @@ async function eventPage(
       <Remedies entry={details.entry} names={names} />
       <h2>Text</h2>
       {text === undefined ? <TextForm id={key} /> : <blockquote dir="auto">{text}</blockquote>}
-      <h2>Course</h2>
       <Course timeline={details.entry.timeline} />
       <Attempts attempts={details.attempts} />
     </>,
@@ -109,10 +108,11 @@ function TextForm({ id }: { id: string }): Markup {
 }
 
 /** The steps of an event, each with the time since its receipt. */
-function Course({ timeline }: { timeline: Timeline | undefined }): Markup {
-  const received = Date.parse(timeline?.received ?? "");
+function Course({ timeline }: { timeline: Timeline | undefined }): Markup | null {
+  if (timeline === undefined) return null;
+  const received = Date.parse(timeline.received);
   const steps = Object.entries(STEPS).map(([step, title]) => {
-    const at = timeline?.[step as keyof Timeline];
+    const at = timeline[step as keyof Timeline];
     const seconds = (Date.parse(at ?? "") - received) / 1_000;
     const shown = at && (
       <>
@@ -121,7 +121,12 @@ function Course({ timeline }: { timeline: Timeline | undefined }): Markup {
     );
     return [title, shown || undefined] as const;
   });
-  return <Facts facts={steps} />;
+  return (
+    <>
+      <h2>Course</h2>
+      <Facts facts={steps} />
+    </>
+  );
 }
 
 function Attempts({ attempts }: { attempts: readonly LedgerAttempt[] }): Markup | null {
