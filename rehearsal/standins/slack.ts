@@ -31,6 +31,13 @@ export interface SlackOptions extends ListenOptions {
 
 const WORKSPACE = { team: "Rehearsal", team_id: "T0REHEARSAL", user: "steward", user_id: "U0STEWARD" };
 
+/** The workspace's only person: https://docs.slack.dev/reference/objects/user-object */
+const PERSON = {
+  id: "U0PERSON",
+  name: "robin",
+  profile: { display_name: "Robin", real_name: "Robin Doe" },
+};
+
 /** A message of a person, as an event tells of it. */
 interface SlackEvent {
   type: string;
@@ -48,7 +55,7 @@ export function mention(
 ) {
   return callback(id, {
     type: "app_mention",
-    user: "U0PERSON",
+    user: PERSON.id,
     text: `<@${WORKSPACE.user_id}> ${text}`,
     ts: timestamp(),
     channel: chat,
@@ -59,7 +66,7 @@ export function mention(
 export function direct(text: string) {
   return callback(crypto.randomUUID(), {
     type: "message",
-    user: "U0PERSON",
+    user: PERSON.id,
     text,
     ts: timestamp(),
     channel: "D0REHEARSAL",
@@ -116,7 +123,7 @@ function callback<Event>(id: string, event: Event) {
 }
 
 /**
- * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
+ * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`, `users.info`, `conversations.info`,
  * `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `reactions.add` and `assistant.threads.setStatus`, with the
  * documented answers for a missing or wrong token.
  * A file goes out in three steps: https://docs.slack.dev/messaging/working-with-files#uploading_files
@@ -146,6 +153,16 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     return undefined;
   });
   app.post("/api/auth.test", (context) => context.json({ ok: true, ...WORKSPACE, bot_id: "B0STEWARD" }));
+  app.post("/api/users.info", async (context) => {
+    const { user } = await readArguments(context.req.raw);
+    if (user !== PERSON.id) return context.json({ ok: false, error: "user_not_found" });
+    return context.json({ ok: true, user: PERSON });
+  });
+  app.post("/api/conversations.info", async (context) => {
+    const { channel } = await readArguments(context.req.raw);
+    if (!channel?.startsWith("C")) return context.json({ ok: false, error: "channel_not_found" });
+    return context.json({ ok: true, channel: { id: channel, name: "rehearsal", is_channel: true } });
+  });
   app.post("/api/chat.postMessage", async (context) => {
     const { channel, text, thread_ts: threadTs } = await readArguments(context.req.raw);
     if (!channel) return context.json({ ok: false, error: "channel_not_found" });

@@ -17,6 +17,8 @@ import {
 import { takeInteraction } from "../../../runtime/edge/admission/discord.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
+import { excerptOf, peopleOf } from "../../../runtime/edge/ledger/people.ts";
+import { displayName, hueOf } from "../../../runtime/shared/display-name.ts";
 import { accessIdentity } from "../../../runtime/edge/identity.ts";
 import {
   inputForm,
@@ -282,6 +284,15 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "edge/identity.ts": {
     accessIdentity: (text) => caught((async () => accessIdentity({ teamDomain: text, audience: "a" }))()),
   },
+  "edge/ledger/people.ts": {
+    peopleOf: (text) => [
+      peopleOf({ platform: "telegram", payload: { message: { chat, from: { id: 1, first_name: text } } } }),
+      peopleOf({ platform: "slack", payload: { event: { channel: "C1", user: text } } }),
+      peopleOf({ platform: "discord", payload: { ...interaction, member: { nick: text } } }),
+    ],
+    excerptOf: (text) => excerptOf({ platform: "telegram", payload: { message: { text } } }),
+  },
+  "shared/display-name.ts": { displayName, hueOf },
   "edge/ledger/chats.ts": {
     chatOfDelivery: (text) =>
       (["slack", "telegram"] as const).map((platform) =>
