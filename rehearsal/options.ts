@@ -21,7 +21,7 @@ export interface RehearsalOptions {
   /** Remove everything that rehearsals left. */
   destroy: boolean;
   sandbox: SandboxChoice;
-  /** Lists every resource type and the limits of the emulation. */
+  /** Prints Pulumi's log, and lists every resource type and the limits of the emulation. */
   verbose: boolean;
   /** Where state and the emulated account are kept. */
   dir: string;
@@ -55,7 +55,11 @@ export function readOptions(argv: readonly string[]): RehearsalOptions {
         .choices(["auto", "docker", "process"])
         .default("auto"),
     )
-    .option("--verbose", "also list resource types and what the emulation does not model", false)
+    .option(
+      "--verbose",
+      "also print Pulumi's log, resource types and what the emulation does not model",
+      false,
+    )
     .option("--dir <path>", "folder for state and the emulated account", FOLDER)
     .parse(argv, { from: "user" });
   const [target] = command.processedArgs as [Target | undefined];

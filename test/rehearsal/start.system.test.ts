@@ -81,7 +81,7 @@ describe("npm start with its container as a local process", () => {
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
   it("takes up an update that was killed in its middle, and brings a message back", async () => {
-    const killed = startRehearsal("--once", ...words);
+    const killed = startRehearsal("--once", "--verbose", ...words);
     await killed.says("steward-worker-migrate creating");
     killed.child.kill("SIGKILL");
     await killed.ended;
@@ -183,7 +183,7 @@ describe.runIf(engine.ok)("npm start with its container on Docker", () => {
 
 it("ends what it started when nobody reads its output any more", async () => {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
-  const running = startRehearsal("--sandbox", "process", "--dir", dir);
+  const running = startRehearsal("--verbose", "--sandbox", "process", "--dir", dir);
   await running.says("creating");
   running.child.stdout.destroy();
   running.child.stderr.destroy();
