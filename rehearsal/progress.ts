@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { CommandOutput } from "../infra/shell/command.ts";
+import { isInterruption } from "./signals.ts";
 
 /** Lines of the log that a failure prints. */
 const TAIL_LINES = 15;
@@ -31,7 +32,8 @@ export class Progress {
 
   constructor(options: ProgressOptions) {
     this.#options = options;
-    this.file = path.relative(process.cwd(), options.file);
+    const near = path.relative(process.cwd(), options.file);
+    this.file = near.startsWith("..") ? options.file : near;
     mkdirSync(path.dirname(options.file), { recursive: true, mode: 0o700 });
     writeFileSync(options.file, "", { mode: 0o600 });
   }
@@ -69,7 +71,7 @@ export class Progress {
       end(`done in ${seconds()}`);
       return result;
     } catch (error) {
-      const isInterrupted = error instanceof Error && error.message === "interrupted";
+      const isInterrupted = isInterruption(error);
       end(`${isInterrupted ? "interrupted" : "failed"} after ${seconds()}`);
       if (!isInterrupted) this.#printTail();
       throw error;

@@ -65,6 +65,7 @@ export function suggestions(
     "  1. Open Slack's address, write to the bot, and watch the reply grow.",
     "  2. Open the console: the message is under Events, the container's start on the overview.",
     `  3. In another terminal: \`. ${sourced(environment)}\`, then \`pulumi preview -s ${STACK}\`.`,
+    `  4. \`${startCommand({ dir: place.dir }, "tour")}\`: a pairing, a crash, a broken config, a failed rollout, a restore.`,
     "",
     ...(verbose ? limits.map((line, index) => `${index === 0 ? "Not modelled:\n" : ""}  - ${line}`) : []),
     `Pulumi's log: ${log}.${verbose ? "" : model}`,

@@ -17,10 +17,9 @@ import { readOptions, SCRIPT, TARGETS, type RehearsalOptions } from "./options.t
 import { Progress } from "./progress.ts";
 import { addresses, deploymentReport, exchangeReport, reportOf, suggestions } from "./report.ts";
 import { Interruption } from "./signals.ts";
+import { READABLE_WORD_MS } from "./standins/model.ts";
+import { takeTour } from "./tour/index.ts";
 import { destroyWorld, openWorld, type World } from "./world.ts";
-
-/** Milliseconds between two words of the model's stand-in: slow enough to be read as they come. */
-const WORD_MS = 60;
 
 /** One call of `npm start`. */
 interface Call {
@@ -39,6 +38,14 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
       "End it with Ctrl-C in its terminal, or give this one a folder of its own with --dir.",
     );
   };
+  if (options.tour !== undefined) {
+    const tour = { name: options.tour, ...call };
+    const lock = path.join(options.dir, `lock-${tour.name}`);
+    await exclusively(lock, () => takeTour(tour), busy).finally(() => rm(lock, { force: true }));
+    // Only if nothing else is in it.
+    await rmdir(options.dir).catch(() => undefined);
+    return 0;
+  }
   const run = options.destroy ? destroy : rehearse;
   await exclusively(path.join(options.dir, "lock"), () => run(call), busy);
   if (options.destroy) {
@@ -73,7 +80,7 @@ async function rehearse(call: Call): Promise<void> {
   const progress = progressOf(target, call);
   const { step, log } = progress;
   // A single message need not be watched.
-  const wordMs = once ? 0 : WORD_MS;
+  const wordMs = once ? 0 : READABLE_WORD_MS;
   const world = await interruption.abortable(() => openWorld(target, options, log, { step, wordMs }));
   try {
     await deployAndServe(world, target, call, progress);

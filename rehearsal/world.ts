@@ -30,6 +30,8 @@ export interface World {
   sandbox: string;
   /** What the rehearsal's cloud does not model; empty if nothing is emulated. */
   limits: readonly string[];
+  /** The emulated account; `undefined` if nothing is emulated. */
+  cloud?: Cloud;
   /** Headers that sign the operator in; `audience` is the stack's output. */
   signIn(audience: string): Promise<Record<string, string>>;
   close(): Promise<void>;
@@ -150,6 +152,7 @@ async function openServerless(ground: Ground, options: Place): Promise<World> {
     platforms,
     sandbox: sandbox.description,
     limits: LIMITS,
+    cloud,
     signIn: async (audience) => ({
       cookie: `CF_Authorization=${await identity.issue({ aud: audience, email: OPERATOR })}`,
     }),

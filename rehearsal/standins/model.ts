@@ -22,6 +22,9 @@ const requestSchema = z.looseObject({
 /** The one model that the list names. */
 const LISTED = "claude-sonnet-4-5";
 
+/** Milliseconds between two words that somebody can read as they come. */
+export const READABLE_WORD_MS = 60;
+
 /** Options of {@link startModel}. */
 export interface ModelOptions extends ListenOptions {
   /** The only key that is accepted. */
