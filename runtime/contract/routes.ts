@@ -34,6 +34,8 @@ export const ROUTES = {
   home: { method: "GET", path: "/", access: "public" },
   live: { method: "GET", path: "/healthz", access: "public" },
   ready: { method: "GET", path: "/readyz", access: "public" },
+  /** A style or script of the pages: see assets.ts. */
+  asset: { method: "GET", path: "/assets/:file", access: "public" },
   /** The page contains no data: the socket decides what it may see. */
   chat: { method: "GET", path: "/chat", access: "public" },
   /** A WebSocket, see chat.ts: the device authenticates on it. */

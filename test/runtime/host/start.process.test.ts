@@ -73,7 +73,7 @@ describe.runIf(process.getuid?.() === 0)("a host that is to give each chat a use
     const { environment } = await surroundings();
     const home = path.join(await temporaryDirectory(), "data");
     prepare?.(home);
-    const entry = path.resolve("runtime/host/main.ts");
+    const entry = programOf("host/main.ts");
     const { status, stderr } = spawnSync("setpriv", [...rights, process.execPath, entry], {
       env: { ...environment, STEWARD_HOME: home, TENANCY: "chat", PATH: process.env["PATH"] },
       encoding: "utf8",

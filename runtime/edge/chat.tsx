@@ -1,0 +1,159 @@
+import type { Handler } from "hono";
+import { html } from "hono/html";
+import { type ChatFileRequest, GATEWAY_ROUTES } from "../contract/control.ts";
+import { ROUTES } from "../contract/routes.ts";
+import { bearerToken } from "../shared/token.ts";
+import { assetPath } from "./assets.ts";
+import type { Markup } from "./ui/document.tsx";
+import type { Sandbox } from "./ports.ts";
+import { sendProblem } from "./problems.ts";
+
+/**
+ * `GET /chat`: the page, identical for everyone. Like a visit to `/`, it wakes a sleeping container.
+ *
+ * @param sandbox The sandbox of all browsers; `undefined` if each has its own, which starts when its page is let in.
+ */
+export function chat(sandbox: Sandbox | undefined): Handler {
+  return async function handleChat(context) {
+    await sandbox?.wake("visitor");
+    context.header("content-security-policy", chatContentSecurityPolicy(new URL(context.req.url).host));
+    return context.html(chatPage());
+  };
+}
+
+/**
+ * `GET /chat/socket` without an upgrade: refused with 426. WebSocket requests are handled by each platform before they
+ * reach this app.
+ */
+export function chatSocket(): Handler {
+  return function handleChatSocket() {
+    return sendProblem("chat_upgrade_required");
+  };
+}
+
+/** Formats of a page's ticket, with its device, and of an item's id: 32 and 16 random bytes. */
+const TICKET = /^(?<device>[0-9a-f]{64})\.[\w-]{43}$/;
+const ITEM = /^[\w-]{22}$/;
+/**
+ * Pictures that pages display. Other files are sent as plain bytes: an HTML or SVG file would run scripts on this
+ * origin.
+ */
+const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/** Sandbox of a browser. */
+type FileSandbox = Pick<Sandbox, "status" | "request">;
+
+/**
+ * `GET /chat/files/<item>`: a file that the assistant sent, for a connected page. The gateway checks the page's ticket.
+ * Does not wake the container.
+ */
+export function chatFile(sandboxOf: (deviceId: string) => Promise<FileSandbox | undefined>): Handler {
+  return async function handleChatFile(context) {
+    const ticket = bearerToken(context.req.header("authorization")) ?? "";
+    const item = context.req.param("item") ?? "";
+    const device = TICKET.exec(ticket)?.groups?.["device"];
+    const sandbox = device && ITEM.test(item) ? await sandboxOf(device) : undefined;
+    if (!sandbox) return sendProblem("chat_file_refused");
+    const { state, reason } = await sandbox.status();
+    if (state !== "ready") return sendProblem("gateway_unavailable", reason?.detail);
+    const body = JSON.stringify({ ticket, item } satisfies ChatFileRequest);
+    const answer = await sandbox.request("gateway", { method: "POST", path: GATEWAY_ROUTES.chatFile, body });
+    const mediaType = answer.headers.get("content-type") ?? "";
+    const bytes = "application/octet-stream";
+    const headers = {
+      "cache-control": "no-store",
+      "content-security-policy": "sandbox; default-src 'none'",
+      "content-disposition": "attachment",
+      "content-type": PICTURES.has(mediaType) ? mediaType : bytes,
+    };
+    if (answer.ok) return new Response(answer.body, { headers });
+    await answer.body?.cancel();
+    return sendProblem(answer.status === 404 ? "chat_file_unknown" : "chat_file_refused");
+  };
+}
+
+/**
+ * Returns the page's content security policy: styles and scripts from files, and a socket to its own host. The socket's URL
+ * is listed in addition to 'self', which older browsers apply to http only.
+ */
+function chatContentSecurityPolicy(host: string): string {
+  return `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws://${host} wss://${host}; img-src data: blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
+}
+
+/** Renders the page of the web chat. It contains no data: the socket decides what it may see. */
+function chatPage(): Markup {
+  return html`<!doctype html>${(
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta
+            name="viewport"
+            content="width=device-width, initial-scale=1, interactive-widget=resizes-content"
+          />
+          <title>steward chat</title>
+          <link rel="icon" href="data:," />
+          <link rel="stylesheet" href={assetPath("chat.css")} />
+          <script type="module" src={assetPath("chat.js")}></script>
+        </head>
+        <body data-socket={ROUTES.chatSocket.path}>
+          <header>
+            <h1>steward</h1>
+            <p id="state" role="status" data-tone="wait">
+              Connecting
+            </p>
+          </header>
+          <noscript>
+            <p class="note">The chat needs JavaScript.</p>
+          </noscript>
+          <section id="pairing" hidden aria-labelledby="pairing-title">
+            <h2 id="pairing-title">Pair this browser</h2>
+            <p>
+              The operator approves it on <a href={ROUTES.devicesPage.path}>the Access page</a>, or runs this
+              command within 5 minutes:
+            </p>
+            <p class="command">
+              <code id="command"></code>
+              <button type="button" id="copy">
+                Copy
+              </button>
+            </p>
+            <p class="soft">
+              Request <code id="request"></code>
+            </p>
+            <p class="soft">This page continues automatically afterwards.</p>
+          </section>
+          <section id="trouble" hidden role="alert">
+            <p id="trouble-text"></p>
+            <button type="button" id="retry">
+              Try again
+            </button>
+          </section>
+          <div id="log" role="log" aria-live="polite" aria-label="Conversation" tabindex={0}></div>
+          <form id="form">
+            <div id="pictures" hidden></div>
+            <input id="file" type="file" accept="image/*" multiple hidden />{" "}
+            <button type="button" id="add" aria-label="Add pictures" title="Add pictures" disabled>
+              +
+            </button>
+            <label for="text" class="hidden">
+              Message
+            </label>
+            <textarea
+              id="text"
+              rows={1}
+              maxlength={8000}
+              placeholder="Message, or /help"
+              disabled
+              enterkeyhint="send"
+            ></textarea>
+            <button type="button" id="stop" hidden>
+              Stop
+            </button>{" "}
+            <button type="submit" id="send" disabled>
+              Send
+            </button>
+          </form>
+        </body>
+      </html>
+    )}`;
+}
