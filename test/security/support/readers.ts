@@ -132,7 +132,7 @@ async function pageFunction(script: string, name: string): Promise<(...given: un
   return (...given) => withDocument(() => found(...given));
 }
 
-const displayName = await pageFunction("device", "displayName");
+const browserName = await pageFunction("device", "displayName");
 const element = await pageFunction("dom", "element");
 const render = await pageFunction("markdown", "render");
 const redact = createRedactor({ SLACK_BOT_TOKEN: "xoxb-a-token-of-this-test" });
@@ -271,7 +271,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "edge/admission/telegram.ts": {
     telegramDelivery: (text) => telegramDelivery({ update_id: 1, message: { chat, text } }, 0),
   },
-  "edge/client/device.ts": { displayName },
+  "edge/client/device.ts": { displayName: browserName },
   "edge/client/dom.ts": {
     element: (id) => caught((async () => element(id, Object))()),
   },
