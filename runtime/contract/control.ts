@@ -323,6 +323,19 @@ export interface ModelPrice {
   output: number;
 }
 
+/** Tokens and requests of one model for one person or place. `id` is empty for all others together. */
+export interface SourceUsage extends Omit<ModelUsage, "day"> {
+  kind: "person" | "place";
+  platform: string;
+  id: string;
+}
+
+/** Ranges of days up to today (UTC), with their lengths. */
+export const USAGE_RANGES = { day: 1, week: 7, month: 30 } as const;
+
+/** See {@link USAGE_RANGES}. */
+export type UsageRange = keyof typeof USAGE_RANGES;
+
 /** Response of the gateway's `/usage`: the 30 days up to today (UTC). Days without usage are left out. */
 export interface UsageReport {
   /** YYYY-MM-DD, oldest first: every day of the report. */
@@ -331,6 +344,8 @@ export interface UsageReport {
   models: ModelUsage[];
   /** Prices of the models above, by `<provider>/<model id>`; models of unknown price are left out. */
   prices: Record<string, ModelPrice>;
+  /** Persons and places with the most tokens, the largest first; absent from older gateways. */
+  sources?: Record<UsageRange, SourceUsage[]>;
 }
 
 /** State of the schedules. */

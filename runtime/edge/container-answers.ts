@@ -28,6 +28,18 @@ function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T
 const [text, number, list, optional, object] = [z.string, z.number, z.array, z.optional, z.object] as const;
 const because = () => optional(object({ code: text(), detail: text(), fix: text() }));
 const problems = () => list(object({ path: text(), message: text(), help: optional(text()) }));
+const sources = () =>
+  list(
+    object({
+      kind: z.enum(["person", "place"]),
+      platform: text(),
+      id: text(),
+      model: text(),
+      requests: number(),
+      inputTokens: number(),
+      outputTokens: number(),
+    }),
+  );
 const usage = () =>
   list(
     object({ day: text(), model: text(), requests: number(), inputTokens: number(), outputTokens: number() }),
@@ -89,5 +101,6 @@ export const readUsage = reader<UsageReport>(() =>
     messages: list(object({ day: text(), received: number(), answered: number() })),
     models: usage(),
     prices: z.record(text(), object({ input: number(), output: number() })),
+    sources: optional(object({ day: sources(), week: sources(), month: sources() })),
   }),
 );

@@ -204,6 +204,8 @@ export interface Backups {
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
   /** The config that the next start of a stopped container uses, as JSON text, if known. Wakes nothing. */
   cachedConfig(): Promise<string | undefined>;
+  /** The archive of a backup, read while it is consumed. Wakes nothing on the serverless stack. */
+  download(id: string): Promise<ReadableStream<Uint8Array>>;
   /** The config file of a backup. A secret gets the same mark as in the current file, whose digest is included. */
   configOf(id: string): Promise<ConfigText>;
 }

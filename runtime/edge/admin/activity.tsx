@@ -22,6 +22,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   replay: "Replayed an event",
   restart: "Restarted the gateway",
   backup: "Created a backup",
+  download: "Downloaded a backup",
   restore: "Restored a backup",
   config: "Changed the configuration",
   schedule: "Changed a schedule",

@@ -2,7 +2,8 @@ import type { Hono } from "hono";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { looking } from "../operate.ts";
-import { confirmRestore, createBackup, restoreBackup, showBackups, verifyBackup } from "./backups.tsx";
+import { createBackup, downloadBackup, showBackups, verifyBackup } from "./backups.tsx";
+import { confirmRestore, restoreBackup } from "./backup-restore.tsx";
 import { showAbout, showRollouts } from "./about.tsx";
 import { showActivity } from "./activity.tsx";
 import { showChannels } from "./channels.tsx";
@@ -21,7 +22,7 @@ import { deleteSession, exportSession, resetSession, showMessages, showSession }
 import { showSessions } from "./sessions.tsx";
 import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.tsx";
 import { chooseTenant, showTenants } from "./tenants.tsx";
-import { showUsage } from "./usage.tsx";
+import { exportUsage, showUsage } from "./usage.tsx";
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
@@ -57,6 +58,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.schedulesRun.path, changeSchedule("run", options));
   app.post(ROUTES.schedulesRemove.path, changeSchedule("remove", options));
   app.get(ROUTES.usagePage.path, showUsage(looks));
+  app.get(ROUTES.usageExport.path, exportUsage(looks));
 
   app.get(ROUTES.activityPage.path, showActivity(options));
   app.get(ROUTES.rolloutsPage.path, showRollouts(options));
@@ -79,6 +81,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.get(ROUTES.backupsPage.path, showBackups(options));
   app.post(ROUTES.backupsCreate.path, createBackup(options));
   app.post(ROUTES.backupsVerify.path, verifyBackup(options));
+  app.post(ROUTES.backupsDownload.path, downloadBackup(options));
   app.get(ROUTES.backupsRestorePage.path, confirmRestore(options));
   app.post(ROUTES.backupsRestore.path, restoreBackup(options));
 
