@@ -141,6 +141,8 @@ export const GATEWAY_ROUTES = {
   replay: "/replay",
   /** POST {@link ModelTest}: asks a model a short question and returns {@link ModelTested}. */
   testModel: "/models/test",
+  /** POST {@link ChannelTest}: asks a platform who the bot is and returns its {@link ChannelHealth}. Sends nothing. */
+  testChannel: "/channels/test",
 } as const;
 
 /** Request for a file of the web chat, authorised by the ticket that the page received on its socket. */
@@ -273,6 +275,19 @@ export interface ChannelHealth {
   lastEventAt?: string;
   /** ISO 8601: when the platform last responded to Telegram polling or on Discord's gateway connection. */
   polledAt?: string;
+  /** The bot, as the platform named it when last asked; `at` is ISO 8601. */
+  bot?: BotAccount & { at: string };
+}
+
+/** The account that a platform knows by the channel's token. */
+export interface BotAccount {
+  id?: string | undefined;
+  name?: string | undefined;
+}
+
+/** Body of a POST to `/channels/test`. */
+export interface ChannelTest {
+  platform: Platform;
 }
 
 /** State of a model. */

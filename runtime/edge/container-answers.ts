@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type {
+  ChannelHealth,
   ConfigRefusal,
   ConfigText,
   ContainerConfig,
@@ -68,6 +69,11 @@ export const readConfigRefusal = reader<ConfigRefusal>(() => object({ text: text
 /** Reads the end of an operation. Its value has the operation's own form. */
 export const readReply = reader<OperationReply>(() =>
   z.union([object({ ok: z.literal(true) }), object({ ok: z.literal(false), error: object({}) })]),
+);
+
+/** Reads a channel's health. */
+export const readChannelHealth = reader<ChannelHealth>(() =>
+  object({ platform: text(), state: z.enum(["unknown", "ready", "failing", "disabled"]), reason: because() }),
 );
 
 /** Reads the gateway's report about itself. */

@@ -100,6 +100,8 @@ export interface ActivityEntry {
   action: string;
   /** Object of the verb; never a secret or message text. */
   detail: string;
+  /** What changed in a text without secrets, see `diffText`; only of the newest changes. */
+  diff?: string;
 }
 
 /** `used`: already accepted earlier. `full`: too many signatures are remembered to accept another one now. */
@@ -133,7 +135,7 @@ export interface AnswerMemory {
 }
 
 /** Records a change under an operator's name. Never rejects: a failure is logged, and the change remains in effect. */
-export type RecordChange = (by: string, action: string, detail?: string) => Promise<void>;
+export type RecordChange = (by: string, action: string, detail?: string, diff?: string) => Promise<void>;
 
 /** The two HTTP servers inside the container. */
 export type SandboxPort = "gateway" | "supervisor";

@@ -6,14 +6,14 @@ import { createBackup, downloadBackup, showBackups, verifyBackup } from "./backu
 import { confirmRestore, restoreBackup } from "./backup-restore.tsx";
 import { showAbout, showRollouts } from "./about.tsx";
 import { showActivity } from "./activity.tsx";
-import { showChannels } from "./channels.tsx";
+import { showChannels, testChannel } from "./channels.tsx";
 import { allowGroup, confirmFresh, freshConfig, goBackToLastGood, mendConfig } from "./config-repairs.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.tsx";
 import { grantRole, revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.tsx";
 import { replayFromPage, showLedger } from "./ledger.tsx";
 import type { AdminOptions } from "./options.ts";
 import { showConfig } from "./config.tsx";
-import { showLogs } from "./logs.tsx";
+import { downloadLogs, showLogs } from "./logs.tsx";
 import { confirmRestart, restartGateway, wakeFromPage } from "./restart.tsx";
 import { addScheduleFrom, changeSchedule, showSchedules } from "./schedules.tsx";
 import { showModels, testModel } from "./models.tsx";
@@ -39,6 +39,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.peopleRevoke.path, revokePerson(options));
 
   app.get(ROUTES.channelsPage.path, showChannels(options));
+  app.post(ROUTES.channelsTest.path, testChannel(options));
   app.get(ROUTES.workspacePage.path, showWorkspace(looks));
   app.get(ROUTES.workspaceFile.path, showFile(options));
   app.post(ROUTES.workspaceSave.path, saveFile(options));
@@ -67,6 +68,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(options));
 
   app.get(ROUTES.logsPage.path, showLogs(looks));
+  app.get(ROUTES.logsDownload.path, downloadLogs(looks));
   app.get(ROUTES.configPage.path, showConfig(looks));
   app.get(ROUTES.configEdit.path, editConfig(options));
   app.post(ROUTES.configEditOn.path, editConfigOn());

@@ -59,13 +59,14 @@ function draw(place: HTMLElement): void {
           const color = bars[index] ?? style.color;
           // Side by side around the label's place.
           const align = series.length === 1 ? 0 : index === 0 ? -1 : 1;
+          const paths = uPlot.paths.bars?.({ size: [BARS / series.length, WIDEST_BAR], align });
           return {
             label: name,
             stroke: color,
             fill: color,
             points: { show: false },
             value: (_, value) => format(value, unit),
-            paths: uPlot.paths.bars?.({ size: [BARS / series.length, WIDEST_BAR], align }) ?? null,
+            ...(paths && { paths }),
           };
         }),
       ],

@@ -8,7 +8,12 @@ import {
   type GatewayStatus,
   type UsageReport,
 } from "../../contract/control.ts";
-import { chatDeliveriesSchema, type DeliveryEnd, deliverySchema } from "../../contract/delivery.ts";
+import {
+  chatDeliveriesSchema,
+  type DeliveryEnd,
+  deliverySchema,
+  platformSchema,
+} from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { type ReplayRecord, replayRequestSchema } from "../../contract/replay.ts";
@@ -26,6 +31,7 @@ import { hooks, type HooksOptions } from "./hooks.ts";
 /** A platform's event has at most 1 MiB; its envelope and different escaping add to that. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
+const channelTestSchema = z.strictObject({ platform: platformSchema });
 const testSchema = z.strictObject({ model: z.string() });
 const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
   ticket: z.string(),
@@ -62,6 +68,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     usage: usagePath,
     replay: replayPath,
     testModel,
+    testChannel,
   } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
 
@@ -97,6 +104,14 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const { models } = options.parts();
     if (!models.health().some(({ id }) => id === model)) throw new StewardError("usage_invalid");
     return context.json(await askModel(models, model, options.clock));
+  });
+
+  app.post(testChannel, async (context) => {
+    const { platform } = readBody(channelTestSchema, await context.req.text(), "body_invalid");
+    await options.configTaken();
+    const health = await options.parts().channels.test(platform);
+    if (health === undefined) throw new StewardError("usage_invalid");
+    return context.json(health);
   });
 
   app.post(replayPath, async (context) => {

@@ -120,7 +120,9 @@ export class Sandbox extends Real {
       admit: (event: Delivery) => received(this.admit(event)),
       end: () => this.#container.end(),
       evict: () => this.ctx.abort("evicted"),
-      set: (what: { answers?: boolean; nextAt?: string }) => void Object.assign(this.#container, what),
+      set: (what: { answers?: boolean; nextAt?: string; lines?: string[] }) =>
+        void Object.assign(this.#container, what),
+      log: () => JSON.parse(this.parts.answers.last("logs")?.text ?? "{}"),
       changeRights: (grant: Grant) => received(this.changeRights(grant)),
       beginSchedules: () => received(this.beginSchedules()),
       // As when a version that could not be built has used up the alarm's attempts.

@@ -1,3 +1,4 @@
+import type { BotAccount } from "../../../contract/control.ts";
 import type { ButtonPress, ReplyTarget } from "../../../contract/message.ts";
 import { retryAfterMs } from "../../../shared/retry-after.ts";
 import { within } from "../../../shared/within.ts";
@@ -56,7 +57,12 @@ const FILES_ORIGIN = "https://files.slack.com";
 export const LARGEST_FILE = 1_000_000_000;
 /** A status that comes late is of no use. */
 const STATUS_TIMEOUT_MS = 5_000;
-const answerSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
+const answerSchema = z.object({
+  ok: z.boolean(),
+  error: z.optional(z.string()),
+  user: z.optional(z.string()),
+  user_id: z.optional(z.string()),
+});
 
 /** Connection settings of Slack. */
 interface SlackOutboundOptions {
@@ -71,8 +77,8 @@ interface SlackOutboundOptions {
 
 /** Sender to Slack. Rejects with a RetryableError or a RefusedError. */
 interface SlackSender {
-  /** Asks whether the token is taken: https://docs.slack.dev/reference/methods/auth.test */
-  test(): Promise<void>;
+  /** Asks whose the token is: https://docs.slack.dev/reference/methods/auth.test */
+  test(): Promise<BotAccount>;
   /** Shows in a thread that an answer is being made: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
   showStatus(target: ReplyTarget): Promise<void>;
   /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
@@ -120,6 +126,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
         throw readSlackError(error, clock());
       });
       if (!answer.ok) throw readSlackError(Object.assign(new Error("auth.test"), answer), clock());
+      return { id: answer.user_id, name: answer.user };
     },
     async showStatus({ chat, thread }) {
       if (thread === undefined) return;
