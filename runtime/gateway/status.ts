@@ -19,7 +19,7 @@ import type { Stores } from "./stores.ts";
 
 const DAYS = USAGE_RANGES.month;
 /** Persons and places of a report by name. */
-const MOST_SOURCES = 30;
+const MOST_SOURCES = 10;
 
 const USAGE_DAYS = 7;
 

@@ -82,7 +82,7 @@ function actionText({ action }: ActivityEntry): string {
 function detailPart({ detail, diff }: ActivityEntry): Markup {
   return (
     <>
-      <code>{detail}</code>
+      {detail !== "" && <code>{detail}</code>}
       {diff !== undefined && (
         <details>
           <summary>Show the change</summary>

@@ -159,15 +159,11 @@ function changesTable({ backup, newest, visitor: { facts, asOf }, now }: Compari
       label="What changes"
       caption={
         <>
-          Conversations
-          {counts === undefined
-            ? " and the rest"
-            : asOf && (
-                <>
-                  {" "}
-                  as of <Moment at={asOf} /> and the rest
-                </>
-              )}{" "}
+          {counts === undefined ? (
+            "All"
+          ) : (
+            <>Conversations as of {asOf ? <Moment at={asOf} /> : "now"}, the rest</>
+          )}{" "}
           as of the newest backup, made <Dated at={Date.parse(newest.createdAt)} now={now} />
           {isNewest && ", which is this one"}. Config since then: {config}.
         </>

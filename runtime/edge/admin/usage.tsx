@@ -107,7 +107,10 @@ function reportPart(report: UsageReport, range: UsageRange): Markup {
       <ul class="chips" aria-label="Range">
         {Object.entries(RANGE_NAMES).map(([name, text]) => (
           <li>
-            <a href={`${ROUTES.usagePage.path}?range=${name}`} aria-current={name === range && "true"}>
+            <a
+              href={`${ROUTES.usagePage.path}?range=${name}`}
+              aria-current={name === range ? "true" : undefined}
+            >
               {text}
             </a>
           </li>

@@ -17,6 +17,8 @@ const HEIGHT = 190;
 /** Share of a label's place that all of its bars take. */
 const BARS = 0.8;
 const WIDEST_BAR = 40;
+/** Steps of an axis that has whole numbers. */
+const WHOLE = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 const content = element("content", HTMLElement);
 const style = getComputedStyle(content);
@@ -29,7 +31,8 @@ const charts = new Map<Element, uPlot>();
 
 function format(value: number | null, unit: ChartData["unit"]): string {
   if (value === null) return "–";
-  return unit === "dollars" ? `$${value.toFixed(2)}` : value.toLocaleString("en-US");
+  if (unit === "count") return value.toLocaleString("en-US");
+  return `$${value.toFixed(value > 0 && value < 0.1 ? 4 : 2)}`;
 }
 
 /** Draws a chart in place of its bars. */
@@ -51,7 +54,12 @@ function draw(place: HTMLElement): void {
           incrs: [1, 2, 5, 10],
           values: (_, splits) => splits.map((at) => labels[at]?.slice(5) ?? ""),
         },
-        { ...axis, size: 60, values: (_, splits) => splits.map((value) => format(value, unit)) },
+        {
+          ...axis,
+          size: 60,
+          ...(unit === "count" && { incrs: WHOLE }),
+          values: (_, splits) => splits.map((value) => format(value, unit)),
+        },
       ],
       series: [
         { label: "Day (UTC)", value: (_, at) => labels[at ?? -1] ?? "–" },
@@ -63,6 +71,8 @@ function draw(place: HTMLElement): void {
           return {
             label: name,
             stroke: color,
+            // Without an outline, which would show where a bar has no height.
+            width: 0,
             fill: color,
             points: { show: false },
             value: (_, value) => format(value, unit),

@@ -213,6 +213,7 @@ describe("the page before a restore", () => {
       "not rolled back",
       "is backed up first",
       "</code> (automatic), made",
+      "Conversations as of now, the rest as of the newest backup",
       "Config since then: unchanged",
     ])
       expect(page).toContain(told);

@@ -108,6 +108,8 @@ describe("GET /_admin/usage", () => {
     };
     const { text } = await page({ usage: { sources } }, "?range=day");
     expect(text).toMatch(/range=day" aria-current="true"/);
+    expect(text.split('aria-current="true"')).toHaveLength(2);
+    expect(text).not.toContain('aria-current="false"');
     expect(rowsOf(text, "Tokens")).toEqual([["2026-11-18", "400", "50"]]);
     expect(rowsOf(text, "Requests, tokens and estimated cost by person")).toEqual([
       ["slack U&lt;1&gt;", "3", "1,000,000", "0", "$3.00"],
