@@ -100,7 +100,7 @@ export interface ActivityEntry {
   action: string;
   /** Object of the verb; never a secret or message text. */
   detail: string;
-  /** What changed in a text without secrets, see `diffText`; only of the newest changes. */
+  /** Change of a text without secrets, see `diffText`; kept for the newest changes only. */
   diff?: string;
 }
 

@@ -133,7 +133,7 @@ async function findBackup(
   return { backup, newest: list[0] ?? backup };
 }
 
-/** What a restore would change. */
+/** Sources of the comparison with the current state. */
 interface ComparisonView {
   backup: GenerationManifest;
   /** The last copy of the current state. */

@@ -191,7 +191,11 @@ function configOf({ configSha256, configValid }: GenerationManifest): Markup | s
 function rowForm(method: "get" | "post", path: string, id: string, label: string): Markup {
   return (
     <form method={method} action={path}>
-      <button name="id" value={id} aria-label={label.replace(/…?$/, ` ${id}$&`)}>
+      <button
+        name="id"
+        value={id}
+        aria-label={label.endsWith("…") ? `${label.slice(0, -1)} ${id}…` : `${label} ${id}`}
+      >
         {label}
       </button>
     </form>

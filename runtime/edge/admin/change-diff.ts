@@ -13,7 +13,10 @@ const LONGEST = 8_000;
  */
 export function diffText(before: string, after: string): string | undefined {
   const redact = createRedactor({});
-  const read = (text: string): string => redact(text).replace(/(?<!\n)$/, "\n");
+  const read = (text: string): string => {
+    const clean = redact(text);
+    return clean.endsWith("\n") ? clean : `${clean}\n`;
+  };
   const options = { context: CONTEXT_LINES, maxEditLength: MOST_CHANGES };
   const patch = structuredPatch("", "", read(before), read(after), undefined, undefined, options);
   if (patch === undefined || patch.hunks.length === 0) return undefined;

@@ -155,11 +155,8 @@ export class OutgoingHealth {
   async probe(ask: () => Promise<BotAccount>): Promise<void> {
     try {
       const { id, name } = await ask();
-      this.#bot = {
-        ...(id && { id }),
-        ...(name && { name }),
-        at: new Date(this.#options.clock()).toISOString(),
-      };
+      const at = new Date(this.#options.clock()).toISOString();
+      if (id || name) this.#bot = { ...(id && { id }), ...(name && { name }), at };
       this.#answered = true;
       if (this.#probed) this.#failure = undefined;
     } catch (error) {
