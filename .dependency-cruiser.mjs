@@ -11,7 +11,7 @@ const TABLE = [
   {
     from: "runtime/edge",
     may: ["runtime/operations", "runtime/contract", "runtime/shared"],
-    packages: ["diff", "hono", "jose", "lucide", "zod"],
+    packages: ["diff", "hono", "jose", "lucide", "uplot", "zod"],
     node: false,
   },
   // Small Node helpers that the container's processes share.

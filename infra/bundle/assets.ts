@@ -9,6 +9,7 @@ const ENTRIES = {
   "console.css": "runtime/edge/ui/console.css",
   "chat.css": "runtime/edge/ui/chat.css",
   "live.js": "runtime/edge/client/live.ts",
+  "usage.js": "runtime/edge/client/usage.ts",
   "logs.js": "runtime/edge/client/logs.ts",
   "chat.js": "runtime/edge/client/chat.ts",
 };

@@ -148,6 +148,16 @@ export class BackupService<Content> implements Backups {
   }
 
   /** See {@link Backups}. */
+  async download(id: string): Promise<ReadableStream<Uint8Array>> {
+    const { store } = await this.#options.open();
+    const { content } = await store.read(await store.find(id));
+    // The bucket's own stream can cross the object's boundary, one that wraps it cannot.
+    return content instanceof ReadableStream
+      ? content
+      : ReadableStream.from(content as AsyncIterable<Uint8Array>);
+  }
+
+  /** See {@link Backups}. */
   async configOf(id: string): Promise<ConfigText> {
     return this.#use(id, async (read, state) => state.showConfig(await read()));
   }

@@ -141,6 +141,8 @@ export const GATEWAY_ROUTES = {
   replay: "/replay",
   /** POST {@link ModelTest}: asks a model a short question and returns {@link ModelTested}. */
   testModel: "/models/test",
+  /** POST {@link ChannelTest}: asks a platform who the bot is and returns its {@link ChannelHealth}. Sends nothing. */
+  testChannel: "/channels/test",
 } as const;
 
 /** Request for a file of the web chat, authorised by the ticket that the page received on its socket. */
@@ -273,6 +275,19 @@ export interface ChannelHealth {
   lastEventAt?: string;
   /** ISO 8601: when the platform last responded to Telegram polling or on Discord's gateway connection. */
   polledAt?: string;
+  /** The bot, as the platform named it when last asked; `at` is ISO 8601. */
+  bot?: BotAccount & { at: string };
+}
+
+/** The account that a platform knows by the channel's token. */
+export interface BotAccount {
+  id?: string | undefined;
+  name?: string | undefined;
+}
+
+/** Body of a POST to `/channels/test`. */
+export interface ChannelTest {
+  platform: Platform;
 }
 
 /** State of a model. */
@@ -323,6 +338,19 @@ export interface ModelPrice {
   output: number;
 }
 
+/** Tokens and requests of one model for one person or place. `id` is empty for all others together. */
+export interface SourceUsage extends Omit<ModelUsage, "day"> {
+  kind: "person" | "place";
+  platform: string;
+  id: string;
+}
+
+/** Ranges of days up to today (UTC), with their lengths. */
+export const USAGE_RANGES = { day: 1, week: 7, month: 30 } as const;
+
+/** See {@link USAGE_RANGES}. */
+export type UsageRange = keyof typeof USAGE_RANGES;
+
 /** Response of the gateway's `/usage`: the 30 days up to today (UTC). Days without usage are left out. */
 export interface UsageReport {
   /** YYYY-MM-DD, oldest first: every day of the report. */
@@ -331,6 +359,8 @@ export interface UsageReport {
   models: ModelUsage[];
   /** Prices of the models above, by `<provider>/<model id>`; models of unknown price are left out. */
   prices: Record<string, ModelPrice>;
+  /** Persons and places with the most tokens, the largest first; absent from older gateways. */
+  sources?: Record<UsageRange, SourceUsage[]>;
 }
 
 /** State of the schedules. */

@@ -289,9 +289,9 @@ function showProblems(): MiddlewareHandler {
 }
 
 function recorder(activity: Activity, log: Log): RecordChange {
-  return async function recordChange(by, action, detail = "") {
+  return async function recordChange(by, action, detail = "", diff) {
     await activity
-      .record({ by, action, detail })
+      .record({ by, action, detail, ...(diff !== undefined && { diff }) })
       .catch((error: unknown) => log.error("a change was not recorded", { action, error: String(error) }));
   };
 }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type {
+  ChannelHealth,
   ConfigRefusal,
   ConfigText,
   ContainerConfig,
@@ -28,6 +29,18 @@ function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T
 const [text, number, list, optional, object] = [z.string, z.number, z.array, z.optional, z.object] as const;
 const because = () => optional(object({ code: text(), detail: text(), fix: text() }));
 const problems = () => list(object({ path: text(), message: text(), help: optional(text()) }));
+const sources = () =>
+  list(
+    object({
+      kind: z.enum(["person", "place"]),
+      platform: text(),
+      id: text(),
+      model: text(),
+      requests: number(),
+      inputTokens: number(),
+      outputTokens: number(),
+    }),
+  );
 const usage = () =>
   list(
     object({ day: text(), model: text(), requests: number(), inputTokens: number(), outputTokens: number() }),
@@ -56,6 +69,11 @@ export const readConfigRefusal = reader<ConfigRefusal>(() => object({ text: text
 /** Reads the end of an operation. Its value has the operation's own form. */
 export const readReply = reader<OperationReply>(() =>
   z.union([object({ ok: z.literal(true) }), object({ ok: z.literal(false), error: object({}) })]),
+);
+
+/** Reads a channel's health. */
+export const readChannelHealth = reader<ChannelHealth>(() =>
+  object({ platform: text(), state: z.enum(["unknown", "ready", "failing", "disabled"]), reason: because() }),
 );
 
 /** Reads the gateway's report about itself. */
@@ -89,5 +107,6 @@ export const readUsage = reader<UsageReport>(() =>
     messages: list(object({ day: text(), received: number(), answered: number() })),
     models: usage(),
     prices: z.record(text(), object({ input: number(), output: number() })),
+    sources: optional(object({ day: sources(), week: sources(), month: sources() })),
   }),
 );

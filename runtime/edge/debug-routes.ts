@@ -24,7 +24,7 @@ const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
 const RETRY_AFTER_SECONDS = 5;
 /** Lines that the supervisor keeps of the gateway's output. */
-const MOST_LINES = 500;
+export const MOST_LINES = 500;
 // Made when they are asked for, and not at a start.
 const logsQuery = () =>
   z.strictObject({
@@ -50,7 +50,11 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
  *
  * @throws StewardError `gateway_unavailable` where a container that runs does not answer.
  */
-export async function lastLines(sandbox: Sandbox, lines: number, after?: number): Promise<LogTail> {
+export async function lastLines(
+  sandbox: Pick<Sandbox, "status" | "peek">,
+  lines: number,
+  after?: number,
+): Promise<LogTail> {
   const { state } = await sandbox.status();
   if (state === "stopped") return { lines: [] };
   const since = after === undefined ? "" : `&after=${after}`;

@@ -201,6 +201,8 @@ export interface ActivityEntry {
   action: string;
   /** Object of the verb; never a secret or message text. */
   detail: string;
+  /** Change of a text without secrets, see `diffText`; kept for the newest changes only. */
+  diff?: string;
 }
 
 /** `used`: already accepted earlier. `full`: too many signatures are remembered to accept another one now. */
@@ -234,7 +236,7 @@ export interface AnswerMemory {
 }
 
 /** Records a change under an operator's name. Never rejects: a failure is logged, and the change remains in effect. */
-export type RecordChange = (by: string, action: string, detail?: string) => Promise<void>;
+export type RecordChange = (by: string, action: string, detail?: string, diff?: string) => Promise<void>;
 
 /** The two HTTP servers inside the container. */
 export type SandboxPort = "gateway" | "supervisor";
@@ -305,6 +307,8 @@ export interface Backups {
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
   /** The config that the next start of a stopped container uses, as JSON text, if known. Wakes nothing. */
   cachedConfig(): Promise<string | undefined>;
+  /** The archive of a backup, read while it is consumed. Wakes nothing on the serverless stack. */
+  download(id: string): Promise<ReadableStream<Uint8Array>>;
   /** The config file of a backup. A secret gets the same mark as in the current file, whose digest is included. */
   configOf(id: string): Promise<ConfigText>;
 }

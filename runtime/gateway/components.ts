@@ -51,7 +51,7 @@ export interface ComponentsOptions {
 /** Creates the components of a config. Sends no requests. */
 export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
-  const { sessions, usage, spending, pairing } = stores;
+  const { sessions, usage, spending, sources, pairing } = stores;
   const report = stores.contract.note;
   const { database, moves: telegramMoves } = stores;
   const intakes = {
@@ -87,7 +87,7 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
     clock,
     log,
   });
-  const limits = new Limits({ limits: config.agent.limits, spending, clock });
+  const limits = new Limits({ limits: config.agent.limits, spending, sources, clock });
   const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
   return { config, channels, models, agent, mcp, media, close: () => agent.close() };
 }

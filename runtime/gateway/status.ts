@@ -1,6 +1,12 @@
 import { platformSchema } from "../contract/delivery.ts";
 import type { Config } from "../contract/config/index.ts";
-import type { ChannelHealth, GatewayStatus, UsageReport, ModelPrice } from "../contract/control.ts";
+import {
+  type ChannelHealth,
+  type GatewayStatus,
+  type UsageReport,
+  type ModelPrice,
+  USAGE_RANGES,
+} from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
 import { priceOf } from "../shared/prices.ts";
 import type { ConfigReload } from "./config.ts";
@@ -11,7 +17,9 @@ import type { Schedules } from "./schedules/schedules.ts";
 import type { Retention } from "./sessions/retention.ts";
 import type { Stores } from "./stores.ts";
 
-const DAYS = 30;
+const DAYS = USAGE_RANGES.month;
+/** Persons and places of a report by name. */
+const MOST_SOURCES = 10;
 
 const USAGE_DAYS = 7;
 
@@ -76,18 +84,24 @@ function withLastEvent(health: ChannelHealth, inbox: Inbox): ChannelHealth {
 
 /** Returns what was said and what it took, by day. `now` is in milliseconds since the epoch. */
 export function usageReport(
-  { sessions, usage }: Pick<Stores, "sessions" | "usage">,
+  { sessions, usage, sources }: Pick<Stores, "sessions" | "usage" | "sources">,
   config: Config,
   now: number,
 ): UsageReport {
   const days = Array.from({ length: DAYS }, (_, index) => dayOf(now - (DAYS - 1 - index) * DAY_MS));
   const first = dayOf(now - (DAYS - 1) * DAY_MS);
   const models = usage.since(first);
+  const top = (length: number) => sources.top(dayOf(now - (length - 1) * DAY_MS), MOST_SOURCES);
   return {
     days,
     messages: sessions.daysSince(first),
     models,
     prices: pricesOf(new Set(models.map(({ model }) => model)), config.models.prices),
+    sources: {
+      day: top(USAGE_RANGES.day),
+      week: top(USAGE_RANGES.week),
+      month: top(USAGE_RANGES.month),
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { ChatMoves } from "./channels/telegram/moves.ts";
 import { ContractReport } from "./contract-report.ts";
 import { DeliveryRecords, FirstWords } from "./inbox/records.ts";
 import { DeviceStore, type DeviceStoreOptions } from "./devices.ts";
-import { UsageStore } from "./models/usage.ts";
+import { SourceUsageStore, UsageStore } from "./models/usage.ts";
 import { pairingStores, type PairingStores } from "./pairing/store.ts";
 import { WaitingSenders } from "./pairing/desk.ts";
 import { ScheduleStore } from "./schedules/store.ts";
@@ -20,6 +20,7 @@ export interface Stores {
   database: DatabaseSync;
   sessions: Sessions;
   usage: UsageStore;
+  sources: SourceUsageStore;
   spending: SpendingStore;
   records: DeliveryRecords;
   firstWords: FirstWords;
@@ -56,6 +57,7 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     database,
     sessions: new Sessions(database),
     usage: new UsageStore(database),
+    sources: new SourceUsageStore(database),
     spending: new SpendingStore(database),
     records: new DeliveryRecords(database),
     firstWords: new FirstWords(database),

@@ -68,3 +68,50 @@ export function readableLine(line: string): string {
     return line;
   }
 }
+
+/** Characters of the output that is kept across the container's sleeps, as JSON. */
+const KEPT_CHARACTERS = 200_000;
+
+/** Appends lines to those that are kept, and drops the oldest that are too many. */
+export function appendLines(kept: readonly string[], lines: readonly string[]): string[] {
+  const all = [...kept, ...lines];
+  let room = KEPT_CHARACTERS;
+  const last = all.findLastIndex((line) => {
+    room -= JSON.stringify(line).length + 1;
+    return room < 0;
+  });
+  return all.slice(last + 1);
+}
+
+/** Lines that somebody wants to see. */
+export interface LogFilter {
+  /** The lowest level. A crash's own words have none, and are always shown. */
+  level: LogLevel;
+  /** Text that a line contains, in upper or lower case. */
+  text: string;
+}
+
+/** A line of a log, as people read it. */
+export interface ReadableLine {
+  text: string;
+  /** `day` precedes the lines of another day. */
+  kind: LogLevel | "day" | "plain";
+}
+
+/** Returns the lines that fit a filter. */
+export function readableLog(lines: readonly string[], { level, text }: LogFilter): ReadableLine[] {
+  const lowest = LOG_LEVELS.indexOf(level);
+  const wanted = text.toLowerCase();
+  const shown: ReadableLine[] = [];
+  let day: string | undefined;
+  for (const line of lines) {
+    const own = LOG_LEVELS.find((one) => line.includes(`"level":"${one}"`));
+    const isLow = own !== undefined && LOG_LEVELS.indexOf(own) < lowest;
+    if (isLow || !line.toLowerCase().includes(wanted)) continue;
+    const [, date = day] = /"time":"(\d{4}-\d\d-\d\d)T/.exec(line) ?? [];
+    if (day !== undefined && date !== day) shown.push({ text: `${date} (UTC)`, kind: "day" });
+    day = date;
+    shown.push({ text: readableLine(line), kind: own ?? "plain" });
+  }
+  return shown;
+}

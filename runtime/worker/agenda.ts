@@ -18,6 +18,8 @@ import type { Sleep } from "./sleep.ts";
 const GUARD_MS = 15_000;
 /** Interval in milliseconds at which an always-on container is checked, even after an eviction. */
 const WATCH_MS = 5 * 60_000;
+/** Interval in milliseconds at which the output of a running container is kept. */
+const LOG_EVERY_MS = 60_000;
 /** Keeps an alarm whose work is still in progress from firing in a tight loop. */
 const SHORTEST_ALARM_MS = 500;
 
@@ -90,6 +92,8 @@ export interface AgendaParts {
   sleep: Sleep;
   reporter: TenantReporter | undefined;
   scheduled: ScheduledChats;
+  /** Keeps the end of the gateway's output for when the container is gone. Never rejects. */
+  keepLog(): Promise<unknown>;
   /** Keeps the object until work in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -100,7 +104,8 @@ export interface AgendaParts {
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
   const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, sleep, reporter } =
     parts;
-  const { scheduled, waitUntil, clock, log } = parts;
+  const { scheduled, keepLog, waitUntil, clock, log } = parts;
+  let loggedAt = clock();
   const isWatched = () => alerts && (container.running || store.hasOpen() || alerts.isOpen);
   const isWanted = () => !gateway.sleeps && container.mayRun;
   const isMissing = () => isWanted() && !container.running && !container.starting;
@@ -167,6 +172,17 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
       name: "backup",
       dueAt: () => (container.running ? state.nextAt : undefined),
       run: () => state.look(),
+    },
+    {
+      name: "log",
+      dueAt: () => undefined,
+      // No alarm of its own: a container that may end without notice has others.
+      everyAlarm: true,
+      run: () => {
+        if (!container.running || clock() - loggedAt < LOG_EVERY_MS) return;
+        loggedAt = clock();
+        waitUntil(keepLog());
+      },
     },
     {
       name: "sleep",

@@ -12,6 +12,7 @@ import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/varia
 import { Alerts } from "../edge/alerts.ts";
 import { ChatRelay } from "../edge/chat-relay.ts";
 import { createBroker } from "../edge/broker.ts";
+import { readLog } from "../edge/kept-log.ts";
 import { DueSchedule } from "../edge/due-schedule.ts";
 import type { Clock } from "../edge/ports.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
@@ -37,6 +38,8 @@ import { ScheduledChats } from "./scheduled-chats.ts";
 import { Sleep } from "./sleep.ts";
 import { remoteDirectory } from "./tenants.ts";
 
+/** Time that a container which is about to be stopped has to hand over its output, in milliseconds. */
+const KEEP_LOG_LIMIT_MS = 3_000;
 /** Backoff for restarting an always-on container that keeps ending. */
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
 
@@ -125,6 +128,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     memory,
     environment: containerEnvironment(variables, settings, tenant),
     state,
+    keepLog: () => keepLog(),
     recoversConfig: settings.configRecovery === "auto",
     onStart: () => {
       duty.started();
@@ -183,6 +187,16 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     waitUntil,
     clock,
   });
+
+  const keepLog = (): Promise<unknown> =>
+    readLog(
+      gateway,
+      {
+        keepAnswer: async (question, text) => answers.keep(question, text),
+        lastAnswer: async (question) => answers.last(question),
+      },
+      KEEP_LOG_LIMIT_MS,
+    );
 
   // Those who use it.
   const reporter: TenantReporter | undefined =
@@ -262,6 +276,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       sleep,
       reporter,
       scheduled,
+      keepLog,
       ...background,
     }),
   );

@@ -49,6 +49,8 @@ export interface SandboxContainerOptions {
   environment: Record<string, string>;
   /** Gives the container its data, without which its gateway does not start, and backs it up before an end. */
   state: ContainerBackups;
+  /** Keeps the end of the gateway's output, which is lost with the container. Never rejects. */
+  keepLog(): Promise<unknown>;
   /** Replaces a config that stopped the gateway with the last good one. */
   recoversConfig: boolean;
   /** The platform has started the container. */
@@ -170,8 +172,10 @@ export class SandboxContainer {
   }
 
   /** Makes the last backup before a stop. @returns true if the container may be stopped. */
-  backUp(): Promise<boolean> {
-    return this.#options.state.leave();
+  async backUp(): Promise<boolean> {
+    const { state, keepLog } = this.#options;
+    const [mayStop] = await Promise.all([state.leave(), keepLog()]);
+    return mayStop;
   }
 
   /** Asks the container to stop and kills it if it does not. A run that starts meanwhile is left alone. */

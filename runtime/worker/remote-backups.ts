@@ -33,6 +33,7 @@ export function remoteBackups(object: () => BackupsDoor): Backups {
     create: (options) => call("create", options),
     verify: (id) => call("verify", id),
     restore: (id, config) => call("restore", id, config),
+    download: (id) => call("download", id),
     cachedConfig: () => call("cachedConfig"),
     configOf: (id) => call("configOf", id),
   };

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { openAdmin } from "../support/admin-browser.ts";
 import { go, browserIsMissing } from "../support/browser.ts";
@@ -75,11 +76,20 @@ test.skipIf(browserIsMissing)(
     await look("backups-none");
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByText("A backup was made.").waitFor();
-    const card = page.getByRole("listitem").filter({ hasText: "00000001-00000001" });
+    const card = page.getByRole("row").filter({ hasText: "00000001-00000001" });
     await card.getByText("1 session, 2 messages, 0 schedules, 1 approval").waitFor();
     await card.getByRole("button", { name: "Verify 00000001-00000001" }).click();
     await page.getByText("Complete").waitFor();
     await look("backup-check");
+
+    await page.goto(`${host.url}/_admin/backups`);
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download 00000001-00000001" }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe("steward-backup-00000001-00000001.tar.zst");
+    const archive = await readFile(await download.path());
+    // The magic number of Zstandard.
+    expect(archive.subarray(0, 4).toString("hex")).toBe("28b52ffd");
 
     await say(admin, "000103", "forget the cat");
     await approve(admin, "000104", "UBOB");
@@ -93,18 +103,20 @@ test.skipIf(browserIsMissing)(
     expect(await page.getByRole("row", { name: /^Messages/ }).textContent()).toMatch(/4\s*2/);
     await look("backup-restore");
     await tabTo(admin, /^The backup's own/);
+    await tabTo(admin, /^To confirm, type/);
+    await page.keyboard.type("restore");
     await tabTo(admin, /^Restore this backup/);
     await page.keyboard.press("Enter");
     await page.getByText("The backup is restored.").waitFor();
     await look("backups-restored");
-    await page.getByRole("listitem").filter({ hasText: "Before a restore" }).waitFor();
-    await page.getByRole("listitem").filter({ hasText: "On request" }).waitFor();
+    await page.getByRole("row").filter({ hasText: "Before a restore" }).waitFor();
+    await page.getByRole("row").filter({ hasText: "On request" }).waitFor();
 
     await host.inState("ready");
     expect(await state(admin)).toEqual(before);
     // The page renews itself when the gateway is back.
     await expect
-      .poll(() => page.getByRole("heading", { level: 3 }).allTextContents())
+      .poll(() => page.getByRole("rowheader").locator("code").allTextContents())
       .toEqual(["00000001-00000002", "00000001-00000001"]);
     await page.getByText("1 session, 4 messages, 0 schedules, 2 approvals").waitFor();
     // The ledger's events are not rolled back: nothing is answered twice, and what comes next is.

@@ -366,6 +366,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       create: async () => BACKUP,
       verify: async () => REPORT,
       restore: async () => REPORT,
+      download: async () => new Blob(["archive"]).stream(),
       cachedConfig: async () => undefined,
       configOf: async () => ({ text: "{}\n", sha256: null }),
       ...fixture.backups,

@@ -7,7 +7,7 @@ import { Age } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { listingQuery, PageLinks, pageOf, SearchForm } from "../ui/listing.tsx";
 import type { ActivityEntry } from "../ports.ts";
-import { PlainTable } from "../ui/table.tsx";
+import { Table } from "../ui/table.tsx";
 import type { AdminOptions } from "./options.ts";
 
 /** Equals the number of entries stored. */
@@ -22,6 +22,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   replay: "Replayed an event",
   restart: "Restarted the gateway",
   backup: "Created a backup",
+  download: "Downloaded a backup",
   restore: "Restored a backup",
   config: "Changed the configuration",
   schedule: "Changed a schedule",
@@ -29,6 +30,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   read: "Read a conversation",
   delete: "Deleted a conversation",
   model: "Tested a model",
+  channel: "Tested a channel",
   workspace: "Changed the workspace",
   command: "Ran a command",
   deploy: "Rolled out a version",
@@ -55,11 +57,16 @@ export function showActivity({ activity, clock }: AdminOptions): Handler<AccessV
       ) : (
         <>
           <SearchForm path={path} query={query} />
-          <PlainTable
+          <Table
             label="Activity"
             caption={<>Changes by operators, newest first: {listing.count}</>}
-            columns={["When", "Who", "What", "Details"]}
-            rows={listing.rows.map((entry) => activityRow(entry, now))}
+            columns={[
+              { head: "When", cell: ({ at }) => <Age at={Date.parse(at)} now={now} /> },
+              { head: "Who", kind: "name", cell: ({ by }) => by },
+              { head: "What", cell: actionText },
+              { head: "Details", cell: detailPart },
+            ]}
+            rows={listing.rows}
           />
           <PageLinks path={path} query={query} listing={listing} />
         </>
@@ -72,18 +79,25 @@ function actionText({ action }: ActivityEntry): string {
   return ACTIONS[action] ?? action;
 }
 
-function activityRow(entry: ActivityEntry, now: number): Markup {
-  const { at, by, detail } = entry;
+function detailPart({ detail, diff }: ActivityEntry): Markup {
   return (
-    <tr>
-      <td>
-        <Age at={Date.parse(at)} now={now} />
-      </td>
-      <th scope="row">{by}</th>
-      <td>{actionText(entry)}</td>
-      <td>
-        <code>{detail}</code>
-      </td>
-    </tr>
+    <>
+      {detail !== "" && <code>{detail}</code>}
+      {diff !== undefined && (
+        <details>
+          <summary>Show the change</summary>
+          <pre class="diff" tabindex={0}>
+            {diff.split("\n").map(diffLine)}
+          </pre>
+        </details>
+      )}
+    </>
   );
+}
+
+function diffLine(line: string): Markup {
+  const text = line.slice(1);
+  if (line.startsWith("+")) return <ins>+ {text}</ins>;
+  if (line.startsWith("-")) return <del>- {text}</del>;
+  return <span class={line.startsWith("@") ? "soft" : undefined}>&nbsp; {text}</span>;
 }

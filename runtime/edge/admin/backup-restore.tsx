@@ -1,20 +1,34 @@
-import type { ConfigSource, GenerationManifest } from "../../contract/backup.ts";
-import type { GatewayStatus } from "../../contract/control.ts";
-import { backupLabel } from "../../shared/backup-texts.ts";
+import type { Context, Handler } from "hono";
+import * as z from "zod/mini";
+import {
+  CONFIG_SOURCES,
+  type ConfigSource,
+  generationId,
+  type GenerationManifest,
+} from "../../contract/backup.ts";
+import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { Age } from "../ui/time.tsx";
+import { backupLabel } from "../../shared/backup-texts.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
+import { readFields, readQuery } from "../form.ts";
+import { attempt } from "../operate.ts";
+import type { Backups } from "../ports.ts";
+import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { PlainTable } from "../ui/table.tsx";
+import { invalid } from "../ui/form.tsx";
+import { Table } from "../ui/table.tsx";
+import { Dated, Moment } from "../ui/time.tsx";
+import { LIMIT_MS } from "./answers.ts";
+import { BACKUP_LIMIT_MS, back, ID } from "./backups.tsx";
+import { recordChange } from "./change.ts";
+import { goTo } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 
-/** Content of the page before a restore. */
-export interface BackupRestoreView {
-  backup: GenerationManifest;
-  /** Last copy of what is there now. */
-  newest: GenerationManifest;
-  /** Told by the gateway itself; `undefined` while it is not ready. */
-  present: GatewayStatus["counts"] | undefined;
-  now: number;
-}
+const CONFIG = new RegExp(`^(?:${CONFIG_SOURCES.join("|")})$`);
+/** A wrong one is shown again. */
+const TYPED = /^[\s\S]{0,20000}$/;
+
+const restoreQuery = () => z.strictObject({ id: generationId });
 
 /** Names of the counts, as people read them. */
 const ROWS = [
@@ -31,81 +45,147 @@ const SOURCES: Record<ConfigSource, string> = {
   fresh: "A fresh one, written from the environment",
 };
 
-/** Renders what a restore replaces, and the button. */
-export function backupRestorePart(view: BackupRestoreView): Markup {
-  const { backup, now } = view;
-  const label = backupLabel(backup).toLowerCase();
-  return (
+/** `GET /_admin/backups/restore?id=`: what a restore would change; wakes nothing. */
+export function confirmRestore(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleConfirmRestore(context) {
+    return page(context, options, readQuery(context, restoreQuery()));
+  };
+}
+
+/**
+ * `POST /_admin/backups/restore`, fields `id`, `config` and `typed`, which has to be the environment's name: replaces
+ * the state with the backup.
+ */
+export function restoreBackup(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleRestoreBackup(context) {
+    const form = { id: ID, config: CONFIG, typed: TYPED };
+    const { id, config, typed } = await readFields(context.req.raw, form);
+    const source = config as ConfigSource;
+    const visitor = await context.get("visitor")();
+    if (typed.trim().toLowerCase() !== wordOf(visitor).toLowerCase())
+      return page(context, options, { id, config: source, typed });
+    await recordChange(context, options, {
+      action: "restore",
+      detail: `${id}, config: ${config}`,
+      level: "warn",
+    });
+    return back(context, "restored", await attempt(BACKUP_LIMIT_MS, options.backups.restore(id, source)));
+  };
+}
+
+/** Returns what somebody types to confirm a restore. */
+function wordOf({ environment = "restore" }: Visitor): string {
+  return environment;
+}
+
+/** The backup, and what was chosen and typed if that has to be corrected. */
+interface Asked {
+  id: string;
+  config?: ConfigSource;
+  typed?: string;
+}
+
+async function page(
+  context: Context<AccessVariables>,
+  { backups, clock }: AdminOptions,
+  asked: Asked,
+): Promise<Response> {
+  const found = await attempt(LIMIT_MS, findBackup(backups, asked.id));
+  if (found.value === undefined) return goTo(context, ROUTES.backupsPage, "restored", found.problem);
+  const { backup, newest } = found.value;
+  const visitor = await context.get("visitor")();
+  const now = clock();
+  const content = (
     <>
       <p>
-        <code>{backup.id}</code> ({label}), made <Age at={Date.parse(backup.createdAt)} now={now} /> by
-        version {backup.agentVersion}, takes the place of the state that is there now.
+        The backup of <Dated at={Date.parse(backup.createdAt)} now={now} /> replaces the current state. It is{" "}
+        <code>{backup.id}</code> ({backupLabel(backup).toLowerCase()}), made by version {backup.agentVersion}.
       </p>
-      {warning()} {comparison(view)} {restoreForm(backup)}
+      {changesTable({ backup, newest, visitor, now })}
+      <aside>
+        <p>
+          <strong>Conversations, approvals, schedules and the workspace are replaced.</strong>
+        </p>
+        <p>
+          The current state is backed up first, as a copy labelled “Before a restore”. The gateway stops
+          during the restore and then restarts; messages that arrive are queued and answered afterwards. The
+          ledger is not rolled back: what was answered is not answered again.
+        </p>
+      </aside>
+      {restoreForm(backup, asked, wordOf(visitor))}
       <p>
         <a href={ROUTES.backupsPage.path}>Back to the backups</a>
       </p>
     </>
   );
+  const status = asked.typed === undefined ? 200 : 400;
+  return adminPage(context, { title: "Restore a backup" }, content, status);
 }
 
-function warning(): Markup {
-  return (
-    <aside>
-      <p>
-        <strong>Conversations, approvals, schedules and the workspace are replaced.</strong>
-      </p>
-      <p>
-        The current state is backed up first, as a copy labelled “Before a restore”. The gateway stops during
-        the restore and then restarts; messages that arrive are queued and answered afterwards. The ledger is
-        not rolled back: what was answered is not answered again.
-      </p>
-    </aside>
-  );
+/** Returns a backup, and the newest one, which may be the same. */
+async function findBackup(
+  backups: Backups,
+  id: string,
+): Promise<{ backup: GenerationManifest; newest: GenerationManifest }> {
+  const list = await backups.list();
+  const backup = list.find((one) => one.id === id);
+  if (backup === undefined) throw new StewardError("backup_unknown");
+  return { backup, newest: list[0] ?? backup };
 }
 
-function comparison({ backup, newest, present, now }: BackupRestoreView): Markup {
-  const isNewest = newest.id === backup.id;
-  const known: Partial<GenerationManifest["counts"]> = present
-    ? { sessions: present.conversations, messages: present.messages }
+/** Sources of the comparison with the current state. */
+interface ComparisonView {
+  backup: GenerationManifest;
+  /** The last copy of the current state. */
+  newest: GenerationManifest;
+  visitor: Visitor;
+  now: number;
+}
+
+/**
+ * Compares the backup with the current state: the gateway reports its conversations, and the newest backup holds what
+ * it does not report.
+ */
+function changesTable({ backup, newest, visitor: { facts, asOf }, now }: ComparisonView): Markup {
+  const { counts } = facts.details ?? {};
+  const reported: Partial<GenerationManifest["counts"]> = counts
+    ? { sessions: counts.conversations, messages: counts.messages }
     : {};
+  const current = { ...newest.counts, ...reported };
+  const isNewest = newest.id === backup.id;
+  const config = newest.configSha256 === backup.configSha256 ? "unchanged" : "replaced";
   return (
-    <PlainTable
-      label="What is replaced"
+    <Table
+      label="What changes"
       caption={
         <>
-          Current state, as reported by the gateway,{" "}
-          {isNewest ? (
-            ""
+          {counts === undefined ? (
+            "All"
           ) : (
-            <>
-              in the newest backup (<Age at={Date.parse(newest.createdAt)} now={now} />
-              ),
-            </>
+            <>Conversations as of {asOf ? <Moment at={asOf} /> : "now"}, the rest</>
           )}{" "}
-          and in this backup{isNewest ? ", the newest one" : ""}
+          as of the newest backup, made <Dated at={Date.parse(newest.createdAt)} now={now} />
+          {isNewest && ", which is this one"}. Config since then: {config}.
         </>
       }
       columns={[
-        { unseen: "What" },
-        { number: "Now" },
-        ...(isNewest ? [] : [{ number: "Newest" }]),
-        { number: "This one" },
+        { head: "What", kind: "name", cell: ([name]) => name },
+        { head: "Now", kind: "number", cell: ([, key]) => current[key] },
+        { head: "This backup", kind: "number", cell: ([, key]) => backup.counts[key] },
+        { head: "Change", kind: "number", cell: ([, key]) => changeText(backup.counts[key] - current[key]) },
       ]}
-      rows={ROWS.map(([name, key]) => (
-        <tr>
-          <th scope="row">{name}</th>
-          <td class="number">{known[key] ?? <span class="soft">unknown</span>}</td>
-          {isNewest ? "" : <td class="number">{newest.counts[key]}</td>}
-          <td class="number">{backup.counts[key]}</td>
-        </tr>
-      ))}
+      rows={ROWS}
     />
   );
 }
 
-function restoreForm({ id, configValid }: GenerationManifest): Markup {
-  const chosen: ConfigSource = configValid ? "generation" : "current";
+function changeText(change: number): string {
+  if (change === 0) return "none";
+  return change > 0 ? `+${change}` : `−${-change}`;
+}
+
+function restoreForm({ id, configValid }: GenerationManifest, asked: Asked, word: string): Markup {
+  const { config: chosen = configValid ? "generation" : "current", typed } = asked;
   return (
     <form method="post" action={ROUTES.backupsRestore.path}>
       <input type="hidden" name="id" value={id} />
@@ -118,6 +198,23 @@ function restoreForm({ id, configValid }: GenerationManifest): Markup {
           </label>
         ))}
       </fieldset>
+      <label for="typed">
+        To confirm, type <strong>{word}</strong>
+      </label>
+      <input
+        id="typed"
+        name="typed"
+        required
+        autocomplete="off"
+        spellcheck={false}
+        value={typed}
+        {...invalid(typed !== undefined, "typed-why")}
+      />
+      {typed !== undefined && (
+        <p id="typed-why" class="mark" role="alert">
+          Nothing was restored: type {word} to confirm.
+        </p>
+      )}
       <button type="submit" class="danger">
         Restore this backup
       </button>

@@ -1,24 +1,15 @@
 import type { Context, Handler } from "hono";
-import * as z from "zod/mini";
-import {
-  CONFIG_SOURCES,
-  type ConfigSource,
-  generationId,
-  type GenerationManifest,
-  type RestoreReport,
-} from "../../contract/backup.ts";
-import { reason, type Reason, StewardError } from "../../contract/errors.ts";
+import { GENERATION_FILES, type GenerationManifest, type RestoreReport } from "../../contract/backup.ts";
+import { reason, type Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
-import { readFields, readQuery } from "../form.ts";
+import { readFields } from "../form.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { Dated } from "../ui/time.tsx";
 import { backupLabel } from "../../shared/backup-texts.ts";
-import { backupRestorePart } from "./backup-restore.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { Facts } from "../ui/table.tsx";
-import type { Backups } from "../ports.ts";
+import { Table } from "../ui/table.tsx";
 import { attempt, type Attempt } from "../operate.ts";
 import { problemList } from "./config-review.tsx";
 import { LIMIT_MS } from "./answers.ts";
@@ -28,17 +19,15 @@ import type { AdminOptions } from "./options.ts";
 import { lastBackup, recoveredPart } from "./overview.tsx";
 
 /** An archive of some size, and where it is stopped a container's start before. Proxies wait longer. */
-const BACKUP_LIMIT_MS = 60_000;
-const ID = /^\d{8}-\d{8}$/;
+export const BACKUP_LIMIT_MS = 60_000;
+/** Form of a backup's id. */
+export const ID = /^\d{8}-\d{8}$/;
 const FORCE = /^(?:yes|no)$/;
-const CONFIG = new RegExp(`^(?:${CONFIG_SOURCES.join("|")})$`);
 
 const LATE = reason(
   "command_timed_out",
   `The check takes longer than ${BACKUP_LIMIT_MS / 1_000} seconds, so its result is not shown here.`,
 );
-
-const restoreQuery = () => z.strictObject({ id: generationId });
 
 /** `GET /_admin/backups`: those that there are, and how the last attempt went; wakes nothing. */
 export function showBackups({ backups, clock }: AdminOptions): Handler<AccessVariables> {
@@ -62,8 +51,9 @@ export function showBackups({ backups, clock }: AdminOptions): Handler<AccessVar
           {problem?.code === "backup_refused" ? createForm("yes", "Back up although it holds less") : ""}
         </div>
         <h2>Available backups</h2>
-        <ReasonBox reason={list.problem} /> {list.value?.length === 0 ? <p class="soft">None yet.</p> : ""}
-        <ul class="cards">{(list.value ?? []).map((backup) => backupCard(backup, now))}</ul>
+        <ReasonBox reason={list.problem} />
+        {list.value?.length === 0 && <p class="empty">None yet.</p>}
+        {list.value !== undefined && list.value.length > 0 && backupsTable(list.value, now)}
       </>
     );
     const flash = readFlash(context);
@@ -73,30 +63,6 @@ export function showBackups({ backups, clock }: AdminOptions): Handler<AccessVar
   };
 }
 
-/** `GET /_admin/backups/restore?id=`: what a restore would replace; wakes nothing. */
-export function confirmRestore({ backups, clock }: AdminOptions): Handler<AccessVariables> {
-  return async function handleConfirmRestore(context) {
-    const { id } = readQuery(context, restoreQuery());
-    const found = await attempt(LIMIT_MS, findBackup(backups, id));
-    if (found.value === undefined) return goTo(context, ROUTES.backupsPage, "restored", found.problem);
-    const { facts } = await context.get("visitor")();
-    const { counts: present } = facts.details ?? {};
-    const content = backupRestorePart({ ...found.value, present, now: clock() });
-    return adminPage(context, { title: "Restore a backup" }, content);
-  };
-}
-
-/** A backup, and the newest one, which may be the same. */
-async function findBackup(
-  backups: Backups,
-  id: string,
-): Promise<{ backup: GenerationManifest; newest: GenerationManifest }> {
-  const list = await backups.list();
-  const backup = list.find((one) => one.id === id);
-  if (backup === undefined) throw new StewardError("backup_unknown");
-  return { backup, newest: list[0] ?? backup };
-}
-
 /** `POST /_admin/backups/create`, field `force`: `yes` also where it holds far less than the one before. */
 export function createBackup(options: AdminOptions): Handler<AccessVariables> {
   return async function handleCreateBackup(context) {
@@ -104,6 +70,20 @@ export function createBackup(options: AdminOptions): Handler<AccessVariables> {
     await recordChange(context, options, { action: "backup" });
     const made = options.backups.create({ force: force === "yes", cause: "operator" });
     return back(context, "backedUp", await attempt(BACKUP_LIMIT_MS, made));
+  };
+}
+
+/** `POST /_admin/backups/download`, field `id`: the archive, as it is stored; it is recorded. */
+export function downloadBackup(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleDownloadBackup(context) {
+    const { id } = await readFields(context.req.raw, { id: ID });
+    const { value, problem } = await attempt(LIMIT_MS, options.backups.download(id));
+    if (value === undefined) return goTo(context, ROUTES.backupsPage, "backedUp", problem);
+    await recordChange(context, options, { action: "download", detail: id });
+    return context.body(value, 200, {
+      "content-type": "application/zstd",
+      "content-disposition": `attachment; filename="steward-backup-${id}${GENERATION_FILES.archive}"`,
+    });
   };
 }
 
@@ -118,25 +98,12 @@ export function verifyBackup({ backups, log }: AdminOptions): Handler<AccessVari
   };
 }
 
-/** `POST /_admin/backups/restore`, fields `id` and `config`: puts it in the state's place. */
-export function restoreBackup(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleRestoreBackup(context) {
-    const { id, config } = await readFields(context.req.raw, { id: ID, config: CONFIG });
-    await recordChange(context, options, {
-      action: "restore",
-      detail: `${id}, config: ${config}`,
-      level: "warn",
-    });
-    const restored = attempt(BACKUP_LIMIT_MS, options.backups.restore(id, config as ConfigSource));
-    return back(context, "restored", await restored);
-  };
-}
-
 function isLate(code: string): boolean {
   return code === "command_timed_out";
 }
 
-function back(context: Context, done: Done, { problem }: Attempt<unknown>): Response {
+/** Goes to the list, which says what was done, or that it is still being done. */
+export function back(context: Context, done: Done, { problem }: Attempt<unknown>): Response {
   if (problem !== undefined && isLate(problem.code)) return goTo(context, ROUTES.backupsPage, "goesOn");
   return goTo(context, ROUTES.backupsPage, done, problem);
 }
@@ -167,38 +134,71 @@ function createForm(force: "yes" | "no", label: string): Markup {
   );
 }
 
-function backupCard(backup: GenerationManifest, now: number): Markup {
-  const { id, createdAt, size, counts, agentVersion, configValid, cause } = backup;
+function backupsTable(backups: readonly GenerationManifest[], now: number): Markup {
   return (
-    <li>
-      <h3>
-        <code>{id}</code>
-      </h3>
-      <p class={`badge ${cause === undefined ? "wait" : "ok"}`}>{backupLabel(backup)}</p>
-      <Facts
-        facts={[
-          ["Made", <Age at={Date.parse(createdAt)} now={now} />],
-          ["Holds", heldText(counts)],
-          ["Size", sizeText(size)],
-          ["Version", agentVersion],
-          ["Config", configValid ? "valid" : <strong>not valid</strong>],
-        ]}
-      />
-      <div class="actions">
-        <form method="post" action={ROUTES.backupsVerify.path}>
-          <input type="hidden" name="id" value={id} />{" "}
-          <button type="submit" aria-label={`Verify ${id}`}>
-            Verify
-          </button>
-        </form>
-        <form method="get" action={ROUTES.backupsRestorePage.path}>
-          <input type="hidden" name="id" value={id} />{" "}
-          <button type="submit" aria-label={`Restore ${id}…`}>
-            Restore…
-          </button>
-        </form>
-      </div>
-    </li>
+    <Table
+      label="Available backups"
+      columns={[
+        {
+          head: "Made",
+          kind: "name",
+          cell: ({ id, createdAt }) => (
+            <>
+              <Dated at={Date.parse(createdAt)} now={now} />
+              <br />
+              <code class="soft">{id}</code>
+            </>
+          ),
+        },
+        { head: "Why", cell: (backup) => <span class="badge">{backupLabel(backup)}</span> },
+        { head: "Contents", cell: ({ counts }) => heldText(counts) },
+        {
+          head: "Size",
+          kind: "number",
+          cell: ({ size, sha256 }) => <span title={`SHA-256 ${sha256}`}>{sizeText(size)}</span>,
+        },
+        { head: "Config", cell: configOf },
+        { head: "Version", cell: ({ agentVersion }) => agentVersion },
+        {
+          head: "Actions",
+          kind: "action",
+          cell: ({ id }) => (
+            <div class="actions">
+              {rowForm("post", ROUTES.backupsVerify.path, id, "Verify")}
+              {rowForm("post", ROUTES.backupsDownload.path, id, "Download")}
+              {rowForm("get", ROUTES.backupsRestorePage.path, id, "Restore…")}
+            </div>
+          ),
+        },
+      ]}
+      rows={backups}
+    />
+  );
+}
+
+function configOf({ configSha256, configValid }: GenerationManifest): Markup | string {
+  if (configSha256 === null) return "none";
+  return (
+    <>
+      {configValid ? "valid" : <strong>not valid</strong>}{" "}
+      <code class="soft" title={`SHA-256 ${configSha256}`}>
+        {configSha256.slice(0, 8)}
+      </code>
+    </>
+  );
+}
+
+function rowForm(method: "get" | "post", path: string, id: string, label: string): Markup {
+  return (
+    <form method={method} action={path}>
+      <button
+        name="id"
+        value={id}
+        aria-label={label.endsWith("…") ? `${label.slice(0, -1)} ${id}…` : `${label} ${id}`}
+      >
+        {label}
+      </button>
+    </form>
   );
 }
 

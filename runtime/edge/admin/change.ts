@@ -9,6 +9,8 @@ import type { AdminOptions } from "./options.ts";
 interface Change {
   action: string;
   detail?: string;
+  /** See `diffText`. Not in the log. */
+  diff?: string | undefined;
   /** Default: `info`. */
   level?: "info" | "warn";
 }
@@ -17,11 +19,11 @@ interface Change {
 export async function recordChange(
   context: Context<AccessVariables>,
   { log, record }: Pick<AdminOptions, "log" | "record">,
-  { action, detail, level = "info" }: Change,
+  { action, detail, diff, level = "info" }: Change,
 ): Promise<void> {
   const by = context.get("identity").name;
   log[level](`operator: ${action}`, { by, ...(detail !== undefined && { detail }) });
-  await record(by, action, detail);
+  await record(by, action, detail, diff);
 }
 
 /** Waits for a change, records it if it was made, and goes to a page that says so, or why it was not. */

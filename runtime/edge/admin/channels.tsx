@@ -1,24 +1,35 @@
-import type { Handler } from "hono";
-import type {
-  BrokerCounts,
-  ChannelHealth,
-  ContractArea,
-  ContractFinding,
-  GatewayStatus,
-  SandboxStatus,
-  ToolServerHealth,
+import type { Context, Handler } from "hono";
+import {
+  type BrokerCounts,
+  type ChannelHealth,
+  type ChannelTest,
+  type ContractArea,
+  type ContractFinding,
+  GATEWAY_ROUTES,
+  type GatewayStatus,
+  type SandboxStatus,
+  type ToolServerHealth,
 } from "../../contract/control.ts";
-import type { Platform } from "../../contract/delivery.ts";
-import type { Reason } from "../../contract/errors.ts";
+import { type Platform, platformSchema } from "../../contract/delivery.ts";
+import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { modelCards } from "./models.tsx";
-import { adminPage } from "../ui/console.tsx";
+import { readChannelHealth } from "../container-answers.ts";
+import { readFields } from "../form.ts";
+import { attempt } from "../operate.ts";
+import type { Sandbox } from "../ports.ts";
+import { adminPage, statusOf } from "../ui/console.tsx";
 import { Age } from "../ui/time.tsx";
-import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
+import { AlertBox, ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { PlainTable, Facts } from "../ui/table.tsx";
+import { Facts, Table } from "../ui/table.tsx";
+import { LIMIT_MS } from "./answers.ts";
+import { recordChange } from "./change.ts";
 import type { AdminOptions } from "./options.ts";
+
+const PLATFORM = new RegExp(`^(?:${platformSchema.options.join("|")})$`);
+const NAMES: Readonly<Record<string, string>> = { slack: "Slack", telegram: "Telegram", discord: "Discord" };
 
 /** Colour and label of each state. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
@@ -36,19 +47,83 @@ const AREAS: Record<ContractArea, string> = {
 };
 
 /** `GET /_admin/channels`: the state of the chat platforms, as reported by the gateway. Does not wake the container. */
-export function showChannels({ clock }: AdminOptions): Handler<AccessVariables> {
+export function showChannels(options: AdminOptions): Handler<AccessVariables> {
   return async function handleChannels(context) {
-    const { facts, asOf, problem } = await context.get("visitor")();
-    const { status, details } = facts;
-    const why = problem ?? status.reason;
-    const content = (
-      <>
-        {details === undefined ? downPart(status, why) : detailsPart(details, clock())}
-        {operationsPart(status.broker)}
-      </>
-    );
-    return adminPage(context, { title: "Channels", asOf, waits: true }, content);
+    return page(context, options);
   };
+}
+
+/** `POST /_admin/channels/test`, field `platform`: asks it who the bot is, and sends nothing to anybody. */
+export function testChannel(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleTestChannel(context) {
+    const { platform } = await readFields(context.req.raw, { platform: PLATFORM });
+    await recordChange(context, options, { action: "channel", detail: platform });
+    const begunAt = options.clock();
+    const body = JSON.stringify({ platform } satisfies Record<keyof ChannelTest, string>);
+    const { value, problem } = await attempt(LIMIT_MS, askChannel(options.sandbox, body));
+    const ms = options.clock() - begunAt;
+    return page(context, options, { platform, ms, health: value, problem: problem ?? value?.reason });
+  };
+}
+
+async function askChannel(sandbox: Sandbox, body: string): Promise<ChannelHealth> {
+  const response = await sandbox.request("gateway", {
+    method: "POST",
+    path: GATEWAY_ROUTES.testChannel,
+    body,
+  });
+  if (!response.ok) throw new StewardError("gateway_unavailable", "The gateway did not test the channel.");
+  return readChannelHealth(response);
+}
+
+/** Outcome of a test. */
+interface Tested {
+  platform: string;
+  ms: number;
+  health: ChannelHealth | undefined;
+  problem: Reason | undefined;
+}
+
+async function page(
+  context: Context<AccessVariables>,
+  { clock }: AdminOptions,
+  tested?: Tested,
+): Promise<Response> {
+  const { facts, asOf, problem } = await context.get("visitor")();
+  const { status, details } = facts;
+  const why = problem ?? status.reason;
+  const content = (
+    <>
+      {testPart(tested)}
+      {details === undefined ? downPart(status, why) : detailsPart(details, clock())}
+      {operationsPart(status.broker)}
+    </>
+  );
+  const frame = { title: "Channels", asOf, waits: tested === undefined };
+  return adminPage(context, frame, content, statusOf(tested?.problem));
+}
+
+function testPart(tested: Tested | undefined): Markup | null {
+  if (tested === undefined) return null;
+  const { platform, ms, health, problem } = tested;
+  if (problem !== undefined || health === undefined) return <AlertBox reason={problem} />;
+  return (
+    <aside class="done" role="status">
+      <p>
+        {NAMES[platform] ?? platform} answered after {ms} ms: the token belongs to {botName(health.bot)}. No
+        message was sent.
+      </p>
+    </aside>
+  );
+}
+
+function botName(bot: ChannelHealth["bot"]): Markup | string {
+  if (bot?.name === undefined) return bot?.id ?? "a bot without a name";
+  return (
+    <strong title={bot.id}>
+      <bdi>@{bot.name}</bdi>
+    </strong>
+  );
 }
 
 function downPart(status: SandboxStatus, why: Reason | undefined): Markup {
@@ -121,19 +196,15 @@ function findingsPart(findings: readonly ContractFinding[], now: number): Markup
         <code>steward contract --json</code> shows the structure of a sample of each, without text, for a bug
         report.
       </p>
-      <PlainTable
+      <Table
         label="Not understood"
-        columns={["From", "What", { number: "Count" }, "Last"]}
-        rows={findings.map(({ area, what, count, lastAt }) => (
-          <tr>
-            <td>{AREAS[area]}</td>
-            <th scope="row">{what}</th>
-            <td class="number">{count}</td>
-            <td>
-              <Age at={Date.parse(lastAt)} now={now} />
-            </td>
-          </tr>
-        ))}
+        columns={[
+          { head: "From", cell: ({ area }) => AREAS[area] },
+          { head: "What", kind: "name", cell: ({ what }) => what },
+          { head: "Count", kind: "number", cell: ({ count }) => count },
+          { head: "Last", cell: ({ lastAt }) => <Age at={Date.parse(lastAt)} now={now} /> },
+        ]}
+        rows={findings}
       />
     </>
   );
@@ -149,17 +220,15 @@ function operationsPart(broker: BrokerCounts | undefined): Markup | string {
       <p class="soft">
         Since the start. Requests without an operation or without a valid pass: {unnamed(broker)} refused.
       </p>
-      <PlainTable
+      <Table
         label="Requests by operation"
-        columns={["Operation", { number: "Answered" }, { number: "Failed" }, { number: "Refused" }]}
-        rows={rows.map(([name, { answered, failed, refused }]) => (
-          <tr>
-            <th scope="row">{name}</th>
-            <td class="number">{answered}</td>
-            <td class="number">{failed}</td>
-            <td class="number">{refused}</td>
-          </tr>
-        ))}
+        columns={[
+          { head: "Operation", kind: "name", cell: ([name]) => name },
+          { head: "Answered", kind: "number", cell: ([, { answered }]) => answered },
+          { head: "Failed", kind: "number", cell: ([, { failed }]) => failed },
+          { head: "Refused", kind: "number", cell: ([, { refused }]) => refused },
+        ]}
+        rows={rows}
       />
     </>
   );
@@ -175,11 +244,12 @@ const FETCHED: Partial<Record<Platform, string>> = {
   discord: "Last acknowledged heartbeat",
 };
 
-function channelCard({ platform, state, reason, lastEventAt, polledAt }: ChannelHealth, now: number): Markup {
+function channelCard(health: ChannelHealth, now: number): Markup {
+  const { platform, state, reason, lastEventAt, polledAt, bot } = health;
   const [tone, words] = CHANNEL_STATES[state];
   return (
     <li>
-      <h3>{platform}</h3>
+      <h2>{NAMES[platform]}</h2>
       <p class={`state ${tone}`}>{words}</p>
       <ReasonBox reason={reason} />
       <Facts
@@ -192,9 +262,25 @@ function channelCard({ platform, state, reason, lastEventAt, polledAt }: Channel
               <Age at={Date.parse(lastEventAt)} now={now} />
             ),
           ],
+          ["Bot", bot && botFact(bot, now)],
           [FETCHED[platform] ?? "", polledAt && <Age at={Date.parse(polledAt)} now={now} />],
         ]}
       />
+      {state !== "disabled" && (
+        <form method="post" action={ROUTES.channelsTest.path}>
+          <button name="platform" value={platform} aria-label={`Test ${NAMES[platform]}`}>
+            Test
+          </button>
+        </form>
+      )}
     </li>
+  );
+}
+
+function botFact(bot: NonNullable<ChannelHealth["bot"]>, now: number): Markup {
+  return (
+    <>
+      {botName(bot)}, asked <Age at={Date.parse(bot.at)} now={now} />
+    </>
   );
 }

@@ -14,6 +14,7 @@ import { attempt } from "../operate.ts";
 import { type Edited, readConfigText, replaceConfigText, type Replaced } from "./config-file.ts";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
+import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 
@@ -66,13 +67,17 @@ export function reviewConfig(options: AdminOptions): Handler<AccessVariables> {
 export function saveConfig(options: AdminOptions): Handler<AccessVariables> {
   return async function handleSaveConfig(context) {
     const edited = await readEdited(context);
+    const before = await attempt(LIMIT_MS, readConfigText(options.sandbox, "file"));
+    let diff: string | undefined;
     try {
       const replaced = await replaceConfigText(options.sandbox, edited, true);
       if (replaced.problems.length > 0) return await showReview(context, options, edited, replaced);
+      // Both as the container shows them, with marks in place of secrets.
+      diff = before.value && diffText(before.value.text ?? "", replaced.text);
     } catch (error) {
       return showRefusal(context, edited, error);
     }
-    await recordChange(context, options, { action: "config" });
+    await recordChange(context, options, { action: "config", diff });
     return goTo(context, ROUTES.configPage, "saved");
   };
 }

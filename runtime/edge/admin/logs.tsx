@@ -2,110 +2,132 @@ import type { Handler } from "hono";
 import * as z from "zod/mini";
 import type { LogTail } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import { LOG_LEVELS, type LogFilter, readableLog, type ReadableLine } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
-import { lastLines } from "../debug-routes.ts";
-import { adminPage } from "../ui/console.tsx";
-import { ReasonBox, StateLine } from "../ui/state.tsx";
-import type { Markup } from "../ui/document.tsx";
-import { readableLine } from "../../shared/log.ts";
 import { readQuery } from "../form.ts";
-import { attempt } from "../operate.ts";
+import { readLog } from "../kept-log.ts";
+import { adminPage } from "../ui/console.tsx";
+import type { Markup } from "../ui/document.tsx";
+import { SelectField } from "../ui/form.tsx";
+import { ReasonBox, StateLine } from "../ui/state.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 
 /** Seconds after which a page that follows loads again. */
 const FOLLOW_SECONDS = 5;
-
+/** Lines of a page without scripts. */
 const LINES = 200;
-const logsQuery = () => z.strictObject({ follow: z.optional(z.literal("1")) });
+const LONGEST_TEXT = 100;
+
+const logsQuery = () =>
+  z.strictObject({
+    follow: z.optional(z.literal("1")),
+    level: z._default(z.enum(LOG_LEVELS), "debug"),
+    text: z._default(z.string().check(z.maxLength(LONGEST_TEXT)), ""),
+  });
 
 /**
- * `GET /_admin/logs?follow=1`: the end of the gateway's output, redacted; wakes nothing. A script follows the output;
- * without scripts the page loads again if `follow` asks for it.
+ * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's output, of runs before a sleep too, redacted; wakes
+ * nothing. A script follows the output; without scripts the page loads again if `follow` asks for it.
  */
-export function showLogs({ sandbox }: AdminOptions): Handler<AccessVariables> {
+export function showLogs({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
   return async function handleLogsPage(context) {
-    const follow = readQuery(context, logsQuery()).follow === "1";
+    const { follow, ...filter } = readQuery(context, logsQuery());
     const { facts, health } = await context.get("visitor")();
-    const { value: tail = { lines: [] }, problem } = await attempt(LIMIT_MS, lastLines(sandbox, LINES));
-    const head = (
+    const { asOf, problem, ...tail } = await readLog(sandbox, answers, LIMIT_MS);
+    const content = (
       <>
         <StateLine status={facts.status} overall={health.overall} />
         <ReasonBox reason={problem} />
-      </>
-    );
-    const content = (
-      <>
-        {head} {linesPart(tail, follow, facts.status.state === "stopped")}
+        {linesPart(tail, filter, follow !== undefined)}
       </>
     );
     const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { scripts: ["logs.js"] as const };
-    return adminPage(context, { title: "Logs", ...ways }, content);
+    return adminPage(
+      context,
+      { title: "Logs", asOf, waits: facts.status.state === "stopped", ...ways },
+      content,
+    );
   };
 }
 
-function linesPart({ lines, next }: LogTail, follow: boolean, isStopped: boolean): Markup {
+/** `GET /_admin/logs/download`: the kept output as a file, one JSON object a line; wakes nothing. */
+export function downloadLogs({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
+  return async function handleDownloadLogs(context) {
+    const { lines, next } = await readLog(sandbox, answers, LIMIT_MS);
+    // The script of the page continues after these.
+    if (next !== undefined) context.header("x-log-next", String(next));
+    context.header("content-disposition", 'attachment; filename="steward-logs.jsonl"');
+    return context.body(lines.map((line) => `${line}\n`).join(""), 200, {
+      "content-type": "application/jsonl",
+    });
+  };
+}
+
+function linesPart({ lines, next }: LogTail, filter: LogFilter, follow: boolean): Markup {
   const path = ROUTES.logsPage.path;
-  const ways = follow ? (
-    <a href={path}>Stop following</a>
-  ) : (
-    <>
-      <a href={path}>Load again</a> · <a href={`${path}?follow=1`}>Follow every {FOLLOW_SECONDS} s</a>
-    </>
-  );
-  const download = (
-    <a href={`${ROUTES.logs.path}?lines=500`} download="steward-logs.json">
-      Download 500 lines
-    </a>
-  );
-  const none = isStopped ? "No lines are available while the container is stopped." : "No lines.";
-  // Not a live region: read aloud, a log would drown out everything else.
-  const output = (
-    <pre
-      id="output"
-      role="region"
-      aria-label="The gateway's output"
-      aria-live="off"
-      tabindex={0}
-      data-from={ROUTES.logs.path}
-      data-lines={follow ? undefined : JSON.stringify(lines)}
-      data-next={next === undefined ? undefined : next}
-      hidden={lines.length === 0}
-    >
-      {lines.map(readableLine).join("\n")}
-    </pre>
-  );
+  const query = new URLSearchParams({ ...filter });
+  const shown = readableLog(lines, filter).slice(-LINES);
   return (
     <>
-      <p id="ways">{ways}</p>
-      {lines.length === 0 ? "" : <p>{download}</p>} {follow ? "" : controls()} {output}
-      <p id="none" class="soft" hidden={lines.length > 0}>
-        {none}
+      <form id="controls" class="row" method="get" action={path}>
+        <SelectField
+          name="level"
+          label="Level"
+          selected={filter.level}
+          options={[
+            ["debug", "All"],
+            ["info", "Info and above"],
+            ["warning", "Warnings and errors"],
+            ["error", "Errors"],
+          ]}
+        />
+        <label>
+          Text{" "}
+          <input type="search" name="text" maxlength={LONGEST_TEXT} value={filter.text} autocomplete="off" />
+        </label>
+        <button id="show">Show</button>
+        <button type="button" id="pause" aria-pressed="false" hidden>
+          Pause
+        </button>
+        <a class="button" href={ROUTES.logsDownload.path} download>
+          Download
+        </a>
+        <p id="note" class="soft" role="status"></p>
+      </form>
+      <p id="ways">
+        {follow ? (
+          <a href={`${path}?${query}`}>Stop following</a>
+        ) : (
+          <>
+            <a href={`${path}?${query}`}>Load again</a> ·{" "}
+            <a href={`${path}?${query}&follow=1`}>Follow every {FOLLOW_SECONDS} s</a>
+          </>
+        )}
+      </p>
+      {/* Not a live region: read aloud, a log would drown out everything else. */}
+      <pre
+        id="output"
+        role="region"
+        aria-label="The gateway's output"
+        aria-live="off"
+        tabindex={0}
+        data-from={ROUTES.logs.path}
+        data-lines={follow ? undefined : JSON.stringify(lines.slice(-LINES))}
+        data-next={next}
+        data-kept={ROUTES.logsDownload.path}
+        hidden={shown.length === 0}
+      >
+        {shown.map((line, index) => linePart(line, index === shown.length - 1))}
+      </pre>
+      <p id="none" class="soft" hidden={shown.length > 0}>
+        {lines.length > 0 ? "No line fits the filter." : "No lines are available yet."}
       </p>
     </>
   );
 }
 
-/** Shown by the script that they need. */
-function controls(): Markup {
-  return (
-    <form id="controls" class="row" hidden>
-      <label>
-        Level
-        <select id="level">
-          <option value="debug">All</option>
-          <option value="info">Info and above</option>
-          <option value="warning">Warnings and errors</option>
-          <option value="error">Errors</option>
-        </select>
-      </label>
-      <label>
-        Text <input id="text" type="search" autocomplete="off" />
-      </label>
-      <button type="button" id="pause" aria-pressed="false">
-        Pause
-      </button>
-      <p id="note" class="soft" role="status"></p>
-    </form>
-  );
+function linePart({ text, kind }: ReadableLine, isLast: boolean): Markup | string {
+  const line = isLast ? text : `${text}\n`;
+  return kind === "plain" || kind === "info" ? line : <span class={kind}>{line}</span>;
 }

@@ -2,10 +2,11 @@ import type { Hono } from "hono";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { looking } from "../operate.ts";
-import { confirmRestore, createBackup, restoreBackup, showBackups, verifyBackup } from "./backups.tsx";
+import { createBackup, downloadBackup, showBackups, verifyBackup } from "./backups.tsx";
+import { confirmRestore, restoreBackup } from "./backup-restore.tsx";
 import { showAbout, showRollouts } from "./about.tsx";
 import { showActivity } from "./activity.tsx";
-import { showChannels } from "./channels.tsx";
+import { showChannels, testChannel } from "./channels.tsx";
 import { allowGroup, confirmFresh, freshConfig, goBackToLastGood, mendConfig } from "./config-repairs.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.tsx";
 import { grantRole, revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.tsx";
@@ -13,7 +14,7 @@ import { replayFromPage, showLedger } from "./ledger.tsx";
 import { showEvent, showEventText } from "./ledger-event.tsx";
 import type { AdminOptions } from "./options.ts";
 import { showConfig } from "./config.tsx";
-import { showLogs } from "./logs.tsx";
+import { downloadLogs, showLogs } from "./logs.tsx";
 import { confirmRestart, restartGateway, wakeFromPage } from "./restart.tsx";
 import { addScheduleFrom, changeSchedule, showSchedules } from "./schedules.tsx";
 import { showModels, testModel } from "./models.tsx";
@@ -22,7 +23,7 @@ import { deleteSession, exportSession, resetSession, showMessages, showSession }
 import { showSessions } from "./sessions.tsx";
 import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.tsx";
 import { chooseTenant, showTenants } from "./tenants.tsx";
-import { showUsage } from "./usage.tsx";
+import { exportUsage, showUsage } from "./usage.tsx";
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
@@ -39,6 +40,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.peopleRevoke.path, revokePerson(options));
 
   app.get(ROUTES.channelsPage.path, showChannels(options));
+  app.post(ROUTES.channelsTest.path, testChannel(options));
   app.get(ROUTES.workspacePage.path, showWorkspace(looks));
   app.get(ROUTES.workspaceFile.path, showFile(options));
   app.post(ROUTES.workspaceSave.path, saveFile(options));
@@ -58,6 +60,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.schedulesRun.path, changeSchedule("run", options));
   app.post(ROUTES.schedulesRemove.path, changeSchedule("remove", options));
   app.get(ROUTES.usagePage.path, showUsage(looks));
+  app.get(ROUTES.usageExport.path, exportUsage(looks));
 
   app.get(ROUTES.activityPage.path, showActivity(options));
   app.get(ROUTES.rolloutsPage.path, showRollouts(options));
@@ -68,6 +71,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.ledgerEventText.path, showEventText(options));
 
   app.get(ROUTES.logsPage.path, showLogs(looks));
+  app.get(ROUTES.logsDownload.path, downloadLogs(looks));
   app.get(ROUTES.configPage.path, showConfig(looks));
   app.get(ROUTES.configEdit.path, editConfig(options));
   app.post(ROUTES.configEditOn.path, editConfigOn());
@@ -82,6 +86,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.get(ROUTES.backupsPage.path, showBackups(options));
   app.post(ROUTES.backupsCreate.path, createBackup(options));
   app.post(ROUTES.backupsVerify.path, verifyBackup(options));
+  app.post(ROUTES.backupsDownload.path, downloadBackup(options));
   app.get(ROUTES.backupsRestorePage.path, confirmRestore(options));
   app.post(ROUTES.backupsRestore.path, restoreBackup(options));
 

@@ -1,30 +1,84 @@
 import type { Handler } from "hono";
-import type { ModelUsage, SandboxStatus, UsageReport, ModelPrice } from "../../contract/control.ts";
+import * as z from "zod/mini";
+import {
+  type ModelPrice,
+  type ModelUsage,
+  type SandboxStatus,
+  type SourceUsage,
+  USAGE_RANGES,
+  type UsageRange,
+  type UsageReport,
+} from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
 import { PRICES_SOURCE } from "../../shared/prices.ts";
 import type { AccessVariables } from "../access.ts";
 import { gatewayUsage } from "../debug-routes.ts";
+import { readQuery } from "../form.ts";
+import { BarChart, CellBar, FORMATS } from "../ui/chart.tsx";
 import { adminPage } from "../ui/console.tsx";
-import { BarChart, CellBar } from "../ui/chart.tsx";
-import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
+import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
+import { Table } from "../ui/table.tsx";
 import { askOrRecall } from "./answers.ts";
-import { PlainTable } from "../ui/table.tsx";
 import type { AdminOptions } from "./options.ts";
 
 /** Tokens that a price is for. */
 const PRICED_TOKENS = 1_000_000;
 
-/** `GET /_admin/usage`: messages, tokens and what they cost, as the gateway counts them; wakes nothing. */
+const RANGE_NAMES: Record<UsageRange, string> = { day: "Today", week: "7 days", month: "30 days" };
+
+const usageQuery = () =>
+  z.object({ range: z._default(z.enum(Object.keys(USAGE_RANGES) as UsageRange[]), "month") });
+
+/**
+ * `GET /_admin/usage?range=`: messages, tokens and what they cost, as the gateway counts them by day (UTC); wakes
+ * nothing.
+ */
 export function showUsage({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
   return async function handleUsage(context) {
+    const { range } = readQuery(context, usageQuery());
     const visitor = await context.get("visitor")();
     const ask = () => gatewayUsage(sandbox);
     const { value, asOf, problem } = await askOrRecall(answers, visitor, "usage", ask);
     const { status } = visitor.facts;
-    const content = value === undefined ? downPart(status, problem ?? status.reason) : reportPart(value);
-    return adminPage(context, { title: "Usage", asOf, waits: true }, content);
+    const content =
+      value === undefined ? downPart(status, problem ?? status.reason) : reportPart(value, range);
+    return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
   };
+}
+
+/** `GET /_admin/usage/export`: the counts of 30 days as a file of comma-separated values; wakes nothing. */
+export function exportUsage({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
+  return async function handleExportUsage(context) {
+    const visitor = await context.get("visitor")();
+    const { value } = await askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox));
+    if (value === undefined) return context.redirect(ROUTES.usagePage.path, 303);
+    context.header("content-disposition", 'attachment; filename="steward-usage.csv"');
+    return context.body(csvOf(value), 200, { "content-type": "text/csv; charset=utf-8" });
+  };
+}
+
+/** Returns a line for each day's messages, and one for each model of a day. */
+function csvOf({ days, messages, models, prices }: UsageReport): string {
+  const lines: (string | number)[][] = [
+    ["day", "model", "requests", "tokens in", "tokens out", "cost in USD", "received", "answered"],
+  ];
+  for (const day of days) {
+    const { received = 0, answered = 0 } = messages.find((one) => one.day === day) ?? {};
+    lines.push([day, "", "", "", "", "", received, answered]);
+    for (const one of models.filter((model) => model.day === day)) {
+      const cost = costOf(one, prices[one.model])?.toFixed(6) ?? "";
+      lines.push([day, one.model, one.requests, one.inputTokens, one.outputTokens, cost, "", ""]);
+    }
+  }
+  return lines.map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");
+}
+
+/** Quotes a text. A spreadsheet would run one that begins as a formula does. */
+function csvCell(value: string | number): string {
+  const text = String(value).replace(/^(?=[=+\-@\t\r])/, "'");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function downPart(status: SandboxStatus, why: Reason | undefined): Markup {
@@ -38,51 +92,78 @@ function downPart(status: SandboxStatus, why: Reason | undefined): Markup {
   );
 }
 
-function reportPart(report: UsageReport): Markup {
-  const { days, models } = report;
-  const byDay = totals(report, days, ({ day }) => day);
-  const names = [...new Set(models.map(({ model }) => model))].sort();
-  const byModel = totals(report, names, ({ model }) => model);
-  const unpriced = byModel.filter(([, { cost }]) => cost === undefined).map(([model]) => model);
+function reportPart(report: UsageReport, range: UsageRange): Markup {
+  const days = report.days.slice(-USAGE_RANGES[range]);
+  const models = report.models.filter(({ day }) => days.includes(day));
+  const byDay = totals(models, report.prices, ({ day }) => day);
+  const ofDays = days.map((day) => byDay.get(day) ?? { ...NOTHING, cost: 0 });
+  const byModel = totals(models, report.prices, ({ model }) => model);
+  const unpriced = [...byModel].filter(([, { cost }]) => cost === undefined).map(([model]) => model);
   const said = new Map(report.messages.map((one) => [one.day, one]));
-  const chart = { labelled: "Day (UTC)", labels: days };
+  const chart = { labelled: "Day (UTC)", labels: days, unit: "count" } as const;
+  const sources = report.sources?.[range];
   return (
     <>
-      <p>The last {days.length} days, in UTC.</p>
-      <h2>By day</h2>
-      <BarChart
-        {...chart}
-        title="Messages"
-        format={whole}
-        series={[
-          { name: "Received", values: days.map((day) => said.get(day)?.received ?? 0) },
-          { name: "Answered", values: days.map((day) => said.get(day)?.answered ?? 0) },
-        ]}
-      />
-      <BarChart
-        {...chart}
-        title="Tokens"
-        format={whole}
-        series={[
-          { name: "In", values: byDay.map(([, total]) => total.inputTokens) },
-          { name: "Out", values: byDay.map(([, total]) => total.outputTokens) },
-        ]}
-      />
-      <BarChart
-        {...chart}
-        title="Requests to models"
-        format={whole}
-        series={[{ name: "Requests", values: byDay.map(([, total]) => total.requests) }]}
-      />
-      <BarChart
-        {...chart}
-        title="Estimated cost"
-        format={dollars}
-        least={0.02}
-        series={[{ name: "US dollars", values: byDay.map(([, total]) => total.cost) }]}
-      />
+      <ul class="chips" aria-label="Range">
+        {Object.entries(RANGE_NAMES).map(([name, text]) => (
+          <li>
+            <a
+              href={`${ROUTES.usagePage.path}?range=${name}`}
+              aria-current={name === range ? "true" : undefined}
+            >
+              {text}
+            </a>
+          </li>
+        ))}
+        <li>
+          <a href={ROUTES.usageExport.path} download>
+            Export CSV
+          </a>
+        </li>
+      </ul>
+      <h2>By day (UTC)</h2>
+      <div class="grid">
+        <BarChart
+          {...chart}
+          title="Messages"
+          series={[
+            { name: "Received", values: days.map((day) => said.get(day)?.received ?? 0) },
+            { name: "Answered", values: days.map((day) => said.get(day)?.answered ?? 0) },
+          ]}
+        />
+        <BarChart
+          {...chart}
+          title="Tokens"
+          series={[
+            { name: "In", values: ofDays.map(({ inputTokens }) => inputTokens) },
+            { name: "Out", values: ofDays.map(({ outputTokens }) => outputTokens) },
+          ]}
+        />
+        <BarChart
+          {...chart}
+          title="Requests to models"
+          series={[{ name: "Requests", values: ofDays.map(({ requests }) => requests) }]}
+        />
+        <BarChart
+          {...chart}
+          title="Estimated cost"
+          unit="dollars"
+          series={[{ name: "US dollars", values: ofDays.map(({ cost }) => cost) }]}
+        />
+      </div>
       <h2>By model</h2>
-      {byModel.length === 0 ? <p class="soft">No model requests yet.</p> : modelTable(byModel)}
+      {totalsTable(
+        "model",
+        [...byModel].sort(([a], [b]) => a.localeCompare(b)),
+      )}
+      {sources !== undefined && (
+        <>
+          <h2>By person</h2>
+          {sourcesTable("person", sources, report)}
+          <h2>By place</h2>
+          {sourcesTable("place", sources, report)}
+        </>
+      )}
       <p class="soft">
         The cost is an estimate: tokens at the base prices that{" "}
         <a href={PRICES_SOURCE.url}>Anthropic published</a> ({PRICES_SOURCE.month}), or at those of{" "}
@@ -93,58 +174,56 @@ function reportPart(report: UsageReport): Markup {
   );
 }
 
-function modelTable(rows: readonly [model: string, total: Total][]): Markup {
-  const most = (read: (total: Total) => number): number => Math.max(...rows.map(([, total]) => read(total)));
-  const tokensIn = most(({ inputTokens }) => inputTokens);
-  const tokensOut = most(({ outputTokens }) => outputTokens);
-  const requests = most((total) => total.requests);
-  const cost = most((total) => total.cost ?? 0);
+function sourcesTable(
+  kind: SourceUsage["kind"],
+  sources: readonly SourceUsage[],
+  { prices }: UsageReport,
+): Markup {
+  const own = sources.filter((one) => one.kind === kind);
+  const named = ({ platform, id }: SourceUsage): string => (id === "" ? "All others" : `${platform} ${id}`);
+  return totalsTable(kind, [...totals(own, prices, named)]);
+}
+
+function totalsTable(what: "model" | SourceUsage["kind"], rows: readonly [string, Total][]): Markup {
+  if (rows.length === 0)
+    return <p class="empty">No model requests {what === "model" ? "yet" : "in this range"}.</p>;
+  const figure = (head: string, read: (total: Total) => number) => ({
+    head,
+    kind: "number" as const,
+    cell: ([, total]: [string, Total]) => (
+      <>
+        {FORMATS.count(read(total))}
+        <CellBar value={read(total)} most={Math.max(...rows.map(([, one]) => read(one)))} />
+      </>
+    ),
+  });
+  const most = Math.max(...rows.map(([, { cost = 0 }]) => cost));
   return (
-    <PlainTable
-      label="Usage by model"
-      caption="Requests, tokens and estimated cost by model"
+    <Table
+      label={`Usage by ${what}`}
+      caption={`Requests, tokens and estimated cost by ${what}`}
       columns={[
-        "Model",
-        { number: "Requests" },
-        { number: "Tokens in" },
-        { number: "Tokens out" },
-        { number: "Cost" },
+        { head: what.replace(/^./, (first) => first.toUpperCase()), kind: "name", cell: ([name]) => name },
+        figure("Requests", ({ requests }) => requests),
+        figure("Tokens in", ({ inputTokens }) => inputTokens),
+        figure("Tokens out", ({ outputTokens }) => outputTokens),
+        {
+          head: "Cost",
+          kind: "number",
+          cell: ([, { cost }]) =>
+            cost === undefined ? (
+              "no price known"
+            ) : (
+              <>
+                {FORMATS.dollars(cost)}
+                <CellBar value={cost} most={most} />
+              </>
+            ),
+        },
       ]}
-      rows={rows.map(([model, total]) => (
-        <tr>
-          <th scope="row">{model}</th>
-          {figure(total.requests, requests)} {figure(total.inputTokens, tokensIn)}{" "}
-          {figure(total.outputTokens, tokensOut)}
-          {total.cost === undefined ? (
-            <td class="number soft">no price known</td>
-          ) : (
-            <td class="number">
-              {dollars(total.cost)}
-              <CellBar value={total.cost} most={cost} />
-            </td>
-          )}
-        </tr>
-      ))}
+      rows={rows}
     />
   );
-}
-
-function figure(value: number, most: number): Markup {
-  return (
-    <td class="number">
-      {whole(value)}
-      <CellBar value={value} most={most} />
-    </td>
-  );
-}
-
-function whole(value: number): string {
-  return value.toLocaleString("en-US");
-}
-
-/** Cents, and where that would be nothing as much as it takes to see that it is not. */
-function dollars(value: number): string {
-  return value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
 }
 
 /** Outcome of several requests. */
@@ -156,31 +235,32 @@ interface Total {
   cost: number | undefined;
 }
 
-/** The total of each key, in the keys' order. */
-function totals(
-  { models, prices }: Pick<UsageReport, "models" | "prices">,
-  keys: readonly string[],
-  keyOf: (one: ModelUsage) => string,
-): [key: string, total: Total][] {
-  return keys.map((key) => {
-    const own = models.filter((one) => keyOf(one) === key);
-    const sum = (read: (one: ModelUsage) => number): number =>
-      own.reduce((total, one) => total + read(one), 0);
-    const costs = own.flatMap((one) => costOf(one, prices[one.model]));
-    const known = costs.length > 0 || own.length === 0;
-    return [
-      key,
-      {
-        requests: sum(({ requests }) => requests),
-        inputTokens: sum(({ inputTokens }) => inputTokens),
-        outputTokens: sum(({ outputTokens }) => outputTokens),
-        cost: known ? costs.reduce((total, cost) => total + cost, 0) : undefined,
-      },
-    ];
-  });
+const NOTHING: Total = { requests: 0, inputTokens: 0, outputTokens: 0, cost: undefined };
+
+/** Adds up the rows of each key, in the order of the keys' first rows. */
+function totals<Row extends Omit<ModelUsage, "day">>(
+  rows: readonly Row[],
+  prices: UsageReport["prices"],
+  keyOf: (row: Row) => string,
+): Map<string, Total> {
+  const sums = new Map<string, Total>();
+  for (const row of rows) {
+    const sum = sums.get(keyOf(row)) ?? NOTHING;
+    const cost = costOf(row, prices[row.model]);
+    sums.set(keyOf(row), {
+      requests: sum.requests + row.requests,
+      inputTokens: sum.inputTokens + row.inputTokens,
+      outputTokens: sum.outputTokens + row.outputTokens,
+      cost: cost === undefined ? sum.cost : cost + (sum.cost ?? 0),
+    });
+  }
+  return sums;
 }
 
-function costOf({ inputTokens, outputTokens }: ModelUsage, price: ModelPrice | undefined): number[] {
-  if (price === undefined) return [];
-  return [(inputTokens * price.input + outputTokens * price.output) / PRICED_TOKENS];
+function costOf(
+  { inputTokens, outputTokens }: Omit<ModelUsage, "day">,
+  price: ModelPrice | undefined,
+): number | undefined {
+  if (price === undefined) return undefined;
+  return (inputTokens * price.input + outputTokens * price.output) / PRICED_TOKENS;
 }

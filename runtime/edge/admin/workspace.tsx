@@ -16,6 +16,7 @@ import { invalid, TextArea } from "../ui/form.tsx";
 import type { Sandbox } from "../ports.ts";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
+import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 import { PlainTable } from "../ui/table.tsx";
@@ -99,13 +100,15 @@ export function saveFile(options: AdminOptions): Handler<AccessVariables> {
     const form = { name: FILE, expected: EXPECTED, text: ANY };
     const { name, expected, text } = await readFields(context.req.raw, form);
     const written = { file: name, expected, text: text.replaceAll("\r\n", "\n") };
+    const before = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
     const { problem } = await attempt(LIMIT_MS, operate(sandbox, workspace.write, written));
     if (problem !== undefined) {
       const { value } = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
       const file = { text, expected, sha256: await sha256Hex(text), versions: value?.versions ?? [] };
       return filePage(context, { name, file, problem });
     }
-    await recordChange(context, options, { action: "workspace", detail: name });
+    const diff = diffText(before.value?.text ?? "", written.text);
+    await recordChange(context, options, { action: "workspace", detail: name, diff });
     return goTo(context, ROUTES.workspacePage, "written");
   };
 }

@@ -3,7 +3,7 @@
  * Every text is put in as text, never as markup.
  */
 import type { LogTail, SandboxStatus } from "../../contract/control.ts";
-import { LOG_LEVELS, type LogLevel, readableLine } from "../../shared/log.ts";
+import { type LogLevel, readableLog } from "../../shared/log.ts";
 import { element } from "./dom.ts";
 
 /** Answer of the route of the logs. */
@@ -14,8 +14,9 @@ const AFTER_FAILURE_MS = 10_000;
 const MOST_LINES = 2_000;
 
 const output = element("output", HTMLPreElement);
-const level = element("level", HTMLSelectElement);
-const text = element("text", HTMLInputElement);
+const controls = element("controls", HTMLFormElement);
+const level = controls.elements.namedItem("level") as HTMLSelectElement;
+const text = controls.elements.namedItem("text") as HTMLInputElement;
 const pause = element("pause", HTMLButtonElement);
 const note = element("note", HTMLElement);
 const none = element("none", HTMLElement);
@@ -31,24 +32,30 @@ function tell(words: string): void {
   if (note.textContent !== words) note.textContent = words;
 }
 
-/** Returns a line's place among the levels; -1 for a crash's own words, which no level leaves out. */
-function rank(line: string): number {
-  return LOG_LEVELS.indexOf(/"level":"(\w+)"/.exec(line)?.[1] as LogLevel);
-}
-
 function show(): void {
-  const lowest = LOG_LEVELS.indexOf(level.value as LogLevel);
-  const wanted = text.value.toLowerCase();
-  const shown = lines.filter((line) => {
-    const own = rank(line);
-    return (own === -1 || own >= lowest) && line.toLowerCase().includes(wanted);
-  });
+  const shown = readableLog(lines, { level: level.value as LogLevel, text: text.value });
   const atEnd = output.scrollHeight - output.scrollTop - output.clientHeight < 40;
-  output.textContent = shown.map(readableLine).join("\n");
+  output.replaceChildren(
+    ...shown.map(({ text: words, kind }, index) => {
+      const line = document.createElement("span");
+      line.className = kind;
+      line.textContent = index === shown.length - 1 ? words : `${words}\n`;
+      return line;
+    }),
+  );
   output.hidden = shown.length === 0;
   none.hidden = shown.length > 0;
   if (lines.length > 0) none.textContent = "No line fits the filter.";
   if (atEnd) output.scrollTop = output.scrollHeight;
+}
+
+/** Takes the kept lines, of which the page itself holds the last. */
+async function loadKept(): Promise<void> {
+  const response = await fetch(output.dataset["kept"] ?? "");
+  if (!response.ok) return;
+  lines = (await response.text()).split("\n").slice(0, -1);
+  next = response.headers.get("x-log-next") ?? next;
+  show();
 }
 
 async function ask(): Promise<LogLines> {
@@ -96,14 +103,17 @@ pause.addEventListener("click", () => {
   tell(paused ? "Paused." : "");
   void look();
 });
-element("controls", HTMLFormElement).addEventListener("submit", (event) => event.preventDefault());
+controls.addEventListener("submit", (event) => event.preventDefault());
 level.addEventListener("change", show);
 text.addEventListener("input", show);
 document.addEventListener("visibilitychange", () => void look());
 addEventListener("online", () => void look());
 element("ways", HTMLElement).hidden = true;
-element("controls", HTMLFormElement).hidden = false;
+element("show", HTMLButtonElement).hidden = true;
+pause.hidden = false;
 output.classList.add("follows");
 show();
 output.scrollTop = output.scrollHeight;
-void look();
+void loadKept()
+  .catch(() => undefined)
+  .then(look);

@@ -4,6 +4,8 @@ import type { Sql } from "./sql.ts";
 /** Older entries are removed. */
 const MOST = 1_000;
 const LONGEST_DETAIL = 200;
+/** Changes whose diff is kept. */
+const MOST_DIFFS = 200;
 
 /** The table of what operators changed. */
 export class ActivityStore {
@@ -16,10 +18,12 @@ export class ActivityStore {
     sql.all(
       "CREATE TABLE IF NOT EXISTS ledger_activity (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL)",
     );
+    // A table that older versions do not know, and leave.
+    sql.all("CREATE TABLE IF NOT EXISTS ledger_activity_diffs (seq INTEGER PRIMARY KEY, diff TEXT NOT NULL)");
   }
 
   /** Records a change. */
-  record({ by, action, detail }: Omit<ActivityEntry, "at">): void {
+  record({ by, action, detail, diff }: Omit<ActivityEntry, "at">): void {
     this.#sql.transaction(() => {
       this.#sql.all(
         "INSERT INTO ledger_activity (at, who, action, detail) VALUES (?, ?, ?, ?)",
@@ -28,6 +32,14 @@ export class ActivityStore {
         action,
         detail.slice(0, LONGEST_DETAIL),
       );
+      const newest = "(SELECT max(seq) FROM ledger_activity)";
+      if (diff !== undefined) {
+        this.#sql.all(`INSERT INTO ledger_activity_diffs VALUES (${newest}, ?)`, diff);
+        this.#sql.all(
+          "DELETE FROM ledger_activity_diffs WHERE seq NOT IN (SELECT seq FROM ledger_activity_diffs ORDER BY seq DESC LIMIT ?)",
+          MOST_DIFFS,
+        );
+      }
       this.#sql.all(
         "DELETE FROM ledger_activity WHERE seq <= (SELECT max(seq) FROM ledger_activity) - ?",
         MOST,
@@ -46,12 +58,19 @@ export class ActivityStore {
 
   /** Returns the newest entries, newest first. */
   list(limit: number): ActivityEntry[] {
-    const rows = this.#sql.all("SELECT * FROM ledger_activity ORDER BY seq DESC LIMIT ?", limit);
-    return rows.map(({ at, who, action, detail }) => ({
-      at: new Date(Number(at)).toISOString(),
-      by: String(who),
-      action: String(action),
-      detail: String(detail),
-    }));
+    const rows = this.#sql.all(
+      "SELECT * FROM ledger_activity LEFT JOIN ledger_activity_diffs USING (seq) ORDER BY seq DESC LIMIT ?",
+      limit,
+    );
+    return rows.map(({ at, who, action, detail, diff }) => {
+      const entry: ActivityEntry = {
+        at: new Date(Number(at)).toISOString(),
+        by: String(who),
+        action: String(action),
+        detail: String(detail),
+      };
+      if (diff) entry.diff = String(diff);
+      return entry;
+    });
   }
 }

@@ -6,6 +6,7 @@ export const ASSET_NAMES = {
   "console.css": "console.css",
   "chat.css": "chat.css",
   "live.js": "live.js",
+  "usage.js": "usage.js",
   "logs.js": "logs.js",
   "chat.js": "chat.js",
 };

@@ -1,5 +1,5 @@
+import { Table } from "./table.tsx";
 import type { Markup } from "./document.tsx";
-import { PlainTable } from "./table.tsx";
 
 /** One kind of figure in a chart. */
 interface Series {
@@ -14,53 +14,66 @@ export interface Chart {
   /** Name of the labels, for the table's head. */
   labelled: string;
   labels: readonly string[];
-  /** The first stands at the bottom of each bar. Two at most: the style knows as many colours. */
+  /** Bars side by side. Two at most: the style knows as many colours. */
   series: readonly Series[];
-  format(value: number): string;
-  /** The lowest end of the scale, whose half can still be told from nothing. Default: 2. */
-  least?: number;
+  unit: keyof typeof FORMATS;
 }
 
+/** Cents, and less than one as just that: it is not nothing. */
+const dollars = (value: number): string =>
+  value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
+
+/** Texts of the figures, by their unit. */
+export const FORMATS = { count: (value: number) => value.toLocaleString("en-US"), dollars };
+/** The lowest end of the scale, whose half differs visibly from zero. */
+const LEAST = { count: 2, dollars: 0.02 };
+
 const HEIGHT = 100;
-/** Of a label's place in the chart, and what its bar takes of it. */
+/** Of a label's place in the chart, and what its bars take of it. */
 const PLACE = 10;
-const LEAST = 2;
 const BAR = 8;
 
 /**
- * A bar for each label, and the same figures in a table under it, the last label first. The chart itself says
- * nothing to a screen reader that the table does not say better.
+ * Bars for each label, and the same figures in a table under it, the last label first. Screen readers get the table
+ * alone. `usage.js` replaces the bars with a chart that shows its figures on hover.
  */
 export function BarChart(chart: Chart): Markup {
-  const { title, labels, series, format } = chart;
-  const sums = labels.map((_, index) => sum(series.map(({ values }) => values[index])));
-  const top = topOf(Math.max(chart.least ?? LEAST, ...sums));
+  const { title, labels, series, unit } = chart;
+  const most = Math.max(LEAST[unit], ...series.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const top = topOf(most);
   const width = labels.length * PLACE;
   const last = labels.length - 1;
   const ends = [...new Set([0, Math.floor(last / 2), last])];
-  const legend = series.length === 1 ? "" : <p class="legend">{series.map(legendOf)}</p>;
   return (
-    <section>
+    <section class="card">
       <h3>{title}</h3>
-      <p class="soft">{summary(chart, sums)}</p>
-      {legend}
-      <div class="plot" aria-hidden="true">
-        <p class="scale">
-          {[top, top / 2, 0].map((value) => (
-            <span>{format(value)}</span>
-          ))}
-        </p>
-        <svg class="chart" viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none">
-          {[0, HEIGHT / 2].map((y) => (
-            <line x1="0" x2={width} y1={y} y2={y} />
-          ))}
-          {labels.map((label, index) => bar(chart, { label, index, top }))}
-        </svg>
-        <p class="ends">
-          {ends.map((index) => (
-            <span>{labels[index]}</span>
-          ))}
-        </p>
+      <p class="soft">{summary(chart)}</p>
+      <div data-chart={JSON.stringify({ labels, series, unit })} aria-hidden="true">
+        {series.length > 1 && (
+          <p class="legend">
+            {series.map(({ name }) => (
+              <span>{name}</span>
+            ))}
+          </p>
+        )}
+        <div class="plot">
+          <p class="scale">
+            {[top, top / 2, 0].map((value) => (
+              <span>{FORMATS[unit](value)}</span>
+            ))}
+          </p>
+          <svg class="chart" viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none">
+            {[0, HEIGHT / 2].map((y) => (
+              <line x1="0" x2={width} y1={y} y2={y} />
+            ))}
+            {labels.map((label, index) => bars(chart, { label, index, top }))}
+          </svg>
+          <p class="ends">
+            {ends.map((index) => (
+              <span>{labels[index]}</span>
+            ))}
+          </p>
+        </div>
       </div>
       <details>
         <summary>{title} as a table</summary>
@@ -80,14 +93,17 @@ export function CellBar({ value, most }: { value: number; most: number }): Marku
   );
 }
 
-function summary({ series, format }: Chart, sums: readonly number[]): string {
-  const known = series.some(({ values }) => values.some((value) => value !== undefined));
-  if (!known) return "Not known.";
-  return `Total: ${format(sum(sums))}. Peak: ${format(Math.max(0, ...sums))}.`;
-}
-
-function legendOf({ name }: Series): Markup {
-  return <span>{name}</span>;
+/** Total and peak of each series: one sum of several would count the same thing twice. */
+function summary({ series, unit }: Chart): string {
+  const texts = series.map(({ name, values }) => {
+    const known = values.filter((value) => value !== undefined);
+    const label = series.length > 1 ? `${name}: ` : "";
+    if (known.length === 0) return `${label}Not known.`;
+    const total = FORMATS[unit](known.reduce((sum, value) => sum + value, 0));
+    const peak = FORMATS[unit](Math.max(0, ...known));
+    return series.length > 1 ? `${name}: ${total}, peak ${peak}.` : `Total: ${total}. Peak: ${peak}.`;
+  });
+  return texts.join(" ");
 }
 
 /** Returns the scale's end: an even number of one digit, and zeros, that no bar exceeds. */
@@ -97,22 +113,22 @@ function topOf(most: number): number {
   return digit * power;
 }
 
-function bar(chart: Chart, at: { label: string; index: number; top: number }): Markup {
+function bars({ series, unit }: Chart, at: { label: string; index: number; top: number }): Markup {
   const { label, index, top } = at;
-  const heights = chart.series.map(({ values }) => ((values[index] ?? 0) / top) * HEIGHT);
+  const width = BAR / series.length;
   return (
     <g>
       <title>
-        {label}: {chart.series.map((one) => told(chart, one, index)).join(", ")}
+        {label}: {series.map(({ name, values }) => `${name} ${inWords(values[index], unit)}`).join(", ")}
       </title>
-      {heights.map((height, place) => {
-        const below = sum(heights.slice(0, place));
+      {series.map(({ values }, place) => {
+        const height = round(((values[index] ?? 0) / top) * HEIGHT);
         return (
           <rect
-            x={index * PLACE + (PLACE - BAR) / 2}
-            y={round(HEIGHT - below - height)}
-            width={BAR}
-            height={round(height)}
+            x={index * PLACE + (PLACE - BAR) / 2 + place * width}
+            y={round(HEIGHT - height)}
+            width={width}
+            height={height}
           />
         );
       })}
@@ -120,35 +136,26 @@ function bar(chart: Chart, at: { label: string; index: number; top: number }): M
   );
 }
 
-function figures({ title, labelled, labels, series, format }: Chart): Markup {
-  const rows = labels.map((label, index) => ({ label, index })).toReversed();
+function figures({ title, labelled, labels, series, unit }: Chart): Markup {
   return (
-    <PlainTable
+    <Table
       label={`${title} as a table`}
       caption={title}
-      columns={[labelled, ...series.map(({ name }) => ({ number: name }))]}
-      rows={rows.map(({ label, index }) => (
-        <tr>
-          <th scope="row">{label}</th>
-          {series.map(({ values }) => (
-            <td class="number">{inWords(values[index], format)}</td>
-          ))}
-        </tr>
-      ))}
+      columns={[
+        { head: labelled, kind: "name", cell: (index) => labels[index] },
+        ...series.map(({ name, values }) => ({
+          head: name,
+          kind: "number" as const,
+          cell: (index: number) => inWords(values[index], unit),
+        })),
+      ]}
+      rows={labels.map((_, index) => index).toReversed()}
     />
   );
 }
 
-function told({ format }: Chart, { name, values }: Series, index: number): string {
-  return `${name} ${inWords(values[index], format)}`;
-}
-
-function inWords(value: number | undefined, format: Chart["format"]): string {
-  return value === undefined ? "not known" : format(value);
-}
-
-function sum(values: readonly (number | undefined)[]): number {
-  return values.reduce<number>((total, value) => total + (value ?? 0), 0);
+function inWords(value: number | undefined, unit: Chart["unit"]): string {
+  return value === undefined ? "not known" : FORMATS[unit](value);
 }
 
 /** Hundredths are finer than a screen. */

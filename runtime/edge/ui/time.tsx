@@ -26,6 +26,15 @@ export function Moment({ at }: { at: string }): Markup {
   );
 }
 
+/** Date and time of something with its age. Both are milliseconds since the epoch. */
+export function Dated({ at, now }: { at: number; now: number }): Markup {
+  return (
+    <>
+      <Moment at={new Date(at).toISOString()} /> <span class="soft">({describeAge(now - at)})</span>
+    </>
+  );
+}
+
 function describeAge(milliseconds: number): string {
   const unit = UNITS.find(([, length]) => milliseconds >= length);
   if (unit === undefined) return "just now";

@@ -124,7 +124,7 @@ export class Agent {
         const spent = limits.spent(question);
         if (spent !== undefined) throw new LimitReached(spent);
         const answer = await model.answer(request);
-        limits.spend(question, answer.tokens);
+        limits.spend(question, answer);
         return answer;
       },
     };

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Config } from "../../contract/config/index.ts";
 import { reason, type Reason } from "../../contract/errors.ts";
 import { lightTransaction } from "../../process/database.ts";
-import { DAY_MS, dayOf } from "../models/usage.ts";
+import { DAY_MS, dayOf, type SourceUsageStore } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 
 const MINUTE_MS = 60_000;
@@ -58,6 +58,7 @@ export class SpendingStore {
 export interface LimitsOptions {
   limits: Config["agent"]["limits"];
   spending: SpendingStore;
+  sources: SourceUsageStore;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
@@ -90,9 +91,13 @@ export class Limits {
     return reason("token_limit_reached", detail);
   }
 
-  /** Counts what the model has taken for a question. */
-  spend(question: Question, tokens: { input: number; output: number }): void {
-    const { limits, spending, clock } = this.#options;
+  /** Counts what a model has taken for a question: for its chat and the person who wrote last. */
+  spend(question: Question, answer: { model: string; tokens: { input: number; output: number } }): void {
+    const { limits, spending, sources, clock } = this.#options;
+    const { platform, target, messages } = question;
+    const { sender } = messages.at(-1) ?? messages[0];
+    sources.add({ platform, person: sender.id, place: target.chat }, answer, clock());
+    const { tokens } = answer;
     if (limits.tokensPerDay === undefined) return;
     spending.add(payers(question), tokens.input + tokens.output, clock());
   }

@@ -1,5 +1,5 @@
 import type { Attachment, ButtonPress, Inbound, ReplyTarget } from "../../contract/message.ts";
-import type { ChannelHealth } from "../../contract/control.ts";
+import type { BotAccount, ChannelHealth } from "../../contract/control.ts";
 import type { NameKind, Platform } from "../../contract/delivery.ts";
 import type { Button } from "../actions.ts";
 import { StewardError, type Reason } from "../../contract/errors.ts";
@@ -127,6 +127,8 @@ export interface OutgoingHealthOptions {
   platform: Platform;
   /** Maps a platform's error to a StewardError. Default: unchanged. */
   read?(error: unknown): unknown;
+  /** Milliseconds since the epoch. */
+  clock(): number;
   log: Log;
 }
 
@@ -135,6 +137,7 @@ export class OutgoingHealth {
   readonly #options: OutgoingHealthOptions;
   #failure: Reason | undefined;
   #answered = false;
+  #bot: ChannelHealth["bot"];
   /** A probe has found the failure, so a successful probe clears it. */
   #probed = false;
 
@@ -154,10 +157,12 @@ export class OutgoingHealth {
     }
   }
 
-  /** Asks the platform about the credentials. Never rejects. Success does not end a failure of another request. */
-  async probe(ask: () => Promise<unknown>): Promise<void> {
+  /** Asks the platform whose the credentials are. Never rejects. Success does not end a failure of another request. */
+  async probe(ask: () => Promise<BotAccount>): Promise<void> {
     try {
-      await ask();
+      const { id, name } = await ask();
+      const at = new Date(this.#options.clock()).toISOString();
+      if (id || name) this.#bot = { ...(id && { id }), ...(name && { name }), at };
       this.#answered = true;
       if (this.#probed) this.#failure = undefined;
     } catch (error) {
@@ -183,8 +188,9 @@ export class OutgoingHealth {
   health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
     const why = this.#failure ?? incoming.reason;
-    if (why !== undefined) return { platform, state: "failing", reason: why };
-    return { platform, state: this.#answered || incoming.answered ? "ready" : "unknown" };
+    const bot = this.#bot && { bot: this.#bot };
+    if (why !== undefined) return { platform, state: "failing", reason: why, ...bot };
+    return { platform, state: this.#answered || incoming.answered ? "ready" : "unknown", ...bot };
   }
 }
 

@@ -21,6 +21,8 @@ export interface Channels {
   probe(): Promise<void>;
   /** The health of every configured channel, including disabled ones. */
   health(): ChannelHealth[];
+  /** Asks one platform, and returns what its health is then; `undefined` if it is not configured. Never rejects. */
+  test(platform: Platform): Promise<ChannelHealth | undefined>;
 }
 
 /** Dependencies of channels. */
@@ -63,12 +65,17 @@ export function createChannels(options: ChannelsOptions): Channels {
     );
   }
   const configured = Object.keys(config.channels) as Platform[];
+  const health = (): ChannelHealth[] =>
+    configured.map((platform) => served.get(platform)?.health() ?? { platform, state: "disabled" });
   return {
     get: (platform) => served.get(platform),
+    health,
+    test: async (platform) => {
+      await served.get(platform)?.probe();
+      return health().find((one) => one.platform === platform);
+    },
     probe: async () => {
       await Promise.all([...served.values()].map((channel) => channel.probe()));
     },
-    health: () =>
-      configured.map((platform) => served.get(platform)?.health() ?? { platform, state: "disabled" }),
   };
 }

@@ -15,6 +15,7 @@ import {
   deliverySchema,
   type LearnedName,
   type Platform,
+  platformSchema,
   type WantedName,
 } from "../../contract/delivery.ts";
 import "../../contract/english.ts";
@@ -36,6 +37,7 @@ import { hooks, type HooksOptions } from "./hooks.ts";
 /** A platform's event has at most 1 MiB; its envelope and different escaping add to that. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
+const channelTestSchema = z.strictObject({ platform: platformSchema });
 const testSchema = z.strictObject({ model: z.string() });
 const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
   ticket: z.string(),
@@ -77,6 +79,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     usage: usagePath,
     replay: replayPath,
     testModel,
+    testChannel,
   } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
 
@@ -112,6 +115,14 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const { models } = options.parts();
     if (!models.health().some(({ id }) => id === model)) throw new StewardError("usage_invalid");
     return context.json(await askModel(models, model, options.clock));
+  });
+
+  app.post(testChannel, async (context) => {
+    const { platform } = readBody(channelTestSchema, await context.req.text(), "body_invalid");
+    await options.configTaken();
+    const health = await options.parts().channels.test(platform);
+    if (health === undefined) throw new StewardError("usage_invalid");
+    return context.json(health);
   });
 
   app.post(replayPath, async (context) => {

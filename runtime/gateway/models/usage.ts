@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { ModelUsage } from "../../contract/control.ts";
+import type { ModelUsage, SourceUsage } from "../../contract/control.ts";
 import { lightTransaction } from "../../process/database.ts";
 
 /** Milliseconds of a day. */
@@ -55,13 +55,119 @@ export class UsageStore {
 }
 
 function readUsage(row: Record<string, SQLOutputValue>): ModelUsage {
+  return { day: String(row["day"]), ...countsOf(row) };
+}
+
+function countsOf(row: Record<string, SQLOutputValue>): Omit<ModelUsage, "day"> {
   return {
-    day: String(row["day"]),
     model: String(row["model"]),
     requests: Number(row["requests"]),
     inputTokens: Number(row["input_tokens"]),
     outputTokens: Number(row["output_tokens"]),
   };
+}
+
+const KEPT_DAYS = 30;
+/** Most rows of a kind on a day, so that a stream of strangers cannot fill the disk. */
+const MOST_ROWS = 1_000;
+const KINDS = ["person", "place"] as const;
+
+/**
+ * Tokens by day (UTC), model, and the person who asked or the place where they did, for 30 days. Older versions do not
+ * know the table, and leave it.
+ */
+export class SourceUsageStore {
+  readonly #database: DatabaseSync;
+  readonly #add: StatementSync;
+  readonly #forget: StatementSync;
+  readonly #known: StatementSync;
+  readonly #count: StatementSync;
+  readonly #since: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    database.exec(
+      `CREATE TABLE IF NOT EXISTS usage_sources (
+         day TEXT NOT NULL,
+         kind TEXT NOT NULL CHECK (kind IN ('person', 'place')),
+         platform TEXT NOT NULL,
+         id TEXT NOT NULL,
+         model TEXT NOT NULL,
+         requests INTEGER NOT NULL,
+         input_tokens INTEGER NOT NULL,
+         output_tokens INTEGER NOT NULL,
+         PRIMARY KEY (day, kind, platform, id, model)
+       ) STRICT, WITHOUT ROWID`,
+    );
+    this.#add = database.prepare(
+      `INSERT INTO usage_sources VALUES (?, ?, ?, ?, ?, 1, ?, ?)
+       ON CONFLICT (day, kind, platform, id, model) DO UPDATE SET
+         requests = requests + 1,
+         input_tokens = input_tokens + excluded.input_tokens,
+         output_tokens = output_tokens + excluded.output_tokens`,
+    );
+    this.#forget = database.prepare("DELETE FROM usage_sources WHERE day <= ?");
+    const row = "day = ? AND kind = ? AND platform = ? AND id = ? AND model = ?";
+    this.#known = database.prepare(`SELECT 1 FROM usage_sources WHERE ${row}`);
+    this.#count = database.prepare("SELECT count(*) AS count FROM usage_sources WHERE day = ? AND kind = ?");
+    this.#since = database.prepare(
+      `SELECT platform, id, model, sum(requests) AS requests, sum(input_tokens) AS input_tokens,
+         sum(output_tokens) AS output_tokens
+       FROM usage_sources WHERE day >= ? AND kind = ? GROUP BY platform, id, model
+       ORDER BY sum(input_tokens + output_tokens) DESC, platform, id`,
+    );
+  }
+
+  /** Counts one answered request for a person and a place. `at` is in milliseconds since the epoch. */
+  add(
+    { platform, person, place }: { platform: string; person: string; place: string },
+    { model, tokens }: { model: string; tokens: { input: number; output: number } },
+    at: number,
+  ): void {
+    const day = dayOf(at);
+    lightTransaction(this.#database, () => {
+      this.#forget.run(dayOf(at - KEPT_DAYS * DAY_MS));
+      for (const [kind, id] of [
+        ["person", person],
+        ["place", place],
+      ] as const) {
+        const isKnown = this.#known.get(day, kind, platform, id, model) !== undefined;
+        const isFull = !isKnown && Number(this.#count.get(day, kind)?.["count"]) >= MOST_ROWS;
+        const source = isFull ? ["", ""] : [platform, id];
+        this.#add.run(day, kind, ...source, model, tokens.input, tokens.output);
+      }
+    });
+  }
+
+  /** Returns the rows with the most tokens from a day (YYYY-MM-DD) on: `most` of each kind, and the sum of the others. */
+  top(day: string, most: number): SourceUsage[] {
+    const found: SourceUsage[] = [];
+    for (const kind of KINDS) {
+      const others = new Map<string, SourceUsage>();
+      let named = 0;
+      for (const row of this.#since.all(day, kind)) {
+        const [platform, id] = [String(row["platform"]), String(row["id"])];
+        const { model, requests, inputTokens, outputTokens } = countsOf(row);
+        if (id !== "" && named < most) {
+          named += 1;
+          found.push({ kind, platform, id, model, requests, inputTokens, outputTokens });
+          continue;
+        }
+        const sum = others.get(model);
+        others.set(model, {
+          kind,
+          platform: "",
+          id: "",
+          model,
+          requests: requests + (sum?.requests ?? 0),
+          inputTokens: inputTokens + (sum?.inputTokens ?? 0),
+          outputTokens: outputTokens + (sum?.outputTokens ?? 0),
+        });
+      }
+      found.push(...others.values());
+    }
+    return found;
+  }
 }
 
 /** Returns what /usage tells: tokens by model, of today and of seven days up to today (UTC). */

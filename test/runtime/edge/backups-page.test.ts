@@ -22,6 +22,7 @@ async function edge(options: Parameters<typeof edgeFixture>[0] = {}) {
       list: async () => [NEW, OLD],
       create: async (...given) => (asked.push(["create", ...given]), NEW),
       verify: async (...given) => (asked.push(["verify", ...given]), REPORT),
+      download: async (...given) => (asked.push(["download", ...given]), new Blob(["archive"]).stream()),
       restore: async (...given) => (asked.push(["restore", ...given]), REPORT),
       ...options.backups,
     },
@@ -36,7 +37,7 @@ async function edge(options: Parameters<typeof edgeFixture>[0] = {}) {
   return { ...fixture, asked, look, post };
 }
 
-const RESTORE = { id: OLD.id, config: "generation" };
+const RESTORE = { id: OLD.id, config: "generation", typed: "restore" };
 const where = (response: Response) => [response.status, response.headers.get("location")];
 
 afterEach(() => void vi.useRealTimers());
@@ -46,10 +47,16 @@ describe("the list", () => {
     const { look, requests, wakes } = await edge({ state: "stopped" });
     const page = await (await look()).text();
     expect(page.indexOf(NEW.id)).toBeLessThan(page.indexOf(OLD.id));
-    for (const told of ["7 sessions, 71 messages, 0 schedules, 4 approvals, 1 file<", "2 days ago"]) {
+    for (const told of [
+      "7 sessions, 71 messages, 0 schedules, 4 approvals, 1 file<",
+      "2 days ago",
+      "2026-11-16 11:06:40 UTC",
+      "12.3 kB",
+      "SHA-256 bbbb",
+    ]) {
       expect(page).toContain(told);
     }
-    expect(page).toMatch(/Config<\/dt>\s*<dd><strong>not valid/);
+    expect(page).toMatch(/data-column="Config"><strong>not valid/);
     expect(page).toContain("starts the container");
     expect(page).not.toContain("although it holds less");
     expect([...requests, ...wakes]).toEqual([]);
@@ -104,6 +111,26 @@ describe("the buttons", () => {
     expect(page).toMatch(/agent<\/code><\/dt>\s*<dd>&lt;b&gt;/);
   });
 
+  it("download one as it is stored, under a fixed name, which is recorded", async () => {
+    const { post, logged } = await edge();
+    const file = await post("download", { id: OLD.id });
+    expect(file.headers.get("content-disposition")).toBe(
+      'attachment; filename="steward-backup-00000001-00000001.tar.zst"',
+    );
+    expect(file.headers.get("content-type")).toBe("application/zstd");
+    expect(await file.text()).toBe("archive");
+    expect(logged.join()).toMatch(/operator: download.*operator@example\.com.*00000001-00000001/);
+    const download = async () => {
+      throw new StewardError("backup_unknown");
+    };
+    const gone = await edge({ backups: { download } });
+    expect(where(await gone.post("download", { id: OLD.id }))).toEqual([
+      303,
+      "/_admin/backups?problem=backup_unknown",
+    ]);
+    expect(gone.logged.join()).not.toContain("operator: download");
+  });
+
   it("tell what is not whole", async () => {
     const verify = async () => {
       throw new StewardError("backup_corrupt", "The archive is missing.");
@@ -150,6 +177,8 @@ describe("the buttons", () => {
     ["create", { force: "maybe" }],
     ["verify", { id: "../../etc" }],
     ["restore", { id: OLD.id }],
+    ["download", { id: "../../etc" }],
+    ["download", {}],
     ["restore", { ...RESTORE, config: "other" }],
     ["restore", { ...RESTORE, id: "1-1" }],
     ["restore", { ...RESTORE, force: "yes" }],
@@ -164,6 +193,7 @@ describe("the buttons", () => {
     for (const [path, fields] of [
       ["create", { force: "no" }],
       ["restore", RESTORE],
+      ["download", { id: OLD.id }],
     ] as const) {
       expect((await post(path, fields, "https://elsewhere.example")).status).toBe(403);
     }
@@ -175,8 +205,17 @@ describe("the page before a restore", () => {
   it("compares what is there now with what the backup holds, and changes nothing", async () => {
     const { look, asked } = await edge();
     const page = await (await look(`/restore?id=${OLD.id}`)).text();
-    expect(page).toMatch(/Messages<\/th>\s*<td[^>]*>2<\/td>\s*<td[^>]*>71<\/td>\s*<td[^>]*>40<\/td>/);
-    for (const told of ["not rolled back", "is backed up first", "</code> (automatic), made"])
+    expect(page).toMatch(/Messages<\/th>\s*<td[^>]*>2<\/td>\s*<td[^>]*>40<\/td>\s*<td[^>]*>\+38<\/td>/);
+    // The gateway does not report its files: the newest backup holds them.
+    expect(page).toMatch(/Files<\/th>\s*<td[^>]*>1<\/td>\s*<td[^>]*>9<\/td>\s*<td[^>]*>\+8<\/td>/);
+    expect(page).not.toContain("unknown");
+    for (const told of [
+      "not rolled back",
+      "is backed up first",
+      "</code> (automatic), made",
+      "Conversations as of now, the rest as of the newest backup",
+      "Config since then: unchanged",
+    ])
       expect(page).toContain(told);
     expect(page).toMatch(/value="generation"\s+checked/);
     expect(asked).toEqual([]);
@@ -187,8 +226,44 @@ describe("the page before a restore", () => {
     const page = await (await look(`/restore?id=${NEW.id}`)).text();
     expect(page).toMatch(/value="current"\s+checked/);
     expect(page).toMatch(
-      /Messages<\/th>\s*<td[^>]*><span class="soft">unknown<\/span><\/td>\s*<td[^>]*>71<\/td>\s*<\/tr>/,
+      /Messages<\/th>\s*<td[^>]*>71<\/td>\s*<td[^>]*>71<\/td>\s*<td[^>]*>none<\/td>\s*<\/tr>/,
     );
+  });
+
+  it("tells as of when the figures are while the container sleeps", async () => {
+    const counts = { conversations: 3, messages: 55, answered: 1, active: 0 };
+    const text = JSON.stringify({
+      version: "0.1.0",
+      since: NEW.createdAt,
+      model: { id: "m" },
+      models: [],
+      channels: [],
+      counts,
+      schedules: { count: 0, missed: 0 },
+      config: { loadedAt: NEW.createdAt },
+      usage: [],
+      limited: 0,
+    });
+    const at = new Date(NOW - 600_000).toISOString();
+    const { look, wakes } = await edge({ state: "stopped", remembered: [["gateway", { at, text }]] });
+    const page = await (await look(`/restore?id=${OLD.id}`)).text();
+    expect(page).toMatch(/Messages<\/th>\s*<td[^>]*>55<\/td>\s*<td[^>]*>40<\/td>\s*<td[^>]*>−15<\/td>/);
+    expect(page).toMatch(/Conversations as of <time datetime="2026-11-18T10:56:40/);
+    expect(wakes).toEqual([]);
+  });
+
+  it("asks for the environment's name, and shows again what was typed instead", async () => {
+    const { look, post, asked } = await edge({ environmentName: "staging" });
+    expect(await (await look(`/restore?id=${OLD.id}`)).text()).toContain("type <strong>staging</strong>");
+    const wrong = await post("restore", { ...RESTORE, config: "fresh", typed: 'prod"<b>' });
+    expect(wrong.status).toBe(400);
+    const page = await wrong.text();
+    expect(page).toContain('value="prod&quot;&lt;b&gt;" aria-invalid="true" aria-describedby="typed-why"');
+    expect(page).toContain("Nothing was restored: type staging to confirm.");
+    expect(page).toMatch(/value="fresh"\s+checked/);
+    expect(asked).toEqual([]);
+    expect((await post("restore", { ...RESTORE, typed: " Staging " })).status).toBe(303);
+    expect(asked).toEqual([["restore", OLD.id, "generation"]]);
   });
 
   it("goes back where the backup is gone, and refuses what is no id", async () => {

@@ -29,9 +29,9 @@ describe("GET /_admin/channels", () => {
         ],
       },
     });
-    expect(text).toMatch(/slack[\s\S]*state bad[^>]*>Failing[\s\S]*Reinstall the app[\s\S]*2 hours ago/);
-    expect(text).toMatch(/telegram[\s\S]*state ok[^>]*>Ready[\s\S]*none since the start[\s\S]*3 minutes ago/);
-    expect(text).toMatch(/discord[\s\S]*Switched off/);
+    expect(text).toMatch(/Slack[\s\S]*state bad[^>]*>Failing[\s\S]*Reinstall the app[\s\S]*2 hours ago/);
+    expect(text).toMatch(/Telegram[\s\S]*state ok[^>]*>Ready[\s\S]*none since the start[\s\S]*3 minutes ago/);
+    expect(text).toMatch(/Discord[\s\S]*Switched off/);
   });
 
   it("shows the tool servers, and what was not understood", async () => {
@@ -53,6 +53,40 @@ describe("GET /_admin/channels", () => {
     expect(text).toMatch(/A message[\s\S]*telegram: message\.&lt;i&gt;[\s\S]*3[\s\S]*3 minutes ago/);
     expect(text).toContain("steward contract --json");
     expect((await page("/_admin/channels")).text).not.toContain("Not understood");
+  });
+
+  it("tests a channel: the platform says who the bot is, and nothing is sent", async () => {
+    const { jwk, headers } = await operator;
+    const bot = { id: "U<1>", name: "steward<b>", at: ago(0) };
+    const gateway = { channels: [{ platform: "slack" as const, state: "ready" as const, bot }] };
+    const press = async (health: object, platform = "slack") => {
+      const answers = { "/channels/test": () => Response.json(health) };
+      const fixture = edgeFixture({ jwk, answers, gateway });
+      const response = await fixture.app.request(`${HOST}/_admin/channels/test`, {
+        method: "POST",
+        headers: { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({ platform }),
+      });
+      return { ...fixture, status: response.status, text: await response.text() };
+    };
+    const { text, requests, logged } = await press({ platform: "slack", state: "ready", bot });
+    expect(text).toMatch(
+      /Slack answered after \d+ ms: the token belongs to <strong title="U&lt;1&gt;"><bdi>@steward&lt;b&gt;/,
+    );
+    expect(text).toContain("No message was sent.");
+    expect(requests).toEqual([
+      { port: "gateway", request: { method: "POST", path: "/channels/test", body: '{"platform":"slack"}' } },
+    ]);
+    expect(logged.join()).toMatch(/operator: channel.*operator@example\.com.*slack/);
+    expect((await page("/_admin/channels", { gateway })).text).toMatch(
+      /@steward&lt;b&gt;[\s\S]*asked <time[^>]*>just now/,
+    );
+
+    const failing = { platform: "slack", state: "failing", reason: reason("slack_token_expired") };
+    const failed = await press(failing);
+    expect(failed.text).toMatch(/role="alert"[\s\S]*slack_token_expired[\s\S]*Reinstall the app/);
+    expect(failed.text).not.toContain("answered after");
+    expect((await press(failing, "icq")).status).toBe(400);
   });
 
   it("shows until when a model is left alone, and why", async () => {

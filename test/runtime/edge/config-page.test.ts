@@ -120,6 +120,19 @@ describe("saving", () => {
     expect(await look("/_admin/config?done=saved")).toContain("Saved.");
   });
 
+  it("records what changed, as the container shows it: without a secret", async () => {
+    const typed = CHANGED.replace("{", '{ "botToken": "a-typed-secret",');
+    const answers = {
+      "/config-file?as=file": () => Response.json(file(TEXT)),
+      [save]: () => Response.json(file(CHANGED)),
+    };
+    const { post, look } = await edge({ answers });
+    await post("save", { text: typed, expected: SHA });
+    const activity = await look("/_admin/activity");
+    expect(activity).toMatch(/Changed the configuration[\s\S]*Show the change[\s\S]*<ins>\+[^<]*maxSteps/);
+    expect(activity).not.toContain("a-typed-secret");
+  });
+
   it("wants both fields, once, and nothing else", async () => {
     const { post, requests } = await edge();
     const wrong: Record<string, string>[] = [

@@ -66,6 +66,56 @@ describe("GET /_admin/logs", () => {
     expect([...requests, ...wakes]).toEqual([]);
   });
 
+  const line = (time: string, level: string, message: string) =>
+    JSON.stringify({ time, level, logger: "gateway", message });
+  const KEPT = [
+    line("2026-11-17T23:59:00.000Z", "info", "good night"),
+    line("2026-11-18T00:00:01.000Z", "error", "it <failed>"),
+  ];
+  const remembered = (lines: string[]): NonNullable<NonNullable<Fixture>["remembered"]> => [
+    ["logs", { at: "2026-11-18T10:00:00.000Z", text: JSON.stringify({ lines, next: 7 }) }],
+  ];
+
+  it("shows what was kept while the container sleeps, says as of when, and filters it without a script", async () => {
+    const { text, requests, wakes } = await edge({ state: "stopped", remembered: remembered(KEPT) });
+    const page = await text("/_admin/logs");
+    expect(page).toMatch(/23:59:00 INFO {4}good night\n<span class="day">2026-11-18 \(UTC\)\n<\/span>/);
+    expect(page).toContain('<span class="error">00:00:01 ERROR   it &lt;failed&gt;</span>');
+    expect(page).toContain('As of <time datetime="2026-11-18T10:00:00.000Z">');
+    const errors = await text("/_admin/logs?level=error&text=FAILED");
+    expect(errors).toMatch(/<pre[^>]*><span class="error">00:00:01/);
+    expect(errors).toContain('value="FAILED"');
+    expect(await text("/_admin/logs?text=nothing")).toContain("No line fits the filter.");
+    expect([...requests, ...wakes]).toEqual([]);
+  });
+
+  it("goes on after the lines of earlier runs, and keeps all for the next sleep", async () => {
+    const logs = ["new"];
+    const answers = {
+      "/processes?logs=true&after=7": () =>
+        Response.json({ processes: [{ name: "gateway", logs, nextLog: 8 }] }),
+    };
+    const { text, look, remembered: kept } = await edge({ answers, remembered: remembered(KEPT) });
+    expect(await text("/_admin/logs")).toMatch(/it &lt;failed&gt;\n<\/span>new<\/pre>/);
+    expect(JSON.parse(kept.get("logs")?.text ?? "")).toEqual({ lines: [...KEPT, "new"], next: 8 });
+    const file = await look("/_admin/logs/download");
+    expect(file.headers.get("content-disposition")).toBe('attachment; filename="steward-logs.jsonl"');
+  });
+
+  it("keeps 200 kB, the newest", async () => {
+    const logs = Array.from({ length: 400 }, (_, index) => `${index} ${"x".repeat(1_000)}`);
+    const answers = {
+      "/processes?logs=true&after=7": () =>
+        Response.json({ processes: [{ name: "gateway", logs, nextLog: 407 }] }),
+    };
+    const { text, remembered: kept } = await edge({ answers, remembered: remembered(KEPT) });
+    await text("/_admin/logs");
+    const stored = kept.get("logs")?.text ?? "";
+    expect(stored.length).toBeGreaterThan(190_000);
+    expect(stored.length).toBeLessThan(200_100);
+    expect(stored).toContain('"399 x');
+  });
+
   it("does not wait for a container that hangs", async () => {
     const { text, requests } = await edge({ answers: { "/processes?logs=true": hangs } });
     expect(await afterLimit(requests, () => text("/_admin/logs"))).toContain("command_timed_out");

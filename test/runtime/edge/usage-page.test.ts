@@ -2,13 +2,15 @@ import { describe, expect, it } from "vitest";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
+const MODEL = "anthropic/claude-sonnet-4-5";
 const operator = signedIn();
 
-async function page(options: Parameters<typeof edgeFixture>[0] = {}) {
+async function page(options: Parameters<typeof edgeFixture>[0] = {}, path = "") {
   const { jwk, headers } = await operator;
   const fixture = edgeFixture({ jwk, ...options });
-  const response = await fixture.app.request(`${HOST}/_admin/usage`, { headers });
-  return { ...fixture, text: (await response.text()).replace(/\s+/g, " ") };
+  const response = await fixture.app.request(`${HOST}/_admin/usage${path}`, { headers });
+  const { status, headers: sent } = response;
+  return { ...fixture, status, headers: sent, text: (await response.text()).replace(/\s+/g, " ") };
 }
 
 /** The rows of the table with a caption, as lists of words. */
@@ -39,12 +41,14 @@ describe("GET /_admin/usage", () => {
       ["2026-11-18", "under $0.01"],
       ["2026-11-17", "under $0.01"],
     ]);
-    // The scale ends at an even number that no day exceeds. Received stands below answered.
-    expect(text).toContain("<span>6</span><span>3</span><span>0</span>");
+    // The scale ends at an even number that no day exceeds. Received stands beside answered.
+    expect(text).toContain("<span>4</span><span>2</span><span>0</span>");
     expect(text).toContain("<span>$0.02</span><span>$0.01</span><span>$0.00</span>");
     expect(text).toMatch(
-      /<rect x="11" y="50" width="8" height="50"><\/rect><rect x="11" y="16.67" width="8" height="33.33"/,
+      /<rect x="11" y="25" width="4" height="75"><\/rect><rect x="15" y="50" width="4" height="50"/,
     );
+    // A message and its answer are never one sum.
+    expect(text).toContain("Received: 3, peak 3. Answered: 2, peak 2.");
     expect(text).toContain("<title>2026-11-18: Received 3, Answered 2</title>");
   });
 
@@ -85,6 +89,60 @@ describe("GET /_admin/usage", () => {
     expect(text).toContain("No model requests yet.");
     expect(text).toContain("Total: 0. Peak: 0.");
     expect(text).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  it("shows a range of days, and who and where in it", async () => {
+    const source = (kind: "person" | "place", id: string, requests: number) => ({
+      kind,
+      platform: id && "slack",
+      id,
+      model: MODEL,
+      requests,
+      inputTokens: 1_000_000,
+      outputTokens: 0,
+    });
+    const sources = {
+      day: [source("person", "U<1>", 3), source("person", "", 1), source("place", "C1", 4)],
+      week: [],
+      month: [source("person", "U2", 9)],
+    };
+    const { text } = await page({ usage: { sources } }, "?range=day");
+    expect(text).toMatch(/range=day" aria-current="true"/);
+    expect(text.split('aria-current="true"')).toHaveLength(2);
+    expect(text).not.toContain('aria-current="false"');
+    expect(rowsOf(text, "Tokens")).toEqual([["2026-11-18", "400", "50"]]);
+    expect(rowsOf(text, "Requests, tokens and estimated cost by person")).toEqual([
+      ["slack U&lt;1&gt;", "3", "1,000,000", "0", "$3.00"],
+      ["All others", "1", "1,000,000", "0", "$3.00"],
+    ]);
+    expect(rowsOf(text, "Requests, tokens and estimated cost by place")).toEqual([
+      ["slack C1", "4", "1,000,000", "0", "$3.00"],
+    ]);
+    expect((await page({ usage: { sources } }, "?range=week")).text).toContain(
+      "No model requests in this range.",
+    );
+    // An older gateway does not count them.
+    expect((await page()).text).not.toContain("By person");
+    expect((await page({}, "?range=year")).status).toBe(400);
+  });
+
+  it("exports the counts as a file that no spreadsheet runs", async () => {
+    const models = [{ day: "2026-11-18", model: '=a,"b', requests: 3, inputTokens: 400, outputTokens: 50 }];
+    const { text, headers, status } = await page({ usage: { models } }, "/export");
+    expect([status, headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
+    expect(headers.get("content-disposition")).toBe('attachment; filename="steward-usage.csv"');
+    expect(
+      text
+        .trim()
+        .split(" 2026")
+        .map((line) => line.replace(/^-/, "2026-")),
+    ).toEqual([
+      "day,model,requests,tokens in,tokens out,cost in USD,received,answered",
+      "2026-11-17,,,,,,0,0",
+      "2026-11-18,,,,,,3,2",
+      `2026-11-18,"'=a,""b",3,400,50,,,`,
+    ]);
+    expect((await page({ state: "stopped" }, "/export")).status).toBe(303);
   });
 
   it("says so while the gateway is down, and wakes nothing", async () => {

@@ -83,7 +83,9 @@ describe("the workspace", () => {
       "workspace write",
       { file: "AGENTS.md", expected: sum, text: "--json\n- b" },
     ]);
-    expect(await activity()).toMatch(/Changed the workspace[\s\S]*AGENTS\.md/);
+    const shown = await activity();
+    expect(shown).toMatch(/Changed the workspace[\s\S]*AGENTS\.md/);
+    expect(shown).toMatch(/Show the change[\s\S]*<del>- &lt;b&gt;<\/del><ins>\+ --json<\/ins>/);
     const removed = await press("remove", { name: "AGENTS.md", expected: sum });
     expect(removed.headers.get("location")).toBe("/_admin/workspace?done=fileRemoved");
     for (const wrong of [{ name: "--x" }, { expected: "x" }, { extra: "1" }])

@@ -1,6 +1,10 @@
-import { expect, test } from "vitest";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import type { UsageReport } from "../../../runtime/contract/control.ts";
+import { SourceUsageStore } from "../../../runtime/gateway/models/usage.ts";
+import { openStore } from "../../../runtime/gateway/store.ts";
 import { askJson, deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
+import { temporaryDirectory } from "../support/processes.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const MODEL = "anthropic/claude-sonnet-4-5";
@@ -14,7 +18,7 @@ test("the usage tells 30 days of messages, tokens and prices", async () => {
   await deliver(url, delivery("Ev2"));
   await deliver(url, delivery("Ev2"));
 
-  const { days, messages, models, prices } = await askJson<UsageReport>(`${url}/usage`);
+  const { days, messages, models, prices, sources } = await askJson<UsageReport>(`${url}/usage`);
 
   expect(days).toHaveLength(30);
   expect(days.map((day) => Date.parse(day))).toEqual(
@@ -27,6 +31,34 @@ test("the usage tells 30 days of messages, tokens and prices", async () => {
   expect(sum(models.map(({ requests }) => requests))).toBe(2);
   expect(sum(models.map(({ outputTokens }) => outputTokens))).toBeGreaterThan(0);
   expect(prices).toEqual({ [MODEL]: { input: 3, output: 15 } });
+  const shown = sources?.day.map(({ kind, platform, id, requests }) => [kind, platform, id, requests]);
+  expect(shown).toEqual([
+    ["person", "slack", "U1", 2],
+    ["place", "slack", "C1", 2],
+  ]);
+  expect(sources?.month).toEqual(sources?.day);
+});
+
+test("persons and places are bounded: by rows of a day, by days, and by rows of a report", async () => {
+  const database = openStore(join(await temporaryDirectory(), "state.db"));
+  onTestFinished(() => database.close());
+  const store = new SourceUsageStore(database);
+  const at = Date.parse("2026-11-21T12:00:00Z");
+  const answer = { model: MODEL, tokens: { input: 10, output: 1 } };
+  store.add({ platform: "slack", person: "UOLD", place: "C1" }, answer, at - 30 * DAY_MS);
+  for (let index = 0; index < 1_005; index += 1)
+    store.add({ platform: "slack", person: `U${index}`, place: "C1" }, answer, at);
+  store.add({ platform: "slack", person: "U7", place: "C1" }, answer, at);
+  const rows = (kind: string) => database.prepare("SELECT * FROM usage_sources WHERE kind = ?").all(kind);
+  expect(rows("person")).toHaveLength(1_001);
+  expect(rows("place")).toHaveLength(1);
+  const top = store.top("2026-11-01", 2).map(({ kind, id, requests }) => [kind, id, requests]);
+  expect(top).toEqual([
+    ["person", "U7", 2],
+    ["person", "U0", 1],
+    ["person", "", 1_003],
+    ["place", "C1", 1_006],
+  ]);
 });
 
 test("a price of the config goes before the published one", async () => {

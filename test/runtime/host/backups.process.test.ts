@@ -144,6 +144,15 @@ test("the config of one is read for a repair, its secrets marked, with the sum o
   await expect(backups.configOf("00000009-00000009")).rejects.toMatchObject({ code: "backup_unknown" });
 });
 
+test("one is downloaded as it is stored", async () => {
+  const { backups } = await host();
+  const { id, size, sha256 } = await backups.create();
+  const archive = Buffer.from(await new Response(await backups.download(id)).arrayBuffer());
+  expect(archive).toHaveLength(size);
+  expect(createHash("sha256").update(archive).digest("hex")).toBe(sha256);
+  await expect(backups.download("00000009-00000009")).rejects.toMatchObject({ code: "backup_unknown" });
+});
+
 /** A file system of 1 MiB; `undefined` where none may be mounted. */
 async function tinyDisk(): Promise<string | undefined> {
   const home = await temporaryDirectory();

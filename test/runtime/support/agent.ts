@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
 import type { Log } from "../../../runtime/shared/log.ts";
 import { Agent, type Question } from "../../../runtime/gateway/agent/agent.ts";
+import { SourceUsageStore } from "../../../runtime/gateway/models/usage.ts";
 import { Limits, SpendingStore } from "../../../runtime/gateway/agent/limits.ts";
 import type { Channel } from "../../../runtime/gateway/channels/channel.ts";
 import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
@@ -133,7 +134,12 @@ export async function agentBench(
       clock,
       log,
     });
-    const limits = new Limits({ limits: config.agent.limits, spending: new SpendingStore(database), clock });
+    const limits = new Limits({
+      limits: config.agent.limits,
+      spending: new SpendingStore(database),
+      sources: new SourceUsageStore(database),
+      clock,
+    });
     const agent = new Agent({ config, model, sessions, workspace, toolbox, limits, clock, log });
     const close = async () => {
       await agent.close();

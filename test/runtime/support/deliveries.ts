@@ -73,7 +73,12 @@ export async function deliveriesOver(
   if (!checked.ok) throw new Error("not a config");
   const { config } = checked;
   const agent = { answer };
-  const channels = { get: () => channel, probe: () => channel.probe(), health: () => [channel.health()] };
+  const channels = {
+    get: () => channel,
+    probe: () => channel.probe(),
+    test: async () => channel.health(),
+    health: () => [channel.health()],
+  };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const clock = Date.now;
   const again = () => {

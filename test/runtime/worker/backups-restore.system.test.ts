@@ -203,3 +203,12 @@ test("the config of a copy is read in the container, beside the file that is the
   expect(await one.do("data")).toEqual({ messages: 5, config: BY_HAND });
   await expect(one.do("call", "configOf", ["00000009-00000009"])).rejects.toThrow(/^backup_unknown/);
 });
+
+test("a copy is downloaded across the object's boundary while the container sleeps", async () => {
+  const { one, bucket } = await asleep();
+  const { starts } = await one.do<Seen>("seen");
+  const downloaded = await one.do<string>("download", FIRST);
+  expect(downloaded).toBe(await bucket.do("text", archive(FIRST)));
+  expect(downloaded).not.toBe("");
+  expect((await one.do<Seen>("seen")).starts).toBe(starts);
+});

@@ -123,3 +123,18 @@ test("a container that a request has woken does not go to sleep before it has an
   await one.do("pass", SLEEP_AFTER + MINUTE);
   expect((await seen()).running).toBe(false);
 });
+
+test("the output outlives the container: what it wrote before a sleep, and every few minutes", async () => {
+  const { one, seen } = await awake();
+  await one.do("set", { lines: ["one"] });
+  await one.do("pass", 3 * MINUTE);
+  expect(await one.do("log")).toEqual({ lines: ["one"], next: 1 });
+  await one.do("set", { lines: ["one", "two"] });
+  await one.do("pass", SLEEP_AFTER);
+  expect((await seen()).running).toBe(false);
+  expect(await one.do("log")).toEqual({ lines: ["one", "two"], next: 2 });
+  await one.do("set", { lines: ["one", "two", "three"] });
+  await one.do("wake");
+  await one.do("pass", 3 * MINUTE);
+  expect(await one.do("log")).toEqual({ lines: ["one", "two", "three"], next: 3 });
+});

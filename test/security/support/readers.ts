@@ -106,7 +106,7 @@ import { isRecord, parseJson } from "../../../runtime/shared/json.ts";
 import { readBytes } from "../../../runtime/shared/read-bytes.ts";
 import { visible, writeText } from "../../../runtime/shared/terminal.ts";
 import { openSlackFile } from "../../../runtime/shared/slack-file.ts";
-import { readableLine } from "../../../runtime/shared/log.ts";
+import { appendLines, readableLine, readableLog } from "../../../runtime/shared/log.ts";
 import {
   approvePairing,
   grantedRole,
@@ -499,7 +499,11 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     unknownSenderText: (text) => unknownSenderText("slack", text),
   },
   "shared/json.ts": { isRecord, parseJson },
-  "shared/log.ts": { readableLine },
+  "shared/log.ts": {
+    readableLine,
+    appendLines: (text) => appendLines([text], [text]),
+    readableLog: (text) => readableLog([text], { level: "debug", text: "" }),
+  },
   "shared/pairing-list.ts": {
     approvePairing: (text) => approvePairing(pairingsOf(text), text, "operator", 0),
     grantedRole: (text) => grantedRole(pairingsOf(text), text),

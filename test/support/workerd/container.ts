@@ -36,6 +36,8 @@ export class StandInContainer {
   answers = false;
   /** Time of its gateway's next schedule, ISO 8601. */
   nextAt: string | undefined;
+  /** What its gateway has written so far. */
+  lines: string[] = [];
   /** Milliseconds that it takes for an answer. */
   answerMs = 0;
   /** Events that it has answered. */
@@ -109,7 +111,7 @@ export class StandInContainer {
     const { pathname, search } = new URL(request.url);
     const call = `${request.method} ${pathname}${search}`;
     if (call === "GET /status") return Response.json(this.#status());
-    if (call !== "GET /revision") this.calls.push(call);
+    if (call !== "GET /revision" && pathname !== "/processes") this.calls.push(call);
     await this.before(call);
     const answer = await this.#answer(request, call);
     await this.after(call);
@@ -120,6 +122,11 @@ export class StandInContainer {
     const { pathname, search } = new URL(request.url);
     if (this.failing.some((one) => call.startsWith(one))) return refusal("disk_full");
     if (call === "GET /revision") return Response.json({ revision: JSON.stringify(this.data) });
+    if (pathname === "/processes") {
+      const after = Number(new URL(request.url).searchParams.get("after") ?? 0);
+      const [logs, nextLog] = [this.lines.slice(after), this.lines.length];
+      return Response.json({ processes: [{ name: "gateway", logs, nextLog }] });
+    }
     if (pathname === "/generations") return this.#snapshot(((await request.json()) as { id: string }).id);
     if (pathname.startsWith("/generations/")) return this.#generation(request, pathname.split("/")[2] ?? "");
     if (pathname === "/restore") return this.#restore(request);

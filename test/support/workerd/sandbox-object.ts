@@ -2,7 +2,7 @@ import type { Container, DurableObjectState, R2Bucket } from "@cloudflare/worker
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { Grant, TenantReport } from "../../../runtime/edge/tenants/ports.ts";
 import type { WorkerEnvironment } from "../../../runtime/worker/environment.ts";
-import { remoteBackups } from "../../../runtime/worker/remote-backups.ts";
+import { type BackupsDoor, remoteBackups } from "../../../runtime/worker/remote-backups.ts";
 import { answer, received } from "../../../runtime/worker/rpc.ts";
 import { Sandbox as Real } from "../../../runtime/worker/sandbox.ts";
 import { StandInContainer, type Data } from "./container.ts";
@@ -120,7 +120,9 @@ export class Sandbox extends Real {
       admit: (event: Delivery) => received(this.admit(event)),
       end: () => this.#container.end(),
       evict: () => this.ctx.abort("evicted"),
-      set: (what: { answers?: boolean; nextAt?: string }) => void Object.assign(this.#container, what),
+      set: (what: { answers?: boolean; nextAt?: string; lines?: string[] }) =>
+        void Object.assign(this.#container, what),
+      log: () => JSON.parse(this.parts.answers.last("logs")?.text ?? "{}"),
       changeRights: (grant: Grant) => received(this.changeRights(grant)),
       beginSchedules: () => received(this.beginSchedules()),
       // As when a version that could not be built has used up the alarm's attempts.
@@ -230,12 +232,17 @@ export class Sandbox extends Real {
   }
 }
 
-type Binding = { getByName(name: string): { step(step: Step): Promise<unknown> } };
+type Binding = { getByName(name: string): BackupsDoor & { step(step: Step): Promise<unknown> } };
 
 export default {
   /** A step of one object, or one of the bucket's own as somebody else would use it. */
   async fetch(request: Request, env: { OBJECT: Binding; STATE: R2Bucket }): Promise<Response> {
     const step = (await request.json()) as Step;
+    if (step.name === "download") {
+      const [id = ""] = step.given as string[];
+      const stream = await remoteBackups(() => env.OBJECT.getByName(step.object ?? "one")).download(id);
+      return Response.json({ value: await new Response(stream).text() });
+    }
     if (step.object !== "bucket")
       return Response.json(await env.OBJECT.getByName(step.object ?? "one").step(step));
     const [key = "", text = ""] = (step.given ?? []) as string[];

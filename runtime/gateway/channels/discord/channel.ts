@@ -1,3 +1,4 @@
+import * as z from "zod/mini";
 import type { Config } from "../../../contract/config/index.ts";
 import type { ReplyTarget } from "../../../contract/message.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
@@ -52,6 +53,9 @@ const TYPING_MS = 8_000;
  * Discord: receives interactions and, on a host with a gateway connection, messages; sends over its HTTP API. Discord
  * renders the Markdown that models write.
  */
+/** https://docs.discord.com/developers/resources/user#user-object */
+const userSchema = z.object({ id: z.string(), username: z.string() });
+
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { config, access, environment, intake, clock, log } = options;
   const botToken = resolveSecret(config.token, environment);
@@ -63,6 +67,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const standing = new OutgoingHealth({
     platform: "discord",
     read: (error) => (error instanceof DiscordError ? readDiscordError(error) : error),
+    clock,
     log,
   });
   const mayFetch = (url: URL): boolean =>
@@ -105,7 +110,11 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
           : await call({ operation: "discord/channel", values: { channel: id } });
       return isRecord(answer) && typeof answer["name"] === "string" ? answer["name"] : undefined;
     },
-    probe: () => standing.probe(() => call({ operation: "discord/user" })),
+    probe: () =>
+      standing.probe(async () => {
+        const { data } = userSchema.safeParse(await call({ operation: "discord/user" }));
+        return { id: data?.id, name: data?.username };
+      }),
     health: () => {
       const { polledAt, reason } = intakeHealth(intake(), "discord", clock());
       const health = standing.health({ ...(reason && { reason }), answered: polledAt !== undefined });

@@ -38,7 +38,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
   const load = slackFiles({ botToken, environment, maxBytes: mediaMaxBytes });
   const { ackReaction } = config;
   const streams = config.streamMode === "edit";
-  const standing = new OutgoingHealth({ platform: "slack", log });
+  const standing = new OutgoingHealth({ platform: "slack", clock, log });
 
   return {
     platform: "slack",

@@ -1,3 +1,4 @@
+import type { BotAccount } from "../../../contract/control.ts";
 import type { NameKind } from "../../../contract/delivery.ts";
 import type { ButtonPress, ReplyTarget } from "../../../contract/message.ts";
 import { retryAfterMs } from "../../../shared/retry-after.ts";
@@ -60,13 +61,17 @@ const STATUS_TIMEOUT_MS = 5_000;
 const answerSchema = z.object({
   ok: z.boolean(),
   error: z.optional(z.string()),
-  /** https://docs.slack.dev/reference/objects/user-object */
+  /** An id from auth.test, and a person from users.info: https://docs.slack.dev/reference/objects/user-object */
   user: maybe(
-    z.object({
-      name: maybe(z.string()),
-      profile: maybe(z.object({ display_name: maybe(z.string()), real_name: maybe(z.string()) })),
-    }),
+    z.union([
+      z.string(),
+      z.object({
+        name: maybe(z.string()),
+        profile: maybe(z.object({ display_name: maybe(z.string()), real_name: maybe(z.string()) })),
+      }),
+    ]),
   ),
+  user_id: z.optional(z.string()),
   /** https://docs.slack.dev/reference/objects/conversation-object */
   channel: maybe(z.object({ name: maybe(z.string()) })),
 });
@@ -84,8 +89,8 @@ interface SlackOutboundOptions {
 
 /** Sender to Slack. Rejects with a RetryableError or a RefusedError. */
 interface SlackSender {
-  /** Asks whether the token is taken: https://docs.slack.dev/reference/methods/auth.test */
-  test(): Promise<void>;
+  /** Asks whose the token is: https://docs.slack.dev/reference/methods/auth.test */
+  test(): Promise<BotAccount>;
   /** Returns the name of a person or a channel. Rejects if Slack does not tell it: the app may lack a scope. */
   nameOf(kind: NameKind, id: string): Promise<string | undefined>;
   /** Shows in a thread that an answer is being made: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
@@ -135,6 +140,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
         throw readSlackError(error, clock());
       });
       if (!answer.ok) throw readSlackError(Object.assign(new Error("auth.test"), answer), clock());
+      return { id: answer.user_id, name: typeof answer.user === "string" ? answer.user : undefined };
     },
     async nameOf(kind, id) {
       const { ok, error, user, channel } =
@@ -142,6 +148,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
           ? await ask("users.info", { user: id }, STATUS_TIMEOUT_MS)
           : await ask("conversations.info", { channel: id }, STATUS_TIMEOUT_MS);
       if (!ok) throw new Error(error ?? "no reason");
+      if (typeof user === "string") return user;
       return user?.profile?.display_name || user?.profile?.real_name || user?.name || channel?.name;
     },
     async showStatus({ chat, thread }) {

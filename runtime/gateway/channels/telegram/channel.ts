@@ -2,7 +2,7 @@ import type { ReplyTarget } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
-import type { ChannelHealth } from "../../../contract/control.ts";
+import type { BotAccount, ChannelHealth } from "../../../contract/control.ts";
 import { StewardError } from "../../../contract/errors.ts";
 import { credential, isPass, passOf, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
@@ -45,11 +45,13 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   const standing = new OutgoingHealth({
     platform: "telegram",
     read: (error) => (error instanceof TelegramError ? readTelegramError(error) : error),
+    clock,
     log,
   });
 
-  const learnName = async (): Promise<void> => {
+  const learnName = async (): Promise<BotAccount> => {
     bot.username = meSchema.parse(await api.call("getMe")).username;
+    return { id: bot.id, name: bot.username };
   };
   let asking: Promise<void> | undefined;
   /** Checks the token and learns the bot's name. A failed attempt is repeated at the next use. */

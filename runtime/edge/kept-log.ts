@@ -1,0 +1,41 @@
+import type { LogTail } from "../contract/control.ts";
+import type { Reason } from "../contract/errors.ts";
+import { parseJson } from "../shared/json.ts";
+import { appendLines } from "../shared/log.ts";
+import { lastLines, MOST_LINES } from "./debug-routes.ts";
+import { attempt } from "./operate.ts";
+import type { AnswerMemory, Sandbox } from "./ports.ts";
+
+const QUESTION = "logs";
+
+/** The end of the gateway's output, of earlier runs too. */
+interface KeptLog extends LogTail {
+  /** ISO 8601: when the container was last asked; absent if that was just now. */
+  asOf?: string;
+  /** Why the container that runs does not tell more. */
+  problem?: Reason;
+}
+
+/**
+ * Returns the end of the gateway's output, and keeps it for when the container sleeps: 200 kB, redacted by the
+ * container. Wakes nothing and keeps nothing awake. Never rejects.
+ *
+ * @param limitMs Time that the container has to answer, in milliseconds.
+ */
+export async function readLog(
+  sandbox: Pick<Sandbox, "status" | "peek">,
+  memory: AnswerMemory,
+  limitMs: number,
+): Promise<KeptLog> {
+  const last = await memory.lastAnswer(QUESTION).catch(() => undefined);
+  const kept = last && (parseJson(last.text) as LogTail | undefined);
+  const { value, problem } = await attempt(limitMs, lastLines(sandbox, MOST_LINES, kept?.next));
+  // A stopped container has no next line.
+  if (value === undefined || (value.next === undefined && value.lines.length === 0))
+    return { lines: [], ...kept, ...(kept && { asOf: last.at }), ...(problem && { problem }) };
+  const { lines, next } = value;
+  // Lines without a number may be those that are kept.
+  const tail = next === undefined ? { lines } : { lines: appendLines(kept?.lines ?? [], lines), next };
+  if (lines.length > 0) await memory.keepAnswer(QUESTION, JSON.stringify(tail)).catch(() => undefined);
+  return tail;
+}
