@@ -266,11 +266,7 @@ export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names })
   const whose = (sender === undefined ? undefined : names.get(sender)?.name) ?? "unknown";
   return (
     <div class="actions">
-      {group !== undefined && (
-        <a href={`${ROUTES.configAllowGroup.path}?${new URLSearchParams({ platform, group })}`}>
-          Answer in this group
-        </a>
-      )}
+      {group !== undefined && <AnswerHere platform={platform} group={group} />}
       {(state === "failed" || state === "ignored") && (
         <form method="post" action={ROUTES.ledgerPageReplay.path}>
           <input type="hidden" name="key" value={key} />
@@ -280,6 +276,15 @@ export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names })
         </form>
       )}
     </div>
+  );
+}
+
+/** The way to a group's answers, which the config has to list. */
+export function AnswerHere({ platform, group }: { platform: string; group: string }): Markup {
+  return (
+    <a href={`${ROUTES.configAllowGroup.path}?${new URLSearchParams({ platform, group })}`}>
+      Answer in this group
+    </a>
   );
 }
 

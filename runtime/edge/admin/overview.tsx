@@ -1,127 +1,160 @@
 import type { Handler } from "hono";
-import type { FirstWordReport, GatewayStatus, ProcessInfo } from "../../contract/control.ts";
+import type * as z from "zod/mini";
+import type { FirstWordReport, GatewayStatus, ProcessInfo, UsageReport } from "../../contract/control.ts";
 import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
-import { listProcesses } from "../debug-routes.ts";
+import { gatewayUsage, listProcesses } from "../debug-routes.ts";
 import type { Problem } from "../health.ts";
+import { namesIn } from "../ledger-routes.ts";
 import { adminPage } from "../ui/console.tsx";
 import { Age, Moment } from "../ui/time.tsx";
 import { ReasonText, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { Starts } from "../ui/starts.tsx";
 import { Facts } from "../ui/table.tsx";
-import type { BackupsStatus } from "../ports.ts";
+import { Person } from "../ui/person.tsx";
+import { FORMATS, Sparkline } from "../ui/chart.tsx";
+import { sessions } from "../../operations/sessions.ts";
+import { schedules } from "../../operations/schedules.ts";
+import type { BackupsStatus, LedgerEntry, NameEntry } from "../ports.ts";
 import type { AccessList } from "./access-list.ts";
-import { attempt, type Attempt } from "../operate.ts";
-import { approvedPart, knownAccess, waitingPart } from "./devices.tsx";
-import { countsPart } from "./ledger.tsx";
+import { askOrRecall } from "./answers.ts";
+import { attempt, type Attempt, operate } from "../operate.ts";
+import { knownAccess, waitingPart } from "./devices.tsx";
+import { AnswerHere, countsPart } from "./ledger.tsx";
 import type { AdminOptions } from "./options.ts";
+import { knownSchedules } from "./schedules.tsx";
+import { totals } from "./usage.tsx";
 
 /** The overview does not wait longer for what the container tells. */
 const LIMIT_MS = 3_000;
+/** Ignored messages among which silent groups are looked for, and how old they may be. */
+const IGNORED = 50;
+const SILENT_MS = 7 * 24 * 60 * 60_000;
+/** Rows of a card. */
+const FEW = 5;
 
-/** `GET /_admin/`: the state of everything, who waits for approval, and which browsers have it. */
+/** Names of people and places, by key. */
+type Names = ReadonlyMap<string, NameEntry>;
+type Conversation = z.infer<ReturnType<typeof sessions.list.output>>["sessions"][number];
+type Schedule = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
+
+/** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
 export function showOverview(options: AdminOptions): Handler<AccessVariables> {
-  const { bundle, sandbox, clock } = options;
+  const { bundle, sandbox, answers, ledger, directory, clock } = options;
   return async function handleOverview(context) {
     const visitor = await context.get("visitor")();
-    const [{ value: list }, { value: access }] = await Promise.all([
+    const limits = { limitMs: LIMIT_MS };
+    const now = clock();
+    const [processes, access, usage, talks, plans, ignored] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
+      askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), limits),
+      askOrRecall(answers, visitor, "sessions", () => operate(sandbox, sessions.list, {}), limits),
+      knownSchedules(options, visitor, LIMIT_MS),
+      attempt(LIMIT_MS, ledger.list({ state: "ignored", since: now - SILENT_MS, limit: IGNORED })),
     ]);
-    const told = { bundle, processes: list?.processes, access, now: clock() };
+    const silent = silentGroups(ignored.value?.entries ?? []);
+    const conversations = (talks.value?.sessions ?? []).slice(0, FEW);
+    const due = (plans.value?.schedules ?? []).filter(({ nextAt }) => nextAt !== null).slice(0, FEW);
+    const places = [
+      ...silent.map(({ place = "" }) => place),
+      ...conversations.map(({ conversation }) => conversation),
+      ...due.map(({ to }) => `${to.platform}:${to.chat}`),
+    ];
+    const names = await namesIn(
+      directory,
+      places.map((place) => ({ place })),
+    );
+    const told = {
+      bundle,
+      processes: processes.value?.processes,
+      access: access.value,
+      usage: usage.value,
+      silent,
+      conversations,
+      due,
+      names,
+      now,
+    };
     return adminPage(
       context,
       { title: "Overview", asOf: visitor.asOf, waits: true },
-      overviewPart(visitor, told),
+      <Overview visitor={visitor} {...told} />,
     );
   };
 }
 
+/** Returns the newest ignored message of each group that the config does not list. */
+function silentGroups(entries: readonly LedgerEntry[]): LedgerEntry[] {
+  const groups = new Map<string, LedgerEntry>();
+  for (const entry of entries) {
+    const key = `${entry.platform}:${entry.group}`;
+    if (entry.group !== undefined && !groups.has(key)) groups.set(key, entry);
+  }
+  return [...groups.values()];
+}
+
 /** Content of the overview, beside what every page knows. */
-interface Overview {
+interface OverviewProps {
+  visitor: Visitor;
   /** The edge's. */
   bundle: string;
-  /** The container's processes; empty while it is stopped, `undefined` where it does not tell. */
+  /** The container's processes; empty while it is stopped, `undefined` if it does not answer. */
   processes: ProcessInfo[] | undefined;
-  /** Senders that wait for approval, and browsers that have it, where it is known. */
+  /** Requests for access, if known. */
   access: AccessList | undefined;
+  usage: UsageReport | undefined;
+  silent: readonly LedgerEntry[];
+  conversations: readonly Conversation[];
+  /** The next schedules, the first due first. */
+  due: readonly Schedule[];
+  names: Names;
   now: number;
 }
 
-function overviewPart(
-  { facts: { status, details, counts }, health, backups }: Visitor,
-  { bundle, processes, access, now }: Overview,
-): Markup {
-  const coldStart = status.coldStartMs === undefined ? "unknown" : `${status.coldStartMs} ms`;
+function Overview(props: OverviewProps): Markup {
+  const { visitor, access, usage, silent, conversations, due, names, now } = props;
+  const { facts, health, backups } = visitor;
+  const isWaiting = access !== undefined && access.senders.length + access.requests.length > 0;
   return (
     <>
-      <StateLine status={status} overall={health.overall} /> {problemsPart(health.problems)}
-      {recoveredPart(backups, now)} {counts === undefined ? "" : countsPart(counts)}
-      <p>
-        <a href={ROUTES.ledgerPage.path}>All events</a>
-      </p>
-      {access === undefined ? unknownAccess() : waitingPart(access, now)}
+      <StateLine status={facts.status} overall={health.overall} />
+      <Problems problems={health.problems} />
+      {recoveredPart(backups, now)}
+      <Today usage={usage} firstWords={facts.details?.firstWords} />
+      {facts.counts && countsPart(facts.counts)}
+      {access === undefined && <UnknownAccess />}
+      {access && (isWaiting || access.problem) && waitingPart(access, now)}
+      <SilentGroups entries={silent} names={names} now={now} />
       <div class="grid">
-        {details === undefined ? "" : detailsPart(details)}
+        <Conversations rows={conversations} names={names} now={now} />
+        <Due rows={due} names={names} />
+        <Services details={facts.details} />
         <section class="card">
           <h2>Backups</h2>
           <p>
             <a href={ROUTES.backupsPage.path}>Last backup: {lastBackup(backups, now)}</a>
           </p>
         </section>
-        <section class="card">
-          <h2>Gateway</h2>
-          <Facts
-            facts={[
-              ["Since", <Moment at={status.since} />],
-              ["Version", status.version ?? "unknown while asleep"],
-              ["Bundle", bundlePart(bundle, status.bundle)],
-              ["Restarts", status.restarts],
-              ["Last cold start", coldStart],
-              ["Awake", status.duty && awakeText(status.duty)],
-            ]}
-          />
-          <Starts starts={status.coldStarts} now={now} />
-        </section>
-        <section class="card">
-          <h2>Processes</h2>
-          {processes === undefined ? <p class="soft">Unknown: the container does not answer.</p> : ""}
-          {processes?.length === 0 ? <p class="soft">None runs while the container is stopped.</p> : ""}
-          <Facts
-            facts={(processes ?? []).map(({ name, state, pid, restarts }) => [
-              name,
-              `${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts`,
-            ])}
-          />
-          {status.state === "stopped" ? (
-            ""
-          ) : (
-            <p>
-              <a class="button" href={ROUTES.restartPage.path}>
-                Restart the gateway
-              </a>
-            </p>
-          )}
-        </section>
+        <GatewayCard {...props} />
       </div>
-      {access === undefined ? "" : approvedPart(access, now)}
     </>
   );
 }
 
-/** Renders what is wrong, the worst first, each with the page that helps. */
-function problemsPart(problems: readonly Problem[]): Markup | "" {
-  if (problems.length === 0) return "";
+/** Problems, the worst first, each with the page that helps. */
+function Problems({ problems }: { problems: readonly Problem[] }): Markup | null {
+  if (problems.length === 0) return null;
   return (
     <section aria-label="Problems">
-      {problems.map(({ title, reason, action }) => (
+      {problems.map(({ title, reason, action }, index) => (
         <aside>
           <h3>{title}</h3>
-          {reason === undefined ? "" : <ReasonText reason={reason} />}
+          {reason && <ReasonText reason={reason} />}
           <p>
-            <a class="button primary" href={action.path}>
+            <a class={index === 0 ? "button primary" : "button"} href={action.path}>
               {action.label}
             </a>
           </p>
@@ -131,14 +164,211 @@ function problemsPart(problems: readonly Problem[]): Markup | "" {
   );
 }
 
-function unknownAccess(): Markup {
+/** Properties of {@link Today}. */
+interface TodayProps {
+  usage: UsageReport | undefined;
+  firstWords: FirstWordReport | undefined;
+}
+
+/** Messages and cost of the day, each with the days before. */
+function Today({ usage, firstWords }: TodayProps): Markup | null {
+  if (usage === undefined) return null;
+  const { days, messages, models, prices } = usage;
+  const byDay = new Map(messages.map((one) => [one.day, one]));
+  const costs = totals(models, prices, ({ day }) => day);
+  const series = (read: (day: string) => number | undefined) => days.map((day) => read(day) ?? 0);
+  const figures = [
+    ["Messages today", series((day) => byDay.get(day)?.received), FORMATS.count],
+    ["Answered today", series((day) => byDay.get(day)?.answered), FORMATS.count],
+    ["Cost today", series((day) => costs.get(day)?.cost), FORMATS.dollars],
+  ] as const;
   return (
-    <>
-      <h2>Access</h2>
-      <p class="soft">
-        Available once the container has run: <a href={ROUTES.devicesPage.path}>open the list</a>.
-      </p>
-    </>
+    <dl class="stats today">
+      {figures.map(([name, values, format]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{format(values.at(-1) ?? 0)}</dd>
+          <dd>
+            <Sparkline values={values} />
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dt>First word within a minute</dt>
+        <dd>{withinMinute(firstWords)}</dd>
+      </div>
+    </dl>
+  );
+}
+
+/** For example `99.8 %`. */
+function withinMinute(report: FirstWordReport | undefined): string {
+  if (report === undefined || report.count === 0) return "–";
+  const inTime = report.buckets.find(({ le }) => le === "60")?.count ?? 0;
+  return `${((inTime / report.count) * 100).toFixed(1).replace(/\.0$/, "")} %`;
+}
+
+function UnknownAccess(): Markup {
+  return (
+    <p class="soft">
+      Requests for access: Available once the container has run.{" "}
+      <a href={ROUTES.devicesPage.path}>Open the list</a>
+    </p>
+  );
+}
+
+/** Properties of {@link SilentGroups}. */
+interface SilentGroupsProps {
+  entries: readonly LedgerEntry[];
+  names: Names;
+  now: number;
+}
+
+/** Groups whose messages are ignored because the config does not list them. */
+function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null {
+  if (entries.length === 0) return null;
+  return (
+    <section>
+      <h2>Groups without answers</h2>
+      <ul class="cards">
+        {entries.map(({ platform, group = "", place = `${platform}:${group}`, receivedAt }) => (
+          <li>
+            <Person id={place} entry={names.get(place)} />
+            <p class="soft">
+              Last message <Age at={Date.parse(receivedAt)} now={now} />
+            </p>
+            <AnswerHere platform={platform} group={group} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Properties of {@link Conversations}. */
+interface ConversationsProps {
+  rows: readonly Conversation[];
+  names: Names;
+  now: number;
+}
+
+function Conversations({ rows, names, now }: ConversationsProps): Markup | null {
+  if (rows.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>
+        <a href={ROUTES.sessionsPage.path}>Last conversations</a>
+      </h2>
+      <ul class="plain">
+        {rows.map(({ conversation, lastAt }) => (
+          <li>
+            <Person
+              id={conversation}
+              entry={names.get(conversation)}
+              href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`}
+            />
+            <span class="soft">
+              <Age at={Date.parse(lastAt)} now={now} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Due({ rows, names }: { rows: readonly Schedule[]; names: Names }): Markup | null {
+  if (rows.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>
+        <a href={ROUTES.schedulesPage.path}>Next schedules</a>
+      </h2>
+      <ul class="plain">
+        {rows.map(({ to, nextAt, text, prompt = "" }) => {
+          const place = `${to.platform}:${to.chat}`;
+          return (
+            <li>
+              <span>
+                {nextAt !== null && <Moment at={nextAt} />} to <Person id={place} entry={names.get(place)} />
+              </span>
+              <span class="soft cut">{text ?? prompt}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+/** Channels and models. Problems with them are among the problems. */
+function Services({ details }: { details: GatewayStatus | undefined }): Markup | null {
+  if (details === undefined) return null;
+  const { channels, models } = details;
+  return (
+    <section class="card">
+      <h2>Channels and models</h2>
+      <Facts
+        facts={[
+          ...channels.map(({ platform, state, lastEventAt }): [string, Markup] => [
+            platform,
+            <>
+              {state}
+              {lastEventAt !== undefined && (
+                <>
+                  , last event <Moment at={lastEventAt} />
+                </>
+              )}
+            </>,
+          ]),
+          ...models.map(({ id, state, until }): [string, Markup] => [
+            id,
+            <>
+              {state}
+              {until !== undefined && (
+                <>
+                  {" "}
+                  until <Moment at={until} />
+                </>
+              )}
+            </>,
+          ]),
+        ]}
+      />
+    </section>
+  );
+}
+
+function GatewayCard({ visitor, bundle, processes, now }: OverviewProps): Markup {
+  const { status } = visitor.facts;
+  const coldStart = status.coldStartMs === undefined ? "unknown" : `${status.coldStartMs} ms`;
+  return (
+    <section class="card">
+      <h2>Gateway</h2>
+      <Facts
+        facts={[
+          ["Since", <Moment at={status.since} />],
+          ["Version", status.version ?? "unknown while asleep"],
+          ["Bundle", bundlePart(bundle, status.bundle)],
+          ["Restarts", status.restarts],
+          ["Last cold start", coldStart],
+          ["Awake", status.duty && awakeText(status.duty)],
+          ...(processes ?? []).map(({ name, state, pid, restarts }): [string, string] => [
+            name,
+            `${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts`,
+          ]),
+        ]}
+      />
+      {processes === undefined && <p class="soft">Unknown: the container does not answer.</p>}
+      <Starts starts={status.coldStarts} now={now} />
+      {status.state !== "stopped" && (
+        <p>
+          <a class="button" href={ROUTES.restartPage.path}>
+            Restart the gateway
+          </a>
+        </p>
+      )}
+    </section>
   );
 }
 
@@ -148,7 +378,7 @@ function awakeText({ measuredHours, awakeHours }: Duty): string {
   return `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}`;
 }
 
-/** One name where edge and container run from the same bundle, as on a host. */
+/** One name if edge and container run from the same bundle, as on a host. */
 function bundlePart(edge: string, container: string | undefined): Markup {
   if (edge === container) return <code>{edge}</code>;
   return (
@@ -180,72 +410,5 @@ export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): M
         <a href={ROUTES.configEdit.path}>Edit the configuration</a>
       </p>
     </aside>
-  );
-}
-
-/** For example `99.8 % of 512 messages`. */
-function withinMinute(report: FirstWordReport | undefined): string {
-  if (report === undefined || report.count === 0) return "no message yet";
-  const inTime = report.buckets.find(({ le }) => le === "60")?.count ?? 0;
-  const share = ((inTime / report.count) * 100).toFixed(1).replace(/\.0$/, "");
-  return `${share} % of ${report.count} ${report.count === 1 ? "message" : "messages"}`;
-}
-
-/** Channels, models and schedules. What is wrong with them is among the problems. */
-function detailsPart({ channels, models, schedules, firstWords, counts }: GatewayStatus): Markup {
-  return (
-    <>
-      <section class="card">
-        <h2>Messages</h2>
-        <Facts
-          facts={[
-            ["Kept", `${counts.messages}, ${counts.webChat ?? 0} of the web chat`],
-            ["First word within a minute", withinMinute(firstWords)],
-          ]}
-        />
-      </section>
-      <section class="card">
-        <h2>Channels</h2>
-        {channels.length === 0 ? <p class="soft">None is configured.</p> : ""}
-        <Facts
-          facts={channels.map(({ platform, state, lastEventAt }) => [
-            platform,
-            lastEventAt === undefined ? (
-              state
-            ) : (
-              <>
-                {state}, last event <Moment at={lastEventAt} />
-              </>
-            ),
-          ])}
-        />
-      </section>
-      <section class="card">
-        <h2>Models</h2>
-        <Facts
-          facts={models.map(({ id, state, until }) => [
-            id,
-            until === undefined ? (
-              state
-            ) : (
-              <>
-                {state} until <Moment at={until} />
-              </>
-            ),
-          ])}
-        />
-      </section>
-      <section class="card">
-        <h2>Schedules</h2>
-        <Facts
-          facts={[
-            ["Scheduled", schedules.count],
-            ["Next", schedules.nextAt === undefined ? "none" : <Moment at={schedules.nextAt} />],
-            ["Missed (7 days)", schedules.missed],
-            ["Failed (7 days)", schedules.failed ?? 0],
-          ]}
-        />
-      </section>
-    </>
   );
 }

@@ -2,7 +2,7 @@ import type { Context, Handler } from "hono";
 import type * as z from "zod/mini";
 import type { Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
 import { readFields } from "../form.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { schedules } from "../../operations/schedules.ts";
@@ -11,7 +11,7 @@ import { adminPage, statusOf } from "../ui/console.tsx";
 import { Moment } from "../ui/time.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { askOrRecall, LIMIT_MS } from "./answers.ts";
+import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
 import {
   addForm,
@@ -83,6 +83,23 @@ export function changeSchedule(verb: keyof typeof CHANGES, options: AdminOptions
   };
 }
 
+/** Returns the schedules and their last runs, as of the last answer if the container gives none. */
+export function knownSchedules(
+  { sandbox, answers }: AdminOptions,
+  visitor: Visitor,
+  limitMs = LIMIT_MS,
+): Promise<Answer<{ schedules: Row[]; runs: Run[] }>> {
+  const ask = async () => {
+    const [list, history] = await Promise.all([
+      operate(sandbox, schedules.list, {}),
+      // The list is worth showing without it.
+      attempt(limitMs, operate(sandbox, schedules.history, {})),
+    ]);
+    return { schedules: list.schedules, runs: history.value?.runs ?? [] };
+  };
+  return askOrRecall(answers, visitor, "schedules", ask, { limitMs });
+}
+
 /** Form as it was sent, and what is wrong with it. */
 interface Shown {
   values?: Values;
@@ -92,19 +109,11 @@ interface Shown {
 
 async function page(
   context: Context<AccessVariables>,
-  { sandbox, answers }: AdminOptions,
+  options: AdminOptions,
   { values = EMPTY, marks = {}, problem }: Shown,
 ): Promise<Response> {
   const visitor = await context.get("visitor")();
-  const ask = async () => {
-    const [list, history] = await Promise.all([
-      operate(sandbox, schedules.list, {}),
-      // The list is worth showing without it.
-      attempt(LIMIT_MS, operate(sandbox, schedules.history, {})),
-    ]);
-    return { schedules: list.schedules, runs: history.value?.runs ?? [] };
-  };
-  const { value, problem: missing, asOf } = await askOrRecall(answers, visitor, "schedules", ask);
+  const { value, problem: missing, asOf } = await knownSchedules(options, visitor);
   const head = (
     <>
       <StateLine status={visitor.facts.status} overall={visitor.health.overall} />

@@ -238,7 +238,7 @@ interface Total {
 const NOTHING: Total = { requests: 0, inputTokens: 0, outputTokens: 0, cost: undefined };
 
 /** Adds up the rows of each key, in the order of the keys' first rows. */
-function totals<Row extends Omit<ModelUsage, "day">>(
+export function totals<Row extends Omit<ModelUsage, "day">>(
   rows: readonly Row[],
   prices: UsageReport["prices"],
   keyOf: (row: Row) => string,

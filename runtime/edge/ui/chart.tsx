@@ -94,6 +94,18 @@ export function CellBar({ value, most }: { value: number; most: number }): Marku
 }
 
 /** Total and peak of each series: one sum of several would count the same thing twice. */
+/** A line without scale through the values, for a figure that is told beside it. */
+export function Sparkline({ values }: { values: readonly number[] }): Markup {
+  const top = Math.max(...values, 0) || 1;
+  const step = 100 / Math.max(values.length - 1, 1);
+  const points = values.map((value, index) => `${round(index * step)},${round(22 - (value / top) * 20)}`);
+  return (
+    <svg class="sparkline" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={points.join(" ")} />
+    </svg>
+  );
+}
+
 function summary({ series, unit }: Chart): string {
   const texts = series.map(({ name, values }) => {
     const known = values.filter((value) => value !== undefined);

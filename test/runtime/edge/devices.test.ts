@@ -278,7 +278,6 @@ describe("the overview", () => {
     const page = await (await edge()).text("/_admin/");
     expect(page).toContain("Waiting for approval (2)");
     expect(page).toContain('value="slack:ABCDEFGH"');
-    expect(page).toMatch(/Browsers \(\d+\)/);
     const { text, lines } = await edge(usual, "stopped");
     expect(await text("/_admin/")).toContain("Available once the container has run");
     expect(lines).toEqual([]);
