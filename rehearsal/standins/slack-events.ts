@@ -6,6 +6,13 @@ export const WORKSPACE = {
   user_id: "U0STEWARD",
 };
 
+/** The workspace's only person: https://docs.slack.dev/reference/objects/user-object */
+export const PERSON = {
+  id: "U0PERSON",
+  name: "robin",
+  profile: { display_name: "Robin", real_name: "Robin Doe" },
+};
+
 /** The workspace's one channel. */
 export const CHANNEL = { id: "C0REHEARSAL", name: "rehearsal" };
 
@@ -45,7 +52,7 @@ function said(
   { type, ...place }: Pick<SlackEvent, "type" | "channel" | "channel_type">,
   id: string = crypto.randomUUID(),
 ) {
-  const event: SlackEvent = { type, user: "U0PERSON", text, ts: timestamp(), ...place };
+  const event: SlackEvent = { type, user: PERSON.id, text, ts: timestamp(), ...place };
   return callback(id, event);
 }
 
@@ -96,7 +103,7 @@ export function pressOf(
   return {
     type: "block_actions",
     team: { id: WORKSPACE.team_id },
-    user: { id: "U0PERSON", username: "ada" },
+    user: { id: PERSON.id, username: PERSON.name },
     channel: { id: channel },
     message: { ts, text, ...(threadTs !== undefined && { thread_ts: threadTs }) },
     actions: [{ type: "button", action_id: "press", action_ts: timestamp(), value }],

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { Hono } from "hono";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
-import { CHANNEL, type mention, pressOf, type SlackEvent, WORKSPACE } from "./slack-events.ts";
+import { CHANNEL, type mention, PERSON, pressOf, type SlackEvent, WORKSPACE } from "./slack-events.ts";
 import { showBot, showPerson, slackPage, type SlackMessage } from "./slack-page.ts";
 import { Transcript } from "./transcript.ts";
 import { Waiting } from "./waiting.ts";
@@ -38,7 +38,7 @@ export interface SlackOptions extends ListenOptions {
 }
 
 /**
- * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
+ * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`, `users.info`, `conversations.info`,
  * `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `reactions.add` and `assistant.threads.setStatus`, with the
  * documented answers for a missing or wrong token.
  * A file goes out in three steps: https://docs.slack.dev/messaging/working-with-files#uploading_files
@@ -105,6 +105,16 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     return undefined;
   });
   app.post("/api/auth.test", (context) => context.json({ ok: true, ...WORKSPACE, bot_id: "B0STEWARD" }));
+  app.post("/api/users.info", async (context) => {
+    const { user } = await readArguments(context.req.raw);
+    if (user !== PERSON.id) return context.json({ ok: false, error: "user_not_found" });
+    return context.json({ ok: true, user: PERSON });
+  });
+  app.post("/api/conversations.info", async (context) => {
+    const { channel } = await readArguments(context.req.raw);
+    if (!channel?.startsWith("C")) return context.json({ ok: false, error: "channel_not_found" });
+    return context.json({ ok: true, channel: { id: channel, name: "rehearsal", is_channel: true } });
+  });
   app.post("/api/chat.postMessage", async (context) => {
     const { channel, text, thread_ts: threadTs, blocks } = await readArguments(context.req.raw);
     if (!channel) return context.json({ ok: false, error: "channel_not_found" });

@@ -216,6 +216,7 @@ try {
     attestation: attestationOf(process.env),
     stackKey: process.env[ATTESTATION_KEY_VARIABLE],
     ledger,
+    directory: ledger,
     activity: {
       record: async (entry) => activity.record(entry),
       activity: async (limit) => activity.list(limit),
