@@ -1,5 +1,10 @@
-import type { OpMap, Stack } from "@pulumi/pulumi/automation/index.js";
+import { CommandError, type OpMap, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { explain } from "../infra/shell/explain.ts";
+import { commandsFor } from "../infra/shell/package.ts";
 import type { RunStep } from "./progress.ts";
+import { STACK } from "./stack.ts";
+
+const MOST_ERRORS = 5;
 
 /** How a deployment went. Times are in milliseconds. */
 export interface Deployment {
@@ -29,14 +34,14 @@ export async function deploy(
   step: RunStep = (_, work) => work(),
 ): Promise<Deployment> {
   const previewed = await step("Previewing the stack", () =>
-    timed(() => stack.preview({ color: "never", onOutput, signal })),
+    timed(() => stack.preview({ color: "never", onOutput, signal })).catch(withoutLog),
   );
   const { changeSummary } = previewed.result;
   const unchanged = Object.keys(changeSummary).every((op) => op === "same");
   const updated = unchanged
     ? undefined
     : await step("Updating the stack", () =>
-        timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput, signal })),
+        timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput, signal })).catch(withoutLog),
       );
   const { outputs, resources } = await deployedBy(stack);
   return {
@@ -67,4 +72,12 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number
   const started = performance.now();
   const result = await work();
   return { result, ms: Math.round(performance.now() - started) };
+}
+
+/** Shortens an unexplained failure of the engine, whose message repeats the whole log, to the errors in it. */
+function withoutLog(error: unknown): never {
+  if (!(error instanceof CommandError) || explain(error, commandsFor(STACK)).code !== undefined) throw error;
+  const errors = error.message.split("\n").filter((line) => /^\s*(?:err\?: )?(?:\w*Error|error):/.test(line));
+  const shown = [...new Set(errors.map((line) => line.trim()))].slice(0, MOST_ERRORS);
+  throw new Error(["Pulumi failed. Its log is named above.", ...shown].join("\n"), { cause: error });
 }

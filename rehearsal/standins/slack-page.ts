@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { readSlackText } from "../../runtime/gateway/channels/slack/mrkdwn.ts";
 import { standInPage, type Sent } from "./page.ts";
-import { CHANNEL, direct, mention, overheard, type SlackEvent, WORKSPACE } from "./slack-events.ts";
+import { CHANNEL, direct, mention, overheard, PERSON, type SlackEvent, WORKSPACE } from "./slack-events.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** A message that the bot posted to the stand-in. */
@@ -72,7 +72,7 @@ export function showPerson(
   const files = event.files?.map(({ name }) => name) ?? [];
   transcript.add(() => ({
     place: placeOf(event.channel),
-    author: "Ada",
+    author: PERSON.profile.display_name,
     fromBot: false,
     text: shownText(event.text),
     id: event.ts,
