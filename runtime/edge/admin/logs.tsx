@@ -42,12 +42,8 @@ export function showLogs({ sandbox, answers }: AdminOptions): Handler<AccessVari
         {linesPart(tail, filter, follow !== undefined)}
       </>
     );
-    const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { script: "logs.js" as const };
-    return adminPage(
-      context,
-      { title: "Logs", asOf, waits: facts.status.state === "stopped", ...ways },
-      content,
-    );
+    const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { scripts: ["logs.js"] as const };
+    return adminPage(context, { title: "Logs", asOf, ...ways }, content);
   };
 }
 

@@ -44,7 +44,7 @@ export function showUsage({ sandbox, answers }: AdminOptions): Handler<AccessVar
     const { status } = visitor.facts;
     const content =
       value === undefined ? downPart(status, problem ?? status.reason) : reportPart(value, range);
-    return adminPage(context, { title: "Usage", asOf, waits: true, script: "usage.js" }, content);
+    return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
   };
 }
 
