@@ -38,7 +38,7 @@ test.skipIf(browserIsMissing)(
     await expect
       .poll(() => messages.locator(".u-legend .u-value").allTextContents())
       .toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d$/), "1", "1"]);
-    await page.getByRole("rowheader", { name: "slack U1" }).waitFor();
+    await page.locator('th .person[title="slack:U1"]').waitFor();
     const [file] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("link", { name: "Export CSV" }).click(),

@@ -43,11 +43,7 @@ export function showLogs({ sandbox, answers }: AdminOptions): Handler<AccessVari
       </>
     );
     const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { scripts: ["logs.js"] as const };
-    return adminPage(
-      context,
-      { title: "Logs", asOf, waits: facts.status.state === "stopped", ...ways },
-      content,
-    );
+    return adminPage(context, { title: "Logs", asOf, ...ways }, content);
   };
 }
 

@@ -19,14 +19,20 @@ import { BarChart, CellBar, FORMATS } from "../ui/chart.tsx";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
+import { Person } from "../ui/person.tsx";
 import { Table } from "../ui/table.tsx";
-import { askOrRecall } from "./answers.ts";
+import { attempt } from "../operate.ts";
+import type { NameEntry } from "../ports.ts";
+import { askOrRecall, LIMIT_MS } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 
 /** Tokens that a price is for. */
 const PRICED_TOKENS = 1_000_000;
 
 const RANGE_NAMES: Record<UsageRange, string> = { day: "Today", week: "7 days", month: "30 days" };
+
+/** Entries of the directory by key. */
+type Names = ReadonlyMap<string, NameEntry>;
 
 const usageQuery = () =>
   z.object({ range: z._default(z.enum(Object.keys(USAGE_RANGES) as UsageRange[]), "month") });
@@ -35,15 +41,19 @@ const usageQuery = () =>
  * `GET /_admin/usage?range=`: messages, tokens and what they cost, as the gateway counts them by day (UTC); wakes
  * nothing.
  */
-export function showUsage({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
+export function showUsage({ sandbox, answers, directory }: AdminOptions): Handler<AccessVariables> {
   return async function handleUsage(context) {
     const { range } = readQuery(context, usageQuery());
     const visitor = await context.get("visitor")();
     const ask = () => gatewayUsage(sandbox);
     const { value, asOf, problem } = await askOrRecall(answers, visitor, "usage", ask);
     const { status } = visitor.facts;
+    const keys = new Set((value?.sources?.[range] ?? []).filter(({ id }) => id !== "").map(keyOf));
+    const names = await attempt(LIMIT_MS, directory.names([...keys]));
     const content =
-      value === undefined ? downPart(status, problem ?? status.reason) : reportPart(value, range);
+      value === undefined
+        ? downPart(status, problem ?? status.reason)
+        : reportPart(value, range, names.value ?? new Map());
     return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
   };
 }
@@ -92,7 +102,12 @@ function downPart(status: SandboxStatus, why: Reason | undefined): Markup {
   );
 }
 
-function reportPart(report: UsageReport, range: UsageRange): Markup {
+/** Returns the key by which the directory knows a person or a place. */
+function keyOf({ platform, id }: SourceUsage): string {
+  return `${platform}:${id}`;
+}
+
+function reportPart(report: UsageReport, range: UsageRange, names: Names): Markup {
   const days = report.days.slice(-USAGE_RANGES[range]);
   const models = report.models.filter(({ day }) => days.includes(day));
   const byDay = totals(models, report.prices, ({ day }) => day);
@@ -159,9 +174,9 @@ function reportPart(report: UsageReport, range: UsageRange): Markup {
       {sources !== undefined && (
         <>
           <h2>By person</h2>
-          {sourcesTable("person", sources, report)}
+          {sourcesTable("person", sources, report, names)}
           <h2>By place</h2>
-          {sourcesTable("place", sources, report)}
+          {sourcesTable("place", sources, report, names)}
         </>
       )}
       <p class="soft">
@@ -178,13 +193,20 @@ function sourcesTable(
   kind: SourceUsage["kind"],
   sources: readonly SourceUsage[],
   { prices }: UsageReport,
+  names: Names,
 ): Markup {
   const own = sources.filter((one) => one.kind === kind);
-  const named = ({ platform, id }: SourceUsage): string => (id === "" ? "All others" : `${platform} ${id}`);
-  return totalsTable(kind, [...totals(own, prices, named)]);
+  const rows = [...totals(own, prices, keyOf)];
+  return totalsTable(kind, rows, (key) =>
+    key === ":" ? "All others" : <Person id={key} entry={names.get(key)} />,
+  );
 }
 
-function totalsTable(what: "model" | SourceUsage["kind"], rows: readonly [string, Total][]): Markup {
+function totalsTable(
+  what: "model" | SourceUsage["kind"],
+  rows: readonly [string, Total][],
+  nameOf: (key: string) => Markup | string = (key) => key,
+): Markup {
   if (rows.length === 0)
     return <p class="empty">No model requests {what === "model" ? "yet" : "in this range"}.</p>;
   const figure = (head: string, read: (total: Total) => number) => ({
@@ -203,7 +225,11 @@ function totalsTable(what: "model" | SourceUsage["kind"], rows: readonly [string
       label={`Usage by ${what}`}
       caption={`Requests, tokens and estimated cost by ${what}`}
       columns={[
-        { head: what.replace(/^./, (first) => first.toUpperCase()), kind: "name", cell: ([name]) => name },
+        {
+          head: what.replace(/^./, (first) => first.toUpperCase()),
+          kind: "name",
+          cell: ([key]) => nameOf(key),
+        },
         figure("Requests", ({ requests }) => requests),
         figure("Tokens in", ({ inputTokens }) => inputTokens),
         figure("Tokens out", ({ outputTokens }) => outputTokens),

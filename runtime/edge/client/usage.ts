@@ -4,7 +4,6 @@
  */
 import uPlot from "uplot";
 import { element } from "./dom.ts";
-import "./live.ts";
 
 /** Content of the attribute that the page gives to a chart. */
 interface ChartData {

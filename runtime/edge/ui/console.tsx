@@ -151,7 +151,9 @@ function ConsolePage(props: ConsoleProps): Markup {
     >
       <h1>{title}</h1>
       {flash?.problem !== undefined && <AlertBox reason={reason(flash.problem)} />}
-      {waits && <AsOf asOf={asOf} wakeFrom={overall === "Asleep" ? path : undefined} />}
+      {(waits || asOf !== undefined) && (
+        <AsOf asOf={asOf} wakeFrom={overall === "Asleep" ? path : undefined} />
+      )}
       {children}
     </Document>
   );

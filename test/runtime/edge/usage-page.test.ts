@@ -106,17 +106,23 @@ describe("GET /_admin/usage", () => {
       week: [],
       month: [source("person", "U2", 9)],
     };
-    const { text } = await page({ usage: { sources } }, "?range=day");
+    const seen = { firstSeenAt: "2026-11-17T00:00:00Z", lastSeenAt: "2026-11-18T00:00:00Z", hue: 9 };
+    const place = { key: "slack:C1", kind: "channel" as const, platform: "slack" as const, id: "C1" };
+    const named = [{ ...place, ...seen, name: "#support<b>" }];
+    const { text } = await page({ usage: { sources }, named }, "?range=day");
+    // By name, or by id where there is none.
+    expect(text).toMatch(/title="slack:C1">[\s\S]*?<bdi>#support&lt;b&gt;<\/bdi>/);
+    expect(text).toMatch(/title="slack:U&lt;1&gt;">[\s\S]*?<bdi>U&lt;1&gt;<\/bdi>/);
     expect(text).toMatch(/range=day" aria-current="true"/);
     expect(text.split('aria-current="true"')).toHaveLength(2);
     expect(text).not.toContain('aria-current="false"');
     expect(rowsOf(text, "Tokens")).toEqual([["2026-11-18", "400", "50"]]);
     expect(rowsOf(text, "Requests, tokens and estimated cost by person")).toEqual([
-      ["slack U&lt;1&gt;", "3", "1,000,000", "0", "$3.00"],
+      ["", "3", "1,000,000", "0", "$3.00"],
       ["All others", "1", "1,000,000", "0", "$3.00"],
     ]);
     expect(rowsOf(text, "Requests, tokens and estimated cost by place")).toEqual([
-      ["slack C1", "4", "1,000,000", "0", "$3.00"],
+      ["", "4", "1,000,000", "0", "$3.00"],
     ]);
     expect((await page({ usage: { sources } }, "?range=week")).text).toContain(
       "No model requests in this range.",

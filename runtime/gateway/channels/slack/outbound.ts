@@ -61,7 +61,7 @@ const STATUS_TIMEOUT_MS = 5_000;
 const answerSchema = z.object({
   ok: z.boolean(),
   error: z.optional(z.string()),
-  /** An id from auth.test, and a person from users.info: https://docs.slack.dev/reference/objects/user-object */
+  /** A name in `auth.test`, else https://docs.slack.dev/reference/objects/user-object */
   user: maybe(
     z.union([
       z.string(),
@@ -71,7 +71,7 @@ const answerSchema = z.object({
       }),
     ]),
   ),
-  user_id: z.optional(z.string()),
+  user_id: maybe(z.string()),
   /** https://docs.slack.dev/reference/objects/conversation-object */
   channel: maybe(z.object({ name: maybe(z.string()) })),
 });
@@ -140,7 +140,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
         throw readSlackError(error, clock());
       });
       if (!answer.ok) throw readSlackError(Object.assign(new Error("auth.test"), answer), clock());
-      return { id: answer.user_id, name: typeof answer.user === "string" ? answer.user : undefined };
+      return { id: answer.user_id, ...(typeof answer.user === "string" && { name: answer.user }) };
     },
     async nameOf(kind, id) {
       const { ok, error, user, channel } =
