@@ -1,42 +1,20 @@
-/**
- * `npm run client`: bundles the pages' scripts, runtime/edge/client, into the module that the pages name them from.
- * That one is committed, since the edge also runs from its source.
- */
-import { readFile, writeFile } from "node:fs/promises";
-import { build } from "esbuild";
-import { commandParser, runCommand, type CommandOutput } from "../infra/shell/command.ts";
+/** `npm run client`: bundles the pages' styles and scripts into dist/assets, for an edge that runs from its source. */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { bundleAssets } from "../infra/bundle/assets.ts";
+import { commandParser, runCommand } from "../infra/shell/command.ts";
 
 const SCRIPT = "npm run client --";
-const MODULE = "runtime/edge/pages/scripts.ts";
-const SCRIPTS = { CHAT_SCRIPT: "chat", LOGS_SCRIPT: "logs", LIVE_SCRIPT: "live" };
-const HEAD =
-  "/** Made from runtime/edge/client by `npm run client`: the scripts of the pages, each with its modules. */\n";
+const FOLDER = "dist/assets";
 
-async function main(argv: string[], { say }: CommandOutput): Promise<number> {
-  const command = commandParser(SCRIPT, `Bundles the pages' scripts into ${MODULE}.`)
-    .option("--check", "only check that the module is up to date", false)
-    .parse(argv, { from: "user" });
-  const declarations = await Promise.all(Object.entries(SCRIPTS).map(declaration));
-  const bundled = HEAD + declarations.join("");
-  if (!command.opts<{ check: boolean }>().check) await writeFile(MODULE, bundled);
-  else if (bundled !== (await readFile(MODULE, "utf8"))) {
-    say(`${MODULE} is not what runtime/edge/client makes. Fix: npm run client\n`);
-    return 1;
-  }
-  return 0;
-}
-
-async function declaration([name, file]: [string, string]): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [`runtime/edge/client/${file}.ts`],
-    bundle: true,
-    write: false,
-    minify: true,
-    format: "esm",
-    target: "es2022",
-    legalComments: "none",
+async function main(argv: string[]): Promise<number> {
+  commandParser(SCRIPT, `Bundles the pages' styles and scripts into ${FOLDER}.`).parse(argv, {
+    from: "user",
   });
-  return `export const ${name} =\n  ${JSON.stringify(outputFiles[0]?.text.trim())};\n`;
+  const { files } = await bundleAssets({ hashed: false });
+  await rm(FOLDER, { recursive: true, force: true });
+  await mkdir(FOLDER, { recursive: true });
+  for (const [name, content] of files) await writeFile(`${FOLDER}/${name}.gz`, content);
+  return 0;
 }
 
 await runCommand(SCRIPT, main);

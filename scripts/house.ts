@@ -24,7 +24,7 @@ const COMMAND =
   /\b(?:pulumi (?:cancel|config|destroy|import|login|plugin|policy|preview|refresh|stack|up)\b|npm (?:run|start)\b|npx steward)/;
 /** The renderers, and the starts of developers' tools that have no stack. */
 const RENDERERS =
-  /^(?:infra\/shell\/package|stacks\/commands\/main|runtime\/edge\/admin\/about|runtime\/contract\/operator-commands|rehearsal\/options)\.ts$/;
+  /^(?:infra\/shell\/package|stacks\/commands\/main|runtime\/edge\/admin\/about|runtime\/contract\/operator-commands|rehearsal\/options)\.tsx?$/;
 const START = /^npm (?:run [\w-]+|start) --$/;
 /** Types of `runtime/gateway/prompt/text.ts`: a cast to one elsewhere would go past what it promises. */
 const TRUST = new Set("Prompt OperatorText MemoryText SpeakerText ToolText ModelText".split(" "));
@@ -42,10 +42,11 @@ const VAGUE = new Set(
 );
 /** Rules, error tables, tools, commands, dynamic providers, pages and entries of processes. */
 const ON_THEIR_OWN =
-  /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
+  /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|-provider\.ts$|\/admin\/[^/]+$|\/edge\/ui\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
   "infra/provider/secrets.ts": "the rehearsal's providers import it too",
   "runtime/edge/changes.ts": "a route",
+  "runtime/edge/client/highlight.ts": "loaded on first use",
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",
   "runtime/gateway/prompt/caller.ts": "a dependency rule names who may import it",
   "runtime/gateway/prompt/operator.ts": "a dependency rule names who may import it",
@@ -53,6 +54,8 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/gateway/webchat/ws.ts": "loaded on first use",
   "runtime/host/tenants/shared-config.ts": "its importer is long",
   "runtime/host/tenants/tenant-notes.ts": "its importer is long",
+  "runtime/host/assets.ts": "the Worker's twin is beside its entry too",
+  "runtime/worker/assets.ts": "a bundle replaces it",
   "runtime/host/alerts.ts": "its importer is a process's entry",
   "runtime/supervisor/config-file.ts": "its importer is long",
   "policies/rules.ts": "the list of the rules",
@@ -66,10 +69,10 @@ const problems: string[] = [];
 const importers = new Map<string, Set<string>>();
 const lengths = new Map<string, number>();
 const classes = new Map<string, string>();
-for (const file of FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.ts`))) {
+for (const file of FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`))) {
   const text = readFileSync(file, "utf8");
   lengths.set(file, text.split("\n").length);
-  for (const name of file.split("/").map((part) => part.replace(/\.ts$/, ""))) {
+  for (const name of file.split("/").map((part) => part.replace(/\.tsx?$/, ""))) {
     if (VAGUE.has(name)) problems.push(`${file}: "${name}" is vague: use the name that the field uses`);
   }
   look(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));

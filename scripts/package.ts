@@ -44,7 +44,7 @@ const COPIED = [
   "SECURITY.md",
 ];
 /** Modules that build the bundle. They and the bundler are left out of the package. */
-const BUILDERS = ["infra/bundle/build", "infra/bundle/programs"];
+const BUILDERS = ["infra/bundle/assets", "infra/bundle/build", "infra/bundle/programs"];
 const BUNDLER = "esbuild";
 const MANIFEST = path.join(ROOT, "package.json");
 

@@ -49,7 +49,7 @@ const WRONG = [
   ["runtime/contract/bad3.ts", 'import { B } from "../edge/app.ts"; export { B };'],
   ["runtime/gateway/bad4.ts", 'import { B } from "../edge/app.ts"; export { B };'],
   ["runtime/gateway/bad5.ts", 'import { D } from "../../test/support/x.ts"; export { D };'],
-  ["rehearsal/bad6.ts", 'import { D } from "../test/support/x.ts"; export { D };'],
+  ["rehearsal/bad6.ts", 'import { D } from "./support/x.ts"; export { D };'],
   ["infra/shell/bad7.ts", 'import { F } from "../../stacks/program.ts"; export { F };'],
   ["runtime/gateway/bad8.ts", 'import { H } from "../../rehearsal/world.ts"; export { H };'],
   ["infra/shell/bad9.ts", 'import { H } from "../../rehearsal/world.ts"; export { H };'],

@@ -5,6 +5,7 @@ import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
 import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
+import { bundleAssets } from "./assets.ts";
 import { exclusively, publish, readSource } from "../shell/cache.ts";
 import { type Built, foldersOf, HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
@@ -21,7 +22,8 @@ const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
  * @param schema JSON schema of the config, which the image contains
  */
 export async function build(outdir: string, schema: string): Promise<{ result: Built; read: string[] }> {
-  const [worker, programs] = await Promise.all([bundleWorker(), bundleContainer()]);
+  const assets = await bundleAssets({ hashed: true });
+  const [worker, programs] = await Promise.all([bundleWorker(assets), bundleContainer(assets)]);
   const container = new Map(programs.files);
   // The image's own package.json marks its files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));

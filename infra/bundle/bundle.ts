@@ -26,7 +26,7 @@ export interface Bundle {
   hash: string;
   worker: { mainModule: string; files: WorkerModule[]; hash: string };
   /**
-   * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command
+   * The image's /app: the pages' styles and scripts in `assets/`, and the entry points `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command
    * line `gateway/cli/main.js`, which `bin/steward` calls, `gateway/replay/main.js`, which a rollout runs, and
    * `host/warm.js`, which the image's build runs.
    * Its hash is over the image's recipe too, so it can name an image, which is built from `context`.
@@ -54,7 +54,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
   const files = built.modules.map((name) => ({
     name,
     path: path.join(worker, name),
-    contentType: "application/javascript+module",
+    contentType: name.endsWith(".js") ? "application/javascript+module" : "application/octet-stream",
   }));
   return {
     hash: createHash("sha256")

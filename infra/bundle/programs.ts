@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { build, type BuildOptions, type OutputFile, type Plugin } from "esbuild";
 import { pack } from "tar-stream";
 import { ROOT } from "../shell/package.ts";
+import type { Assets } from "./assets.ts";
 
 /** Modification time of every file in the image, so that the same sources give the same layer. */
 const FIXED_TIME = new Date(1_700_000_000_000);
@@ -53,6 +54,41 @@ const PLAIN_BUILTINS: Plugin = {
   },
 };
 
+/** Puts the hashed names of the pages' styles and scripts into the edge. */
+function assetNames({ names }: Assets): Plugin {
+  return {
+    name: "asset-names",
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /[/\\]edge[/\\]ui[/\\]asset-names\.ts$/ }, () => ({
+        contents: `export const ASSET_NAMES = ${JSON.stringify(names)};`,
+      })),
+  };
+}
+
+/** Has the Worker read styles and scripts from modules beside its own. A module is loaded when it is first asked for. */
+function workerAssets({ files }: Assets): Plugin {
+  const loaders = [...files.keys()].map(
+    (name) => `[${JSON.stringify(name)}, () => import("./assets/${name}.gz")]`,
+  );
+  return {
+    name: "worker-assets",
+    setup: ({ onLoad, onResolve }) => {
+      onResolve({ filter: /^\.\/assets\/[^/]+\.gz$/ }, ({ path: name }) => ({ path: name, external: true }));
+      onLoad({ filter: /[/\\]worker[/\\]assets\.ts$/ }, () => ({
+        contents: `const loaders = new Map([${loaders.join(", ")}]);
+export async function readAsset(name) {
+  const loaded = await loaders.get(name)?.();
+  return loaded && new Uint8Array(loaded.default);
+}`,
+      }));
+    },
+  };
+}
+
+function assetFiles({ files }: Assets): [string, Uint8Array][] {
+  return [...files].map(([name, content]) => [`assets/${name}.gz`, content]);
+}
+
 // Identifiers are not minified: stack traces show them, and minifying with `keepNames` costs more CPU at the start than
 // parsing the longer names.
 const COMMON = {
@@ -80,7 +116,7 @@ const WORKER: BuildOptions = {
   external: ["cloudflare:*", "node:*"],
 };
 
-const CONTAINER: BuildOptions = {
+const CONTAINER = {
   ...COMMON,
   plugins: [...COMMON.plugins, PLAIN_BUILTINS],
   outbase: "runtime",
@@ -92,7 +128,7 @@ const CONTAINER: BuildOptions = {
   banner: {
     js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);',
   },
-};
+} satisfies BuildOptions;
 
 /**
  * Entry points, grouped by bundle. The gateway and the supervisor have bundles of their own: if they were bundled with
@@ -111,24 +147,31 @@ const PROGRAMS = [
 /** WebAssembly that a program reads while it runs, by its path in the bundle. */
 const CODECS = { "gateway/media/photon.wasm": "node_modules/@cf-wasm/photon/dist/lib/photon_rs_bg.wasm" };
 
-/** Returns the Worker's bundle, which is a single module. */
-export function bundleWorker(): Promise<Bundled> {
-  return bundled(WORKER, "dist/worker");
+/** Returns the Worker's bundle: a single module of code, and the pages' styles and scripts beside it. */
+export async function bundleWorker(assets: Assets): Promise<Bundled> {
+  const plugins = [...COMMON.plugins, assetNames(assets), workerAssets(assets)];
+  const { files, read } = await bundled({ ...WORKER, plugins }, "dist/worker");
+  return { files: new Map([...files, ...assetFiles(assets)].sort(byName)), read: [...read, ...assets.read] };
 }
 
-/** Returns the programs that the container runs. */
-export async function bundleContainer(): Promise<Bundled> {
+/** Returns the programs that the container runs, with the pages' styles and scripts. */
+export async function bundleContainer(assets: Assets): Promise<Bundled> {
+  const plugins = [...CONTAINER.plugins, assetNames(assets)];
   const programs = await Promise.all(
-    PROGRAMS.map((entryPoints) => bundled({ ...CONTAINER, entryPoints }, "dist/container")),
+    PROGRAMS.map((entryPoints) => bundled({ ...CONTAINER, plugins, entryPoints }, "dist/container")),
   );
   const codecs = Object.entries(CODECS).map(async ([name, file]): Promise<[string, Uint8Array]> => [
     name,
     await readFile(path.join(ROOT, file)),
   ]);
-  const files = [...programs.flatMap((program) => Array.from(program.files)), ...(await Promise.all(codecs))];
+  const files = [
+    ...programs.flatMap((program) => Array.from(program.files)),
+    ...(await Promise.all(codecs)),
+    ...assetFiles(assets),
+  ];
   return {
     files: new Map(files.sort(byName)),
-    read: [...programs.flatMap(({ read }) => read), ...Object.values(CODECS)],
+    read: [...programs.flatMap(({ read }) => read), ...Object.values(CODECS), ...assets.read],
   };
 }
 

@@ -6,6 +6,7 @@ import { commandParser, runCommand, type CommandOutput } from "../shell/command.
 import { docker } from "../shell/docker.ts";
 import { BuildFailure } from "../shell/failure.ts";
 import { run, tail } from "../shell/process.ts";
+import { bundleAssets } from "./assets.ts";
 import { buildBundle } from "./bundle.ts";
 import { stewardImage } from "./image.ts";
 import { ROOT } from "../shell/package.ts";
@@ -41,11 +42,8 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     .option("--image", "also of the image, which the Docker engine has or builds")
     .parse(argv, { from: "user" });
   const { out, image } = parser.opts<{ out: string; image?: true }>();
-  const [installed, worker, container] = await Promise.all([
-    installedPackages(),
-    bundleWorker(),
-    bundleContainer(),
-  ]);
+  const [installed, assets] = await Promise.all([installedPackages(), bundleAssets({ hashed: true })]);
+  const [worker, container] = await Promise.all([bundleWorker(assets), bundleContainer(assets)]);
   const inContainer = await packagesOf(container.read, installed.components);
   const bills: [string, Bill][] = [
     ["worker", billOf(installed, "worker", await packagesOf(worker.read, installed.components))],

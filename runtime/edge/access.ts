@@ -6,8 +6,7 @@ import type { TenantId } from "../contract/tenant.ts";
 import { isJson } from "./admission/body.ts";
 import type { Health, HealthFacts } from "./health.ts";
 import type { Identify, Identity } from "./identity.ts";
-import { continuePage } from "./pages/continue.ts";
-import { contentSecurityPolicy } from "./pages/layout.ts";
+import { ContinuePage } from "./ui/continue.tsx";
 import type { BackupsStatus, Sandbox } from "./ports.ts";
 import type { Attempt } from "./operate.ts";
 import { sendError, sendProblem } from "./problems.ts";
@@ -147,12 +146,14 @@ export function isDeliberate({ headers }: Request, { isProgram }: Identity): boo
  * Answers a visit with a page whose button opens the same address, by `method`. A request that accepts no page is
  * refused.
  */
-export async function askToContinue(context: Context, method: "get" | "post" = "get"): Promise<Response> {
+export function askToContinue(
+  context: Context,
+  method: "get" | "post" = "get",
+): Response | Promise<Response> {
   const { raw } = context.req;
   if (!wantsHtml(raw)) return sendProblem(method === "get" ? "cross_site" : "change_unproven");
   const { pathname, search } = new URL(raw.url);
-  context.header("content-security-policy", await contentSecurityPolicy());
-  return context.html(continuePage(`${pathname}${search}`, method));
+  return context.html(ContinuePage({ address: `${pathname}${search}`, method }));
 }
 
 /** Returns the client whose rate limit applies to a request without an identity. Unknown addresses share one. */

@@ -18,16 +18,17 @@ import {
 } from "./access.ts";
 import { describeVisitor } from "./admin/visitor.ts";
 import { addAdminPages } from "./admin/routes.ts";
-import { keepNamedChat } from "./admin/tenants.ts";
+import { keepNamedChat } from "./admin/tenants.tsx";
 import { discordInteractions } from "./admission/discord.ts";
 import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
 import { webhook } from "./admission/webhook.ts";
 import { streamChanges } from "./changes.ts";
-import { chat, chatFile, chatSocket } from "./chat.ts";
+import { asset, type ReadAsset } from "./assets.ts";
+import { chat, chatApp, chatFile, chatSocket } from "./chat.ts";
 import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
-import { home, live, readiness } from "./home-route.ts";
+import { home, live, readiness } from "./home-route.tsx";
 import type { Identify } from "./identity.ts";
 import { limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
@@ -45,7 +46,7 @@ import type {
   Signatures,
 } from "./ports.ts";
 import { type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
-import { contentSecurityPolicy, problemPage } from "./pages/layout.ts";
+import { CONTENT_SECURITY_POLICY, ProblemPage } from "./ui/document.tsx";
 import { sendError, sendProblem } from "./problems.ts";
 import {
   createStackBackup,
@@ -58,7 +59,7 @@ import {
   tryStackAlerts,
   verifyStackBackup,
 } from "./stack-routes.ts";
-import { showSignIn, signIn as signInWith, type SignIn, signOut } from "./sign-in.ts";
+import { showSignIn, signIn as signInWith, type SignIn, signOut } from "./sign-in.tsx";
 
 /** Dependencies of the edge. */
 export interface EdgeOptions {
@@ -89,6 +90,8 @@ export interface EdgeOptions {
   signIn?: SignIn;
   /** Forwards the gateway's requests to services: see broker.ts. `client` is the sender's network. */
   broker(request: Request, client: string): Promise<Response>;
+  /** Reads the pages' styles and scripts. */
+  readAsset: ReadAsset;
   /** Sends an e-mail, if the platform supports it. */
   sendEmail?: AlertSender["sendEmail"];
   clock: Clock;
@@ -121,9 +124,11 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   ]) {
     app.on(method, path, (context) => options.broker(context.req.raw, clientOf(context)));
   }
+  app.get(ROUTES.asset.path, asset(options.readAsset));
   app.get(ROUTES.ready.path, readiness(options));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 
+  app.get(ROUTES.chatManifest.path, chatApp());
   app.get(ROUTES.chat.path, chat(tenants === undefined ? sandbox : undefined));
   app.get(ROUTES.chatSocket.path, chatSocket());
   app.get(
@@ -240,11 +245,15 @@ const SECURITY_HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
+const CSP = "content-security-policy";
+
 function securityHeaders(): MiddlewareHandler {
   return async function addSecurityHeaders(context, next) {
     await next();
     const { headers } = context.res;
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) headers.set(name, value);
+    const isPage = headers.get("content-type")?.startsWith("text/html") === true;
+    if (isPage && !headers.has(CSP)) headers.set(CSP, CONTENT_SECURITY_POLICY);
     headers.delete("X-Powered-By");
   };
 }
@@ -256,10 +265,9 @@ function showProblems(): MiddlewareHandler {
     const { res, req } = context;
     if (res.headers.get("content-type") !== PROBLEM_TYPE || !wantsHtml(req.raw)) return;
     if (req.path.startsWith("/debug/")) return;
-    const markup = problemPage((await res.json()) as Problem);
+    const markup = ProblemPage((await res.json()) as Problem);
     const headers = new Headers(res.headers);
     headers.set("content-type", "text/html; charset=UTF-8");
-    headers.set("content-security-policy", await contentSecurityPolicy());
     context.res = undefined;
     context.res = new Response(String(await markup), { status: res.status, headers });
   };

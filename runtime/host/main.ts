@@ -13,8 +13,8 @@ import { createRedactor } from "../shared/redact.ts";
 import { VERSION } from "../contract/names.ts";
 import { BROKER_PATH, BROKER_VARIABLE, withPasses } from "../contract/services.ts";
 import { REST_TENANT, TENANT_VARIABLE, trimmedVariables } from "../contract/variables.ts";
-import { chosenTenant } from "../edge/admin/tenants.ts";
-import { adminTokenAccess } from "../edge/sign-in.ts";
+import { chosenTenant } from "../edge/admin/tenants.tsx";
+import { adminTokenAccess } from "../edge/sign-in.tsx";
 import { createEdge, type EdgeOptions } from "../edge/app.ts";
 import { createBroker } from "../edge/broker.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
@@ -35,6 +35,7 @@ import { cliCommand, gatewayCommand, runningBundle } from "../supervisor/gateway
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { systemTimers } from "../supervisor/timers.ts";
 import { hostAlerts } from "./alerts.ts";
+import { readAsset } from "./assets.ts";
 import { hostBackups } from "./backups.ts";
 import { discordIntake } from "./discord/intake.ts";
 import { chatProxy } from "./chat-proxy.ts";
@@ -230,6 +231,7 @@ try {
       await noticeHangUp(request.signal);
       return tenancy?.answerBroker(request) ?? broker.handle(request);
     },
+    readAsset,
     ...access,
     clock: Date.now,
     log,

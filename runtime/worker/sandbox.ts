@@ -4,7 +4,7 @@ import { problem, problemResponse } from "../contract/problem.ts";
 import { BROKER_PATH } from "../contract/services.ts";
 import { BROWSER_HEADER } from "../contract/chat.ts";
 import { openChat, WAKE_REFUSED } from "./chat.ts";
-import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
+import { REFUSED_WAKE_SECONDS } from "../edge/home-route.tsx";
 import type { ActivityEntry, Backups, LedgerQuery, PortRequest, SandboxPort } from "../edge/ports.ts";
 import type { SandboxCalls } from "./environment.ts";
 import { callBackups } from "./remote-backups.ts";

@@ -4,13 +4,14 @@ import { StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { type TenantId, tenantOfBrowser } from "../contract/tenant.ts";
 import { BUNDLE_VARIABLE } from "../contract/variables.ts";
-import { chosenTenant } from "../edge/admin/tenants.ts";
+import { chosenTenant } from "../edge/admin/tenants.tsx";
 import { createClosedEdge, createEdge } from "../edge/app.ts";
-import { live } from "../edge/home-route.ts";
+import { live } from "../edge/home-route.tsx";
 import { accessIdentity } from "../edge/identity.ts";
 import { BrokerDoor } from "../edge/tenants/broker-door.ts";
 import { EdgesByChat } from "../edge/tenants/edges.ts";
 import { readBrokerUrl } from "../edge/tenants/routing.ts";
+import { readAsset } from "./assets.ts";
 import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
@@ -77,6 +78,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
       // The headers of an object's response cannot be changed, and the edge adds its own.
       return new Response(answer.body, answer);
     },
+    readAsset,
     sendEmail: emailOf(env),
     identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),
     clock: Date.now,

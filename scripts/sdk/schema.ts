@@ -76,6 +76,7 @@ function componentsOf(known: Types): { types: Types; resources: Record<string, o
     strict: true,
     types: [],
     lib: undefined,
+    jsx: ts.JsxEmit.ReactJSX,
   });
   const checker = program.getTypeChecker();
   const types: Types = {};

@@ -46,7 +46,8 @@ async function filesOfMessage(
   home: string,
 ): Promise<Set<string>> {
   const [gatewayPort, supervisorPort, port] = await freePorts(3);
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../runtime/host/main.ts")], {
+  const child = spawn(process.execPath, ["--import", "./scripts/jsx.ts", "runtime/host/main.ts"], {
+    cwd: join(import.meta.dirname, "../.."),
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],

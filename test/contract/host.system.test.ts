@@ -57,6 +57,8 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     });
     expect((await request("/debug/cli?cmd=cat%20/etc/passwd", admin)).status).toBe(400);
     const page = await (await request("/_admin/", admin)).text();
+    const [, style = ""] = /href="(\/assets\/[^"]+)"/.exec(page) ?? [];
+    expect(await (await request(style)).text()).toContain("color-scheme");
     expect(page).toContain("Unrecognized key");
     for (const secret of Object.values(secrets))
       expect([processes, logs, page, output()].join()).not.toContain(secret);

@@ -5,7 +5,7 @@ import type { Delivery } from "../../runtime/contract/delivery.ts";
 import { attestationOf } from "../../runtime/contract/attestation.ts";
 import type { Environment } from "../../runtime/contract/environment.ts";
 import { reason, StewardError } from "../../runtime/contract/errors.ts";
-import { adminTokenAccess } from "../../runtime/edge/sign-in.ts";
+import { adminTokenAccess } from "../../runtime/edge/sign-in.tsx";
 import { createEdge } from "../../runtime/edge/app.ts";
 import type { TenantChat } from "../../runtime/contract/tenant.ts";
 import { createBroker, type BrokerOptions } from "../../runtime/edge/broker.ts";
@@ -96,6 +96,8 @@ export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
 }
 
 interface EdgeFixture {
+  /** Gzipped styles and scripts by file name. Default: none. */
+  assets?: Record<string, Uint8Array<ArrayBuffer>>;
   /** Of a deployment in which each chat has a sandbox of its own. */
   tenants?: Tenants;
   /** The tenant whose pages these are. */
@@ -274,6 +276,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     attestation: attestationOf(fixture.environment ?? {}),
     stackKey: orUndefined(fixture.stackKey, STACK_KEY),
     broker: (request) => broker.handle(request),
+    readAsset: async (name) => fixture.assets?.[name],
     tenants: fixture.tenants,
     tenant: fixture.tenant,
     settings: {

@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { startSlack } from "../../rehearsal/standins/slack.ts";
@@ -32,15 +33,19 @@ export interface HostOptions {
   before?: readonly string[];
 }
 
-async function entryPoint(build: HostBuild): Promise<string> {
-  if (build === "source") return path.resolve("runtime/host/main.ts");
+/** Returns Node's arguments. From source they are those of `npm run dev`. */
+async function programArguments(build: HostBuild): Promise<string[]> {
+  if (build === "source") {
+    await promisify(execFile)(process.execPath, ["scripts/client.ts"]);
+    return ["--import", "./scripts/jsx.ts", "runtime/host/main.ts"];
+  }
   const { container } = await buildBundle();
-  return path.join(container.dir, "host/main.js");
+  return [path.join(container.dir, "host/main.js")];
 }
 
 /** Starts the host's process with stand-ins for Slack and the model; `stop` ends all of it. */
 export async function startHost({
-  build = "source",
+  build = "bundle",
   environment = {},
   config,
   prepare,
@@ -58,9 +63,9 @@ export async function startHost({
   });
   const model = await startModel({ ...LOOPBACK, apiKey: SECRETS.anthropicApiKey });
   const [edgePort, gatewayPort] = [await freePort(), await freePort()];
-  const program = await entryPoint(build);
+  const program = await programArguments(build);
   const spawnWith = (variables: Record<string, string>, prefix: readonly string[]) => {
-    const [command = "", ...args] = [...prefix, process.execPath, program];
+    const [command = "", ...args] = [...prefix, process.execPath, ...program];
     return spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: environmentWith(variables) });
   };
   const environmentWith = (variables: Record<string, string>): NodeJS.ProcessEnv => ({

@@ -10,7 +10,7 @@ export const PICTURES_MADE_FROM = `${PICTURES}/made-from.txt`;
 /** Returns a digest of what the pictured pages are rendered by, and of what the recorded rehearsal says. A changed digest means stale pictures. */
 export function pictureSources(): string {
   const files = [
-    ...globSync("runtime/edge/pages/{layout,admin-frame,home}.ts"),
+    ...globSync("runtime/edge/ui/*.{css,tsx}"),
     ...globSync("runtime/edge/admin/{overview,devices}.ts"),
     "runtime/edge/health.ts",
     ...globSync("rehearsal/{report,message,deploy}.ts"),

@@ -8,13 +8,13 @@ import { parseJson } from "../../shared/json.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
-import { adminPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../ui/console.tsx";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
-import { EXPECTED } from "./config-edit.ts";
+import { EXPECTED } from "./config-edit.tsx";
 import { beginAfresh, readConfigText, replaceConfigText } from "./config-file.ts";
-import { type ConfigReview, configFreshPart, configReviewPage, nothingToMendPage } from "./config-review.ts";
+import { type ConfigReview, configFreshPart, configReviewPage, nothingToMendPage } from "./config-review.tsx";
 import { goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 

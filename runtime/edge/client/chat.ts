@@ -133,6 +133,13 @@ function ended(why: Ended): void {
   }
 }
 
+/** Shows the code of a request, and links to its approval. */
+function showCode(code: string): void {
+  element("code", HTMLElement).textContent = code;
+  const link = pairing.querySelector("a");
+  if (link !== null) link.hash = `request-${code}`;
+}
+
 function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
   const { conversation = "" } = message as { conversation?: string };
   switch (message.type) {
@@ -142,7 +149,7 @@ function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
       tell("Waiting for approval", "wait");
       command.textContent = message.command;
       element("request", HTMLElement).textContent = message.requestId;
-      element("code", HTMLElement).textContent = message.command.split(" ").at(-1) ?? "";
+      showCode(message.command.split(" ").at(-1) ?? "");
       pairing.hidden = false;
       return;
     case "welcome":

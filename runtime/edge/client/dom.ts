@@ -1,3 +1,9 @@
+import type { IconNode } from "lucide";
+import more from "lucide/dist/esm/icons/ellipsis.mjs";
+import edit from "lucide/dist/esm/icons/pencil.mjs";
+import again from "lucide/dist/esm/icons/rotate-ccw.mjs";
+import remove from "lucide/dist/esm/icons/x.mjs";
+
 /**
  * Returns an element of the page by its id.
  *
@@ -34,13 +40,7 @@ export function button(text: string, act: () => void): HTMLButtonElement {
   return node;
 }
 
-/** Paths of the icons that scripts add, from Lucide (ISC licence, https://lucide.dev). */
-const ICONS = {
-  edit: "M12 20h9M16.5 3.5a2.12 2.12 0 0 1 3 3L7 19l-4 1 1-4Z",
-  again: "M3 12a9 9 0 1 0 9-9 9.75 9.75 0 0 0-6.74 2.74L3 8M3 3v5h5",
-  remove: "M18 6 6 18M6 6l12 12",
-  more: "M12 12h.01M19 12h.01M5 12h.01",
-} as const;
+const ICONS = { edit, again, remove, more };
 
 /** Returns a button with an icon in place of a text. */
 export function iconButton(icon: keyof typeof ICONS, label: string, act: () => void): HTMLButtonElement {
@@ -51,9 +51,12 @@ export function iconButton(icon: keyof typeof ICONS, label: string, act: () => v
   const svg = document.createElementNS(namespace, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS(namespace, "path");
-  path.setAttribute("d", ICONS[icon]);
-  svg.append(path);
+  const nodes: IconNode = ICONS[icon];
+  for (const [name, attributes] of nodes) {
+    const shape = document.createElementNS(namespace, name);
+    for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, String(value));
+    svg.append(shape);
+  }
   node.append(svg);
   return node;
 }

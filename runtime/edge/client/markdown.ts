@@ -136,14 +136,14 @@ function codeBlock(code: string, language = ""): HTMLElement {
   return made("div", [bar, block], "code");
 }
 
-/** Colours code once its last line has come. The highlighter is loaded with the first code in a known language. */
+/** Colours code. The highlighter is loaded with the first code of a page. */
 async function highlight(target: HTMLElement, language: string): Promise<void> {
-  const script = document.body.dataset["highlight"];
   const code = target.textContent ?? "";
-  if (script === undefined || language === "" || code.length > LONGEST_COLOURED) return;
-  const { colour } = (await import(script)) as typeof import("./highlight.ts");
-  const spans = colour(code, language);
-  if (spans !== undefined) target.replaceChildren(spans);
+  if (language === "" || code.length > LONGEST_COLOURED) return;
+  // A page of an earlier version may find it gone: its code stays as it is.
+  const loaded = await import("./highlight.ts").catch(() => undefined);
+  const coloured = loaded?.colour(code, language);
+  if (coloured !== undefined) target.replaceChildren(coloured);
 }
 
 function link(address: string, label: Node | string): HTMLElement {

@@ -63,7 +63,7 @@ describe("the list", () => {
     expect(page.split("backup_refused")).toHaveLength(2);
     expect(page).toContain("messages fell from &lt;40&gt; to 5");
     expect(page).toMatch(
-      /value="yes" \/>\s*<button type="submit" class="danger">Back up although it holds less/,
+      /value="yes"\/>\s*<button type="submit" class="danger">Back up although it holds less/,
     );
   });
 

@@ -11,12 +11,8 @@ it("serves the chat page to everyone, in any state, with nothing but its own scr
   expect(policy).not.toContain("unsafe");
   expect(policy).toContain("connect-src 'self' ws://chat.example wss://chat.example");
   const page = await response.text();
-  for (const tag of ["script", "style"]) {
-    const text = new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`).exec(page)?.[1] ?? "";
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-    const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
-    expect(policy).toContain(`${tag}-src 'sha256-${hash}'`);
-  }
+  expect(policy).toContain("script-src 'self'; style-src 'self'");
+  expect(page).not.toMatch(/<style|<script[^>]*>[^<]|<script(?![^>]* src="\/assets\/)/);
   expect(wakes).toEqual(["visitor"]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { reason } from "../../../runtime/contract/errors.ts";
-import { chosenTenant } from "../../../runtime/edge/admin/tenants.ts";
+import { chosenTenant } from "../../../runtime/edge/admin/tenants.tsx";
 import type { Tenant, TenantQuery, Tenants } from "../../../runtime/edge/tenants/ports.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
 

@@ -70,7 +70,7 @@ describe("GET /debug/cli", () => {
     const page = await asked.text();
     expect(page).toContain("Continue only if you meant to open this");
     expect(page).toContain('<form method="post" action="/debug/cli">');
-    expect(page).toContain('<input type="hidden" name="cmd" value="pairing approve slack &lt;b&gt;" />');
+    expect(page).toContain('<input type="hidden" name="cmd" value="pairing approve slack &lt;b&gt;"/>');
     expect(requests).toEqual([]);
     const sent = await app.request("http://localhost/debug/cli", {
       method: "POST",

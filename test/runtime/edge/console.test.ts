@@ -46,7 +46,7 @@ describe("every page", () => {
   it("shows a restart's progress: it reloads without the notice", async () => {
     const page = await (await edge()).text("/_admin/?done=restarting");
     expect(page).toContain("The gateway is restarting.");
-    expect(page).toContain('<meta http-equiv="refresh" content="3; url=/_admin/" />');
+    expect(page).toContain('<meta http-equiv="refresh" content="3; url=/_admin/"/>');
   });
 
   it("reloads itself while the container starts, and not once it is up", async () => {

@@ -50,14 +50,11 @@ describe("GET /_admin/logs", () => {
   it("allows its own script and no other, and has none where the page loads again by itself", async () => {
     const { look, text } = await edge({ answers: LOGS });
     const response = await look("/_admin/logs");
-    const [, script = ""] = /<script type="module">([\s\S]*)<\/script>/.exec(await response.text()) ?? [];
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(script));
-    const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
+    const scripts = [...(await response.text()).matchAll(/<script[^>]*>[^<]*/g)].map(([tag]) => tag);
+    expect(scripts).toEqual(['<script type="module" src="/assets/logs.js">']);
     const policy = response.headers.get("content-security-policy");
-    expect(policy).toContain(`script-src 'sha256-${hash}'; connect-src 'self';`);
+    expect(policy).toContain("script-src 'self'; style-src 'self'; connect-src 'self';");
     expect(await text("/_admin/logs?follow=1")).not.toContain("<script");
-    const others = (await look("/_admin/")).headers.get("content-security-policy");
-    expect(others).not.toContain(hash);
   });
 
   it("says that there are none while the container is stopped, and wakes nothing", async () => {

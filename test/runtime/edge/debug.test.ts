@@ -139,7 +139,7 @@ it("asks a person whom the identity gateway led here whether to continue, and do
   expect([asked.status, asked.headers.get("cache-control")]).toEqual([200, "no-store"]);
   const page = await asked.text();
   expect(page).toContain('<form method="get" action="/debug/cli">');
-  expect(page).toContain('<input type="hidden" name="cmd" value="devices approve &lt;b&gt;" />');
+  expect(page).toContain('<input type="hidden" name="cmd" value="devices approve &lt;b&gt;"/>');
   expect([...requests, ...wakes]).toEqual([]);
   const embedded = await app.request(address, { headers: { ...visit, "sec-fetch-dest": "iframe" } });
   expect(embedded.status).toBe(403);

@@ -73,7 +73,7 @@ describe("GET /_admin/ledger", () => {
     for (const shown of ["slack:Ev&lt;1&gt;", "model_auth_failed", "2 days ago", "2026-11-22T08:00"]) {
       expect(page).toContain(shown);
     }
-    expect(page).toMatch(/<td>\s*the group is not on the list\s/);
+    expect(page).toMatch(/<td>\s*the group is not on the list/);
     expect(page).toContain("/_admin/config/allow-group?platform=telegram&amp;group=-1009");
     expect(page.split("Replay")).toHaveLength(5);
     expect(queries).toEqual([{ limit: 50 }]);
@@ -86,8 +86,8 @@ describe("GET /_admin/ledger", () => {
     expect(queries).toEqual([{ state: "failed", platform: "slack", before: 99, limit: 50 }]);
     expect(page).toContain('href="/_admin/ledger?state=failed&amp;platform=slack&amp;before=7">Older');
     expect(page).toContain('href="/_admin/ledger?state=failed&amp;platform=slack">Newest');
-    expect(page).toMatch(/<option value="failed" selected>/);
-    expect(page).toMatch(/<option value="slack" selected>/);
+    expect(page).toMatch(/<option value="failed" selected="">/);
+    expect(page).toMatch(/<option value="slack" selected="">/);
   });
 
   it("takes what its form sends for all of them", async () => {

@@ -192,7 +192,7 @@ describe("next", () => {
     expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
     const text = await page.text();
     expect(text).toContain('<form method="get" action="/debug/cli">');
-    expect(text).toContain('<input type="hidden" name="cmd" value="pairing approve slack ABCDEFGH" />');
+    expect(text).toContain('<input type="hidden" name="cmd" value="pairing approve slack ABCDEFGH"/>');
     expect(requests).toEqual([]);
     const cookie = cookieOf(page);
     expect((await get(asked, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(200);

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { type NodeSql, openSqlite } from "../../../runtime/host/ledger.ts";
 import { surroundings } from "../support/gateway.ts";
-import { startRuntime, temporaryDirectory } from "../support/processes.ts";
+import { programOf, startRuntime, temporaryDirectory } from "../support/processes.ts";
 
 test("a data directory that cannot be created is reported with the fix", async () => {
   const { environment } = await surroundings();
@@ -48,7 +48,7 @@ describe.runIf(process.getuid?.() === 0)("a host that is to give each chat a use
     const { environment } = await surroundings();
     const home = path.join(await temporaryDirectory(), "data");
     prepare?.(home);
-    const entry = path.resolve("runtime/host/main.ts");
+    const entry = programOf("host/main.ts");
     const { status, stderr } = spawnSync("setpriv", [...rights, process.execPath, entry], {
       env: { ...environment, STEWARD_HOME: home, TENANCY: "chat", PATH: process.env["PATH"] },
       encoding: "utf8",

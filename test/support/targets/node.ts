@@ -3,7 +3,7 @@ import path from "node:path";
 import { startHost } from "../host.ts";
 import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./target.ts";
 
-/** The host's process from source, as `npm run dev` runs it, with a config that it cannot start with. */
+/** The host's process with a config that it cannot start with. */
 export async function nodeTarget(): Promise<Target> {
   const { settings, platforms, environment } = await startStandIns();
   const { adminToken } = settings.secrets;

@@ -1,0 +1,70 @@
+import path from "node:path";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+import { build, type BuildOptions } from "esbuild";
+import { ROOT } from "../shell/package.ts";
+
+/** Source files of the pages' styles, scripts and icons, by the name that {@link Assets.names} gives them. */
+const ENTRIES = {
+  "console.css": "runtime/edge/ui/console.css",
+  "chat.css": "runtime/edge/ui/chat.css",
+  "live.js": "runtime/edge/client/live.ts",
+  "logs.js": "runtime/edge/client/logs.ts",
+  "chat.js": "runtime/edge/client/chat.ts",
+  "icon.svg": "runtime/edge/ui/icon.svg",
+  "icon.png": "runtime/edge/ui/icon.png",
+};
+
+/** Styles and scripts of the pages. */
+export interface Assets {
+  /** Gzipped content by file name. */
+  files: ReadonlyMap<string, Uint8Array>;
+  /** File names by the name that pages use, such as `live.js`. */
+  names: Readonly<Record<string, string>>;
+  /** Source files that were read. */
+  read: string[];
+}
+
+/**
+ * Bundles the pages' styles and scripts and compresses each once.
+ *
+ * @param hashed puts the hash of its content into a file's name, so that browsers may keep it for ever
+ */
+export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Assets> {
+  const outdir = path.join(ROOT, "dist/assets");
+  const { outputFiles = [], metafile } = await build({
+    absWorkingDir: ROOT,
+    preserveSymlinks: true,
+    entryPoints: Object.entries(ENTRIES).map(([name, file]) => ({
+      in: file,
+      out: name.replace(/\.\w+$/, ""),
+    })),
+    outdir,
+    entryNames: hashed ? "[name]-[hash]" : "[name]",
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    minify: true,
+    format: "esm",
+    target: ["es2022", "chrome123", "firefox120", "safari17.5"],
+    loader: { ".svg": "copy", ".png": "copy" },
+    legalComments: "none",
+    logLevel: "silent",
+  } satisfies BuildOptions);
+  const compressed = outputFiles.map(async (file): Promise<[string, Uint8Array]> => [
+    path.relative(outdir, file.path),
+    await promisify(gzip)(file.contents, { level: constants.Z_BEST_COMPRESSION }),
+  ]);
+  const outputs = Object.entries(metafile?.outputs ?? {});
+  const names = Object.entries(ENTRIES).map(([name, source]): [string, string] => {
+    const made = outputs.find(([, { entryPoint }]) => entryPoint === source)?.[0] ?? "";
+    return [name, path.basename(made)];
+  });
+  return {
+    files: new Map((await Promise.all(compressed)).sort(([a], [b]) => (a < b ? -1 : 1))),
+    names: Object.fromEntries(names),
+    read: Object.keys(metafile?.inputs ?? {}),
+  };
+}

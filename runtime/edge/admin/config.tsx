@@ -1,0 +1,105 @@
+import type { Handler } from "hono";
+import type { ContainerConfig } from "../../contract/control.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { AccessVariables } from "../access.ts";
+import { containerConfig } from "../debug-routes.ts";
+import { adminPage } from "../ui/console.tsx";
+import { ReasonBox, StateLine } from "../ui/state.tsx";
+import type { Markup } from "../ui/document.tsx";
+import { askOrRecall } from "./answers.ts";
+import { problemList } from "./config-review.tsx";
+import type { AdminOptions } from "./options.ts";
+
+/** Repairs of a config that is not valid, the mildest first. Each shows what it changes before it is done. */
+const REPAIRS = [
+  {
+    path: ROUTES.configMend.path,
+    name: "Migrate deprecated keys",
+    about: "deprecated keys get their present form, unknown ones are dropped, as steward doctor --fix does.",
+  },
+  {
+    path: ROUTES.configEdit.path,
+    name: "Correct it by hand",
+    about: "all problems are shown before anything is saved.",
+  },
+  {
+    path: ROUTES.configLastGood.path,
+    name: "Go back to the last valid config",
+    about: "the config of the newest backup in which it was valid.",
+  },
+  {
+    path: ROUTES.configFreshPage.path,
+    name: "Reset to defaults",
+    about: "the file is set aside, and the gateway writes a new one from its environment.",
+  },
+] as const;
+
+/** `GET /_admin/config`: the config file, redacted, and whether it is valid; wakes nothing. */
+export function showConfig({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
+  return async function handleConfigPage(context) {
+    const visitor = await context.get("visitor")();
+    const ask = () => containerConfig(sandbox);
+    const { value: file, problem, asOf } = await askOrRecall(answers, visitor, "config", ask);
+    const content = (
+      <>
+        <StateLine status={visitor.facts.status} overall={visitor.health.overall} />
+        <ReasonBox reason={problem} />
+        {file === undefined ? (
+          <p class="soft">The file can be read once the container has run.</p>
+        ) : (
+          filePart(file)
+        )}
+      </>
+    );
+    return adminPage(context, { title: "Configuration", asOf, waits: true }, content);
+  };
+}
+
+function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
+  const text = JSON.stringify(config, null, 2);
+  return (
+    <>
+      <h2>Check</h2>
+      <p class={`state ${valid ? "ok" : "bad"}`}>{valid ? "The file is valid" : "The file is not valid"}</p>
+      {valid ? (
+        ""
+      ) : (
+        <>
+          {problemList(problems)} {repairsPart()}
+        </>
+      )}
+      <h2>File</h2>
+      <p>
+        <code>{path}</code>, with its secrets redacted.
+      </p>
+      <p>
+        <a class="button primary" href={ROUTES.configEdit.path}>
+          Edit the file
+        </a>
+      </p>
+      {config === null ? (
+        <p class="soft">It is not JSON.</p>
+      ) : (
+        <pre role="region" aria-label="The config file">
+          {text}
+        </pre>
+      )}
+    </>
+  );
+}
+
+function repairsPart(): Markup {
+  return (
+    <>
+      <h2 id="repairs">Repairs</h2>
+      <p>Nothing is done before you have seen what changes.</p>
+      <ul>
+        {REPAIRS.map(({ path, name, about }) => (
+          <li>
+            <a href={path}>{name}</a>: {about}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

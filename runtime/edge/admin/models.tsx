@@ -1,0 +1,178 @@
+import type { Context, Handler } from "hono";
+import type * as z from "zod/mini";
+import type { ModelHealth, ModelPrice } from "../../contract/control.ts";
+import type { Reason } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { PRICES_SOURCE } from "../../shared/prices.ts";
+import type { AccessVariables } from "../access.ts";
+import { readFields } from "../form.ts";
+import { models } from "../../operations/models.ts";
+import { attempt, operate } from "../operate.ts";
+import { adminPage, statusOf } from "../ui/console.tsx";
+import { Moment } from "../ui/time.tsx";
+import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
+import type { Markup } from "../ui/document.tsx";
+import { askOrRecall } from "./answers.ts";
+import { recordChange } from "./change.ts";
+import type { AdminOptions } from "./options.ts";
+import { Table } from "../ui/table.tsx";
+
+const LIMIT_MS = 12_000;
+const MODEL = /^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/;
+
+/** A state by colour, and as people read it. */
+const STATES: Record<ModelHealth["state"], [tone: string, words: string]> = {
+  ready: ["ok", "Ready"],
+  unknown: ["wait", "Not asked yet"],
+  cooling: ["wait", "Left alone for a while after it failed"],
+  failing: ["bad", "Failing"],
+};
+
+/** A model as the config has it. */
+interface ListedModel {
+  id: string;
+  price?: ModelPrice | undefined;
+}
+
+/** `GET /_admin/models`: the models in the order in which they are asked, their states and prices; wakes nothing. */
+export function showModels(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleModels(context) {
+    return page(context, options);
+  };
+}
+
+/** `POST /_admin/models/test`, field `model`: asks it a short question and shows what came. */
+export function testModel(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleTestModel(context) {
+    const { model } = await readFields(context.req.raw, { model: MODEL });
+    await recordChange(context, options, { action: "model", detail: model });
+    const asked = await attempt(LIMIT_MS, operate(options.sandbox, models.test, { model }));
+    return page(context, options, { model, ...asked });
+  };
+}
+
+/** Outcome of a test. */
+interface Tested {
+  model: string;
+  value?: z.infer<ReturnType<typeof models.test.output>>;
+  problem?: Reason;
+}
+
+async function page(
+  context: Context<AccessVariables>,
+  { sandbox, answers }: AdminOptions,
+  tested?: Tested,
+): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const { status, details } = visitor.facts;
+  const ask = () => operate(sandbox, models.list, {});
+  const listed = await askOrRecall(answers, visitor, "models", ask, { limitMs: LIMIT_MS });
+  const rows = listed.value?.models ?? details?.models;
+  const asOf = listed.asOf ?? (listed.value === undefined ? visitor.asOf : undefined);
+  const content = (
+    <>
+      <StateLine status={status} overall={visitor.health.overall} />
+      <ReasonBox reason={listed.problem} />
+      {testPart(tested)}
+      {rows === undefined ? (
+        <p class="soft">The models are known once the container has run.</p>
+      ) : (
+        modelsTable(rows, details?.models ?? [])
+      )}
+    </>
+  );
+  const frame = { title: "Models", asOf, waits: tested === undefined };
+  return adminPage(context, frame, content, statusOf(tested?.problem));
+}
+
+function testPart(tested: Tested | undefined): Markup | "" {
+  if (tested === undefined) return "";
+  const { model, value, problem } = tested;
+  if (value === undefined) return <AlertBox reason={problem} />;
+  const { ms, tokens } = value;
+  return (
+    <aside class="done" role="status">
+      <p>
+        <code>{model}</code> answered after {ms} ms: {tokens.input} tokens in, {tokens.output} out.
+      </p>
+    </aside>
+  );
+}
+
+function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[]): Markup {
+  return (
+    <>
+      <p>
+        The first one is asked; each of the others while those before it fail.{" "}
+        <a href={ROUTES.configEdit.path}>Change them in the config</a>.
+      </p>
+      <Table
+        label="Models"
+        columns={["Order", "Model", "State", { number: "Dollars a million tokens" }, "Action"]}
+        rows={rows.map((row, index) => modelRow(row, index, states))}
+      />
+      <p class="soft">
+        Prices are those that <a href={PRICES_SOURCE.url}>Anthropic published</a> ({PRICES_SOURCE.month}), or{" "}
+        <code>models.prices</code> of the config. A test asks a short question, which the provider charges
+        for.
+      </p>
+    </>
+  );
+}
+
+/** Renders the models as a channel's answers depend on them, each with the remedy where it fails. */
+export function modelCards(models: readonly ModelHealth[]): Markup {
+  return (
+    <ul class="cards">
+      {models.map((one) => (
+        <li>
+          <h3>{one.id}</h3>
+          {modelState(one)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function modelState({ state, reason, until }: Omit<ModelHealth, "id">): Markup {
+  const [tone, words] = STATES[state];
+  const left =
+    until === undefined ? (
+      ""
+    ) : (
+      <>
+        , until <Moment at={until} />
+      </>
+    );
+  return (
+    <>
+      <span class={`state ${tone}`}>
+        {words}
+        {left}
+      </span>{" "}
+      <ReasonBox reason={reason} />
+    </>
+  );
+}
+
+function modelRow({ id, price }: ListedModel, index: number, states: readonly ModelHealth[]): Markup {
+  return (
+    <tr>
+      <td>{index === 0 ? "First" : `Fallback ${index}`}</td>
+      <th scope="row">
+        <code>{id}</code>
+      </th>
+      <td>{modelState(states.find((one) => one.id === id) ?? { state: "unknown" })}</td>
+      <td class="number">
+        {price === undefined ? <span class="soft">not known</span> : `${price.input} in, ${price.output} out`}
+      </td>
+      <td>
+        <form method="post" action={ROUTES.modelsTest.path}>
+          <button name="model" value={id} aria-label={`Test ${id}`}>
+            Test
+          </button>
+        </form>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,230 @@
+import type { Context, Handler } from "hono";
+import * as z from "zod/mini";
+import { reason, type Reason, StewardError } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { AccessVariables } from "../access.ts";
+import { readFields, readQuery } from "../form.ts";
+import { sessions } from "../../operations/sessions.ts";
+import { attempt, operate } from "../operate.ts";
+import { adminPage, statusOf } from "../ui/console.tsx";
+import { Moment } from "../ui/time.tsx";
+import { AlertBox } from "../ui/state.tsx";
+import type { Markup } from "../ui/document.tsx";
+import { invalid } from "../ui/form.tsx";
+import { Facts } from "../ui/table.tsx";
+import type { Sandbox } from "../ports.ts";
+import { LIMIT_MS } from "./answers.ts";
+import { changeAndGo, recordChange } from "./change.ts";
+import type { AdminOptions } from "./options.ts";
+
+/** A part of an export takes a process of its own. */
+const EXPORT_LIMIT_MS = 30_000;
+const MOST_PARTS = 64;
+/** No id begins with a dash. */
+const CONVERSATION = /^(?!-)[^\p{Cc}]{1,300}$/u;
+/** A wrong one is shown again. */
+const TYPED = /^[\s\S]{0,20000}$/;
+
+// Made when the page is asked for, and not at a start.
+const pageQuery = () => z.strictObject({ conversation: z.string().check(z.regex(CONVERSATION)) });
+type Session = z.infer<ReturnType<typeof sessions.show.output>>;
+type Message = z.infer<ReturnType<typeof sessions.messages.output>>["messages"][number];
+
+/** `GET /_admin/sessions/detail?conversation=`: size, age and model of one, and nothing that was said. */
+export function showSession({ sandbox }: AdminOptions): Handler<AccessVariables> {
+  return async function handleSession(context) {
+    const { conversation } = readQuery(context, pageQuery());
+    return page(context, sandbox, { conversation });
+  };
+}
+
+/** `POST /_admin/sessions/messages`, field `conversation`: the same page with the last messages; it is recorded. */
+export function showMessages(options: AdminOptions): Handler<AccessVariables> {
+  const { sandbox } = options;
+  return async function handleMessages(context) {
+    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+    await recordChange(context, options, { action: "read", detail: conversation });
+    const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.messages, { conversation }));
+    return page(context, sandbox, { conversation, messages: asked.value?.messages, problem: asked.problem });
+  };
+}
+
+/** `POST /_admin/sessions/export`, field `conversation`: all messages as a file of JSON lines; it is recorded. */
+export function exportSession(options: AdminOptions): Handler<AccessVariables> {
+  const { sandbox } = options;
+  return async function handleExportSession(context) {
+    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+    await recordChange(context, options, { action: "read", detail: conversation });
+    const { value, problem } = await attempt(EXPORT_LIMIT_MS, readAll(sandbox, conversation));
+    if (value === undefined) return page(context, sandbox, { conversation, problem });
+    context.header("content-disposition", 'attachment; filename="conversation.jsonl"');
+    return context.body(value, 200, { "content-type": "application/jsonl" });
+  };
+}
+
+/** @throws StewardError `command_timed_out` for a conversation that is too long for a page. */
+async function readAll(sandbox: Sandbox, conversation: string): Promise<string> {
+  const lines: string[] = [];
+  let next: number | undefined;
+  for (let parts = 0; parts < MOST_PARTS; parts += 1) {
+    const after = next === undefined ? {} : { after: String(next) };
+    const part = await operate(sandbox, sessions.export, { conversation, ...after });
+    for (const message of part.messages) lines.push(`${JSON.stringify(message)}\n`);
+    ({ next } = part);
+    if (next === undefined) return lines.join("");
+  }
+  throw new StewardError("command_timed_out", "The conversation is too long for a page.");
+}
+
+/** `POST /_admin/sessions/reset`, field `conversation`: as /new in its chat. The bot forgets it, the messages stay. */
+export function resetSession(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleResetSession(context) {
+    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+    const made = operate(options.sandbox, sessions.reset, { conversation });
+    const change = { action: "session", detail: conversation, page: ROUTES.sessionsPage } as const;
+    return changeAndGo(context, options, made, { ...change, done: "startedOver" });
+  };
+}
+
+/** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which has to be the same. */
+export function deleteSession(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleDeleteSession(context) {
+    const form = { conversation: CONVERSATION, typed: TYPED };
+    const { conversation, typed } = await readFields(context.req.raw, form);
+    if (typed.trim() !== conversation) {
+      const problem = reason("form_invalid", `To delete it, type ${conversation}.`);
+      return page(context, options.sandbox, { conversation, typed, problem });
+    }
+    const made = operate(options.sandbox, sessions.delete, { conversation });
+    const change = { action: "delete", detail: conversation, page: ROUTES.sessionsPage } as const;
+    return changeAndGo(context, options, made, { ...change, done: "forgotten" });
+  };
+}
+
+/** Parts of the page that differ from a first look. */
+interface Shown {
+  conversation: string;
+  messages?: readonly Message[] | undefined;
+  /** Text typed to confirm. */
+  typed?: string;
+  problem?: Reason | undefined;
+}
+
+async function page(context: Context<AccessVariables>, sandbox: Sandbox, shown: Shown): Promise<Response> {
+  const { conversation } = shown;
+  const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.show, { conversation }));
+  const problem = shown.problem ?? asked.problem;
+  const content = (
+    <>
+      <p>
+        <code>{conversation}</code>
+      </p>
+      <AlertBox reason={problem} /> {asked.value === undefined ? "" : sessionPart(shown, asked.value)}
+      <p>
+        <a href={ROUTES.sessionsPage.path}>Back to the conversations</a>
+      </p>
+    </>
+  );
+  return adminPage(context, { title: "Conversation" }, content, statusOf(problem));
+}
+
+function sessionPart({ conversation, messages, typed }: Shown, session: Session): Markup {
+  // Events are in order by team and thread, too; what both names end with is the chat's own id.
+  const chat = conversation.split(":").at(-1) ?? "";
+  const { messages: kept, inUse, firstAt, lastAt, model, summarised } = session;
+  return (
+    <>
+      <section class="card">
+        <Facts
+          facts={[
+            ["Messages kept", kept],
+            ["Of them in use", `${inUse}, since it last started over`],
+            ["First message", firstAt === undefined ? "none" : <Moment at={firstAt} />],
+            ["Last activity", lastAt === undefined ? "none" : <Moment at={lastAt} />],
+            ["Model", model ?? "the config's"],
+            [
+              "Older messages",
+              summarised ? "put before the model as a summary" : "put before the model as they are",
+            ],
+          ]}
+        />
+        <p>
+          <a href={`${ROUTES.ledgerPage.path}?${new URLSearchParams({ q: chat })}`}>Events of this chat</a>
+        </p>
+      </section>
+      <h2>Messages</h2>
+      {messages === undefined ? readForm(conversation) : messagesPart(messages)}
+      <form method="post" action={ROUTES.sessionsExport.path}>
+        <p>A file with all messages in full, as JSON lines. This is recorded, too.</p>
+        <button name="conversation" value={conversation}>
+          Export
+        </button>
+      </form>
+      <h2>Change</h2>
+      <form method="post" action={ROUTES.sessionsReset.path}>
+        <p>The bot forgets what was said, as with /new in the chat. The messages are kept.</p>
+        <button name="conversation" value={conversation}>
+          Start over
+        </button>
+      </form>
+      <form method="post" action={ROUTES.sessionsDelete.path}>
+        <p>All messages are removed. Backups that hold them keep them.</p>
+        <input type="hidden" name="conversation" value={conversation} />
+        <label>
+          To confirm, type <code>{conversation}</code>{" "}
+          <input
+            name="typed"
+            required
+            maxlength={300}
+            autocomplete="off"
+            value={typed ?? ""}
+            {...invalid(typed !== undefined, "typed-problem")}
+          />
+        </label>
+        {typed === undefined ? (
+          ""
+        ) : (
+          <p id="typed-problem" class="mark">
+            It is not {conversation}.
+          </p>
+        )}
+        <button type="submit" class="danger">
+          Delete the conversation
+        </button>
+      </form>
+    </>
+  );
+}
+
+function readForm(conversation: string): Markup {
+  return (
+    <form method="post" action={ROUTES.sessionMessages.path}>
+      <p class="soft">People wrote these to the bot. Reading them is recorded in Activity, with your name.</p>
+      <button name="conversation" value={conversation}>
+        Show the last messages
+      </button>
+    </form>
+  );
+}
+
+function messagesPart(messages: readonly Message[]): Markup {
+  if (messages.length === 0) return <p class="soft">There are none.</p>;
+  return (
+    <>
+      <p class="soft">The last {messages.length}, oldest first. This was recorded in Activity.</p>
+      <ol class="talk" aria-label="Messages">
+        {messages.map(({ at, from, text }) => (
+          <li class="card">
+            <p>
+              <strong>{from}</strong>{" "}
+              <span class="soft">
+                <Moment at={at} />
+              </span>
+            </p>
+            <p class="lines">{text}</p>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

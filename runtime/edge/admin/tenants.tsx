@@ -1,0 +1,179 @@
+import { SHORT_ID } from "../../shared/devices.ts";
+import type { Context, Handler, MiddlewareHandler } from "hono";
+import { setCookie } from "hono/cookie";
+import { parse } from "hono/utils/cookie";
+import { PLATFORM_TITLES } from "../../contract/delivery.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { chatOfTenant, isTenantId, type Renewal, type TenantId } from "../../contract/tenant.ts";
+import type { AccessVariables } from "../access.ts";
+import { CHAT_PARAMETER, readFields } from "../form.ts";
+import { adminPage } from "../ui/console.tsx";
+import { Age } from "../ui/time.tsx";
+import type { Markup } from "../ui/document.tsx";
+import { Table } from "../ui/table.tsx";
+import { sendProblem } from "../problems.ts";
+import type { Tenant } from "../tenants/ports.ts";
+import type { AdminOptions } from "./options.ts";
+
+const TENANT_COOKIE = "steward-chat";
+const ROWS = 100;
+/** A tenant, or none. */
+const CHOICE = /^[\w-]{0,200}$/;
+
+/** Pages and answers that are about one sandbox. */
+const ABOUT_ONE = /^\/(?:_admin|debug)(?:\/|$)/;
+
+/**
+ * Returns the chat that an operator has chosen, by the query or on the page of the chats; `undefined` for the sandbox
+ * that serves the deployment.
+ */
+export function chosenTenant(request: Request): TenantId | undefined {
+  if (!ABOUT_ONE.test(new URL(request.url).pathname)) return undefined;
+  const chosen =
+    namedChat(request) ?? parse(request.headers.get("cookie") ?? "", TENANT_COOKIE)[TENANT_COOKIE];
+  return chosen !== undefined && isTenantId(chosen) ? chosen : undefined;
+}
+
+function namedChat({ url }: Request): string | undefined {
+  return new URL(url).searchParams.get(CHAT_PARAMETER) ?? undefined;
+}
+
+/**
+ * Keeps a chat that an address names. A browser's page would lose it with the first link or button, and that button would
+ * then change the deployment's sandbox: opening such a page chooses the chat. An answer that leads to another page leads to
+ * that chat's. An address whose chat is no tenant's id is refused.
+ */
+export function keepNamedChat(): MiddlewareHandler {
+  return async function namedChatMiddleware(context, next) {
+    const chat = namedChat(context.req.raw);
+    if (chat === undefined) return next();
+    if (chat !== "" && !isTenantId(chat)) return sendProblem("tenant_unknown");
+    if (context.req.method === "GET" && context.req.header("sec-fetch-dest") === "document") {
+      const page = new URL(context.req.url);
+      page.searchParams.delete(CHAT_PARAMETER);
+      // Another site may not choose for the operator.
+      if (context.req.header("sec-fetch-site") === "cross-site")
+        return context.redirect(ROUTES.tenantsPage.path, 303);
+      choose(context, chat);
+      return context.redirect(`${page.pathname}${page.search}`, 303);
+    }
+    await next();
+    const to = context.res.headers.get("location") ?? "";
+    if (!ABOUT_ONE.test(to)) return undefined;
+    context.header("location", `${to}${to.includes("?") ? "&" : "?"}${CHAT_PARAMETER}=${chat}`);
+    return undefined;
+  };
+}
+
+/** Has the pages show a chat's sandbox from now on, or the deployment's. */
+function choose(context: Context, chat: string): void {
+  setCookie(context, TENANT_COOKIE, isTenantId(chat) ? chat : "", {
+    httpOnly: true,
+    sameSite: "Strict",
+    path: "/",
+    secure: new URL(context.req.url).protocol === "https:",
+  });
+}
+
+/** `GET /_admin/chats`: the chats that have a sandbox of their own, problems first. Wakes nothing. */
+export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVariables> {
+  return async function handleTenants(context) {
+    const after = context.req.query("after");
+    const all = (await tenants?.tenants({ limit: ROWS + 1, after })) ?? [];
+    const renewal = await tenants?.renewal?.({ look: false });
+    const shown = all.slice(0, ROWS);
+    const more = all.length > ROWS ? shown.at(-1)?.id : undefined;
+    const content =
+      tenants === undefined ? (
+        <p class="soft">
+          One sandbox serves every chat: <code>steward:tenancy</code> is shared.
+        </p>
+      ) : (
+        <>
+          {choice("", "Show the deployment")} {renewal && update(renewal)}
+          {shown.length === 0 ? (
+            <p class="soft">No chat has written yet. A chat appears here when it is let in.</p>
+          ) : (
+            <Table
+              label="Chats"
+              columns={[
+                "Chat",
+                "State",
+                "Last used",
+                { number: "Answered" },
+                { number: "Open" },
+                { unseen: "Choice" },
+              ]}
+              rows={shown.map((tenant) => tenantRow(tenant, clock()))}
+            />
+          )}
+          <p class="soft">State and counts may be a minute old.</p>
+          {more === undefined ? (
+            ""
+          ) : (
+            <p>
+              <a href={`${ROUTES.tenantsPage.path}?after=${more}`}>More</a>
+            </p>
+          )}
+        </>
+      );
+    return adminPage(context, { title: "Chats" }, content);
+  };
+}
+
+/** `POST /_admin/chats`, field `chat`: the pages show this chat's sandbox from now on, or the deployment's. */
+export function chooseTenant(): Handler<AccessVariables> {
+  return async function handleChooseTenant(context) {
+    const { chat } = await readFields(context.req.raw, { chat: CHOICE });
+    choose(context, chat);
+    return context.redirect(ROUTES.admin.path, 303);
+  };
+}
+
+/** An update that is under way. */
+function update({ begun, answering, failing }: Renewal): Markup {
+  const [first] = failing;
+  const progress = `${answering} of the ${begun} chats that an update has reached answer with the new version.`;
+  const stop = `The other chats keep their containers until ${first} answers.`;
+  if (first !== undefined)
+    return (
+      <p>
+        <strong>
+          {progress} {stop}
+        </strong>
+      </p>
+    );
+  return answering < begun ? <p class="soft">{progress} The others follow.</p> : <></>;
+}
+
+// The ledger does not count what a browser says: its page keeps a message until it is answered.
+function tenantRow({ id, firstSeenAt, report }: Tenant, now: number): Markup {
+  const { platform, chat } = chatOfTenant(id);
+  const isBrowser = platform === "web";
+  const title = isBrowser ? "Browser" : PLATFORM_TITLES[platform];
+  const { counts } = report ?? {};
+  return (
+    <tr>
+      <th scope="row">
+        {title} <code>{isBrowser ? chat.slice(0, SHORT_ID) : chat}</code>
+      </th>
+      <td>{report?.problem?.detail ?? (report?.running ? "Awake" : "Asleep")}</td>
+      <td>
+        <Age at={Date.parse(report?.usedAt ?? firstSeenAt)} now={now} />
+      </td>
+      <td class="number">{isBrowser ? "" : (counts?.answered ?? 0)}</td>
+      <td class="number">{isBrowser ? "" : (counts?.waiting ?? 0) + (counts?.delivering ?? 0)}</td>
+      <td>{choice(id, "Show")}</td>
+    </tr>
+  );
+}
+
+function choice(chat: string, label: string): Markup {
+  return (
+    <form method="post" action={ROUTES.tenantChoose.path}>
+      <button name="chat" value={chat}>
+        {label}
+      </button>
+    </form>
+  );
+}

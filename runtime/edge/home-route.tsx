@@ -1,0 +1,119 @@
+import type { Handler } from "hono";
+import type { Attest } from "../contract/attestation.ts";
+import type { SandboxStatus } from "../contract/control.ts";
+import { reason } from "../contract/errors.ts";
+import { VERSION } from "../contract/names.ts";
+import { ROUTES } from "../contract/routes.ts";
+import { wantsHtml } from "./access.ts";
+import { faultOf } from "./health.ts";
+import { HomePage, ReasonBox, RepairLink, StateLine } from "./ui/state.tsx";
+import { Document, type Markup } from "./ui/document.tsx";
+import { StartProgress } from "./ui/starts.tsx";
+import type { Clock, Sandbox } from "./ports.ts";
+import { sendProblem } from "./problems.ts";
+
+/** Seconds after which the wait page looks again. */
+const WAIT_REFRESH_SECONDS = 2;
+
+/** Seconds after which a visitor may look again whose wish to wake the container was not granted. */
+export const REFUSED_WAKE_SECONDS = 600;
+
+const LIVE_HEADERS = {
+  "content-type": "text/plain;charset=UTF-8",
+  "referrer-policy": "same-origin",
+  "strict-transport-security": "max-age=15552000; includeSubDomains",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/** `GET /healthz`: always the same. With the headers of the other routes as one constant: it is asked often. */
+export function live(): Response {
+  return new Response("ok", { headers: LIVE_HEADERS });
+}
+
+/** `GET /`: what this is, or 502 with the cause; it wakes a sleeping container within limits. */
+export function home(sandbox: Sandbox, clock: Clock): Handler {
+  return async function handleHome(context) {
+    const status = await sandbox.status();
+    const browser = wantsHtml(context.req.raw);
+    if (status.state === "ready") {
+      if (browser) return context.html(<HomePage status={status} />);
+      return context.json({ name: "steward", version: VERSION, state: status.state, since: status.since });
+    }
+    const waking = status.state !== "stopped" || (await sandbox.wake("visitor"));
+    const shown = status.state === "stopped" && waking ? begun(status, clock()) : status;
+    const wait = waking ? WAIT_REFRESH_SECONDS : REFUSED_WAKE_SECONDS;
+    if (browser) {
+      return context.html(<WaitPage status={shown} refreshSeconds={wait} now={clock()} />, 502, {
+        "retry-after": String(wait),
+      });
+    }
+    // Anyone may ask: the detail, with paths and names of the config, is the operator's (`/_admin/`).
+    const { code } = status.reason ?? { code: "gateway_not_ready" as const };
+    return sendProblem(code, undefined, { status: 502, retryAfterSeconds: wait });
+  };
+}
+
+/** A stopped container that this visit starts. */
+function begun(status: SandboxStatus, now: number): SandboxStatus {
+  const at = new Date(now).toISOString();
+  return { ...status, state: "starting", since: at, start: { at, phase: "starting" } };
+}
+
+/** Facts of the edge that `GET /readyz` tells. */
+interface Running {
+  sandbox: Sandbox;
+  bundle: string;
+  workerVersion?: string | undefined;
+  attestation: Attest;
+}
+
+/**
+ * `GET /readyz`: 200 or 503 with the state, and what a deployment looks for: the bundle, the secrets' keyed hash, and
+ * the Worker's version, of which two may answer while one takes over; wakes nothing.
+ */
+export function readiness({ sandbox, bundle, workerVersion, attestation }: Running): Handler {
+  return async function handleReadiness(context) {
+    const [status, attested] = await Promise.all([sandbox.status(), attestation()]);
+    const { state, since, volume, silent } = status;
+    const body = {
+      state,
+      since,
+      ...(volume && { volume: volume.code }),
+      ...(silent && { silent: silent.code }),
+      bundle,
+      workerVersion,
+      ...(attested && { attestation: attested.all }),
+    };
+    return context.json(body, state === "ready" && faultOf(status) === undefined ? 200 : 503);
+  };
+}
+
+/** Properties of {@link WaitPage}. */
+interface WaitProps {
+  status: SandboxStatus;
+  refreshSeconds: number;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The page of `/` while the gateway is not ready: the cause. It continues automatically once the gateway is up. */
+function WaitPage({ status, refreshSeconds, now }: WaitProps): Markup {
+  // Everyone may look: neither paths nor names of the config.
+  const known = status.reason && reason(status.reason.code);
+  return (
+    <Document title="steward is not ready" refreshSeconds={refreshSeconds}>
+      <h1>steward</h1>
+      <StateLine status={status} />
+      <StartProgress status={status} now={now} />
+      <ReasonBox reason={known} />
+      <RepairLink reason={status.reason} />
+      {known && (
+        <p class="soft">
+          The operator finds the details in the <a href={ROUTES.admin.path}>administration</a>.
+        </p>
+      )}
+      <p class="soft">This page refreshes every {refreshSeconds} seconds.</p>
+    </Document>
+  );
+}

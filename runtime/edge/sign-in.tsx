@@ -1,0 +1,263 @@
+import type { Context, Handler } from "hono";
+import { deleteCookie, setCookie } from "hono/cookie";
+import { parse } from "hono/utils/cookie";
+import { type ErrorCode, ERRORS, fixOf, StewardError } from "../contract/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { ROUTES } from "../contract/routes.ts";
+import { bearerToken, sameToken } from "../shared/token.ts";
+import { clientOf, wantsHtml } from "./access.ts";
+import { readText } from "./admission/body.ts";
+import type { Identify, IdentityDecision } from "./identity.ts";
+import { ContinuePage } from "./ui/continue.tsx";
+import { Document, type Markup } from "./ui/document.tsx";
+import { invalid } from "./ui/form.tsx";
+import type { Clock } from "./ports.ts";
+import { sendProblem } from "./problems.ts";
+import { PER_MINUTE, RateLimit } from "./rate-limit.ts";
+import { base64url, fromBase64url } from "../contract/digest.ts";
+
+const ADMIN = "admin";
+
+/** The cookie that a session is kept in. */
+const SESSION_COOKIE = "steward_session";
+/** Time that a session lasts. */
+const SESSION_SECONDS = 12 * 60 * 60;
+
+const HMAC = { name: "HMAC", hash: "SHA-256" };
+const FORM = /^(\d{13,15})\.([\w-]{43})$/;
+const encoder = new TextEncoder();
+
+/** A host that does not exist, as the base for resolving an address: another origin afterwards means another host. */
+const HERE = "http://here.invalid";
+// oxlint-disable-next-line no-control-regex -- what a header or the URL parser treats in its own way is refused.
+const UNSAFE = /[\u0000-\u0020\u007f\\]/;
+
+/** Dependencies of signing in. */
+export interface SignIn {
+  /**
+   * Compares a token with ADMIN_TOKEN, and counts a wrong one for its client. For a wrong one it returns the seconds to
+   * wait, 0 below the limit.
+   */
+  check(
+    token: string | undefined,
+    client: string,
+  ): { right: true } | { right: false; retryAfterSeconds: number };
+  sessions: Sessions;
+}
+
+/** `GET /_admin/sign-in?next=`: the form. */
+export function showSignIn(): Handler {
+  return function handleShowSignIn(context) {
+    return context.html(<SignInPage next={nextPath(context.req.query("next"))} />);
+  };
+}
+
+/** `POST /_admin/sign-in`: starts a session for the right token, then redirects to `next`. */
+export function signIn({ check, sessions }: SignIn, log: Log): Handler {
+  return async function handleSignIn(context) {
+    const form = new URLSearchParams(await readText(context.req.raw));
+    const next = nextPath(form.get("next"));
+    const client = clientOf(context);
+    const token = form.get("token") ?? "";
+    // An empty field does not count as an attempt.
+    if (token === "") return refuse(context, next, "sign_in_refused");
+    const checked = check(token, client);
+    if (!checked.right) {
+      const { retryAfterSeconds } = checked;
+      if (retryAfterSeconds > 0) return refuse(context, next, "sign_in_limited", retryAfterSeconds);
+      log.warn("a wrong admin token was given", { client });
+      return refuse(context, next, "sign_in_refused");
+    }
+    log.info("somebody signed in with the admin token", { client });
+    const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
+    setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
+    // A link to the sign-in page must not trigger what a debug route does for a query string.
+    if (!next.includes("?")) return context.redirect(next, 303);
+    return context.html(<ContinuePage address={next} />);
+  };
+}
+
+/** `POST /_admin/sign-out`: takes the session from the browser. */
+export function signOut(): Handler {
+  return function handleSignOut(context) {
+    const secure = isHttps(context);
+    deleteCookie(context, SESSION_COOKIE, { path: "/", httpOnly: true, sameSite: "Strict", secure });
+    return context.redirect(ROUTES.signInPage.path, 303);
+  };
+}
+
+/** The form again with what is wrong, or the problem document for clients that are not browsers. */
+async function refuse(
+  context: Context,
+  next: string,
+  code: Extract<ErrorCode, "sign_in_refused" | "sign_in_limited">,
+  retryAfterSeconds?: number,
+): Promise<Response> {
+  const after = { ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  if (!wantsHtml(context.req.raw)) return sendProblem(code, undefined, after);
+  if (retryAfterSeconds !== undefined) context.header("retry-after", String(retryAfterSeconds));
+  return context.html(
+    <SignInPage next={next} code={code} {...after} />,
+    code === "sign_in_limited" ? 429 : 403,
+  );
+}
+
+/**
+ * Tells whether the browser uses HTTPS. Behind a proxy that terminates TLS the request itself arrives as plain HTTP,
+ * but the Origin header comes from the browser.
+ */
+function isHttps(context: Context): boolean {
+  return [context.req.url, context.req.header("origin")].some((url) => url?.startsWith("https://"));
+}
+
+/** Returns where a browser goes once it is signed in: a path of this site with its query; anything else is the overview. */
+function nextPath(wanted: string | null | undefined): string {
+  const fallback = ROUTES.admin.path;
+  if (!wanted?.startsWith("/") || UNSAFE.test(wanted)) return fallback;
+  const url = URL.canParse(wanted, HERE) ? new URL(wanted, HERE) : undefined;
+  // Looked at after resolving: "/.//evil.example" becomes "//evil.example", which is another host.
+  if (url?.origin !== HERE || url.pathname.startsWith("//")) return fallback;
+  return url.pathname === ROUTES.signInPage.path ? fallback : `${url.pathname}${url.search}`;
+}
+
+/** The sign-in page's address for a request that has no identity. */
+function signInUrl(request: Request): string {
+  const { pathname, search } = new URL(request.url);
+  const next = request.method === "GET" ? nextPath(`${pathname}${search}`) : ROUTES.admin.path;
+  return `${ROUTES.signInPage.path}?next=${encodeURIComponent(next)}`;
+}
+
+/** Content of the sign-in page. */
+interface SignInView {
+  /** Path on this site to go to after signing in. */
+  next: string;
+  /** Problem of the try before. */
+  code?: ErrorCode;
+  retryAfterSeconds?: number;
+}
+
+/** The page of `/_admin/sign-in`. */
+function SignInPage({ next, code, retryAfterSeconds }: SignInView): Markup {
+  return (
+    <Document title="Sign in to steward">
+      <h1>steward administration</h1>
+      {code !== undefined && (
+        <aside id="trouble" role="alert">
+          <p>
+            {ERRORS[code].title}. {fixOf(code)}
+            {retryAfterSeconds !== undefined && ` Try again in ${retryAfterSeconds} s.`}
+          </p>
+        </aside>
+      )}
+      <form method="post" action={ROUTES.signIn.path}>
+        <label for="token">Admin token</label>
+        <input
+          id="token"
+          name="token"
+          type="password"
+          autocomplete="current-password"
+          required
+          autofocus
+          {...invalid(code !== undefined, "trouble")}
+        />
+        <input type="hidden" name="next" value={next} />
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </form>
+      <p class="soft">It is the value of ADMIN_TOKEN in this deployment.</p>
+    </Document>
+  );
+}
+
+/** The sign-out button of the pages that require signing in. */
+export function SignOutForm(): Markup {
+  return (
+    <form method="post" action={ROUTES.signOut.path}>
+      <button type="submit">Sign out</button>
+    </form>
+  );
+}
+
+/** Stateless sessions: nothing is stored, and a session's content is signed. */
+interface Sessions {
+  /** The value of a new session's cookie. */
+  issue(): Promise<string>;
+  /** True for a value that was issued with this token and has not expired. */
+  verify(value: string | undefined): Promise<boolean>;
+}
+
+/**
+ * Sessions whose key comes from the admin token: the cookie does not hold the token, and a new token
+ * ends every session. A session that is signed out lives on in a copy of its cookie until it expires.
+ */
+function createSessions(adminToken: string, clock: Clock): Sessions {
+  const key = deriveKey(adminToken);
+  return {
+    async issue() {
+      const expiresAt = String(clock() + SESSION_SECONDS * 1_000);
+      const signature = await crypto.subtle.sign("HMAC", await key, encoder.encode(expiresAt));
+      return `${expiresAt}.${base64url(new Uint8Array(signature))}`;
+    },
+    async verify(value) {
+      const [, expiresAt, signature] = FORM.exec(value ?? "") ?? [];
+      if (expiresAt === undefined || signature === undefined || Number(expiresAt) <= clock()) return false;
+      return crypto.subtle.verify("HMAC", await key, fromBase64url(signature), encoder.encode(expiresAt));
+    },
+  };
+}
+
+/** HKDF (RFC 5869) with a purpose of its own, so that the key is good for sessions only. */
+async function deriveKey(adminToken: string) {
+  const secret = await crypto.subtle.importKey("raw", encoder.encode(adminToken), "HKDF", false, [
+    "deriveKey",
+  ]);
+  const purpose = { salt: new Uint8Array(), info: encoder.encode("steward-session-v1") };
+  const usages = ["sign", "verify"] as const;
+  const hkdf = { name: "HKDF", hash: "SHA-256", ...purpose };
+  return crypto.subtle.deriveKey(hkdf, secret, { ...HMAC, length: 256 }, false, [...usages]);
+}
+
+/** Settings of {@link adminTokenAccess}. */
+interface AdminTokenOptions {
+  adminToken: string;
+  clock: Clock;
+}
+
+/**
+ * Identity on a host without an identity gateway: ADMIN_TOKEN as a Bearer, or the session of a browser
+ * that signed in with it. A right token always passes, however many wrong ones came before it: only those wait. So it
+ * is the token's length that keeps it from being guessed, and a stack takes none below 16 characters.
+ */
+export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
+  identify: Identify;
+  signIn: SignIn;
+} {
+  const sessions = createSessions(adminToken, clock);
+  const wrongTokens = new RateLimit({ perMinute: PER_MINUTE.wrongTokens, clock });
+  const check: SignIn["check"] = (token, client) => {
+    if (sameToken(token, adminToken)) return { right: true };
+    return { right: false, retryAfterSeconds: wrongTokens.take(client) };
+  };
+  return {
+    async identify(request, client) {
+      const allowed = (isProgram: boolean): IdentityDecision => ({
+        allowed: true,
+        identity: { name: ADMIN, isProgram },
+      });
+      const authorization = request.headers.get("authorization");
+      const token = authorization === null ? undefined : bearerToken(authorization);
+      if (sameToken(token, adminToken)) return allowed(true);
+      const { [SESSION_COOKIE]: session } = parse(request.headers.get("cookie") ?? "", SESSION_COOKIE);
+      if (await sessions.verify(session)) return allowed(false);
+      const retryAfterSeconds = authorization === null ? 0 : wrongTokens.take(client);
+      if (retryAfterSeconds > 0) {
+        return { allowed: false, error: new StewardError("rate_limited"), retryAfterSeconds };
+      }
+      const detail = `Send ADMIN_TOKEN as a Bearer in the Authorization header, or sign in with a browser.`;
+      const error = new StewardError("identity_required", detail);
+      return { allowed: false, error, loginUrl: signInUrl(request) };
+    },
+    signIn: { check, sessions },
+  };
+}

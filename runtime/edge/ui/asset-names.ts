@@ -1,0 +1,13 @@
+/**
+ * File names of the pages' styles and scripts below {@link ROUTES.asset}. A bundle replaces this module with one whose
+ * names contain the hash of each file's content.
+ */
+export const ASSET_NAMES = {
+  "console.css": "console.css",
+  "chat.css": "chat.css",
+  "live.js": "live.js",
+  "logs.js": "logs.js",
+  "chat.js": "chat.js",
+  "icon.svg": "icon.svg",
+  "icon.png": "icon.png",
+};

@@ -1,0 +1,290 @@
+import type { Context } from "hono";
+import type { Child } from "hono/jsx";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { ERRORS, reason, type Reason } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { DONE, type Done, type Flash, readFlash } from "../admin/flash.ts";
+import type { AssetName } from "../assets.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
+import type { Overall } from "../health.ts";
+import { SignOutForm } from "../sign-in.tsx";
+import { Document, type Markup } from "./document.tsx";
+import { Icon, type IconName } from "./icons.tsx";
+import { AlertBox } from "./state.tsx";
+import { Moment } from "./time.tsx";
+
+/** One page of the navigation. */
+interface NavigationEntry {
+  path: string;
+  title: string;
+  icon: IconName;
+}
+
+const page = (path: string, title: string, icon: IconName): NavigationEntry => ({ path, title, icon });
+
+/** The navigation: groups of pages, in its order. The first group needs no heading. */
+const NAVIGATION = [
+  { heading: "", pages: [page(ROUTES.admin.path, "Overview", "house")] },
+  {
+    heading: "Messages",
+    pages: [
+      page(ROUTES.sessionsPage.path, "Conversations", "messages"),
+      page(ROUTES.ledgerPage.path, "Events", "inbox"),
+      page(ROUTES.schedulesPage.path, "Schedules", "calendarClock"),
+      page(ROUTES.usagePage.path, "Usage", "chartColumn"),
+    ],
+  },
+  {
+    heading: "People",
+    pages: [
+      page(ROUTES.devicesPage.path, "Access", "users"),
+      page(ROUTES.tenantsPage.path, "Chats", "boxes"),
+    ],
+  },
+  {
+    heading: "Assistant",
+    pages: [
+      page(ROUTES.channelsPage.path, "Channels", "plug"),
+      page(ROUTES.modelsPage.path, "Models", "cpu"),
+      page(ROUTES.workspacePage.path, "Workspace", "folder"),
+      page(ROUTES.configPage.path, "Configuration", "settings"),
+    ],
+  },
+  {
+    heading: "Operation",
+    pages: [
+      page(ROUTES.logsPage.path, "Logs", "scroll"),
+      page(ROUTES.backupsPage.path, "Backups", "archive"),
+      page(ROUTES.activityPage.path, "Activity", "clipboardClock"),
+      page(ROUTES.rolloutsPage.path, "Rollouts", "rocket"),
+      page(ROUTES.aboutPage.path, "About", "info"),
+    ],
+  },
+] as const;
+const PAGES: readonly NavigationEntry[] = NAVIGATION.flatMap(({ pages }) => pages);
+
+const TONES: Record<Overall, string> = {
+  Healthy: "ok",
+  Degraded: "warn",
+  Down: "bad",
+  Asleep: "wait",
+  Starting: "wait",
+};
+
+/** Seconds between reloads while the container starts. */
+const STARTING_SECONDS = 3;
+/** Actions after which the page soon shows another state. Without a script the reload drops their notice. */
+const CHANGES_STATE: ReadonlySet<Done> = new Set(["restarting", "restored", "fresh", "saved", "waking"]);
+
+/** Options that differ from page to page. */
+interface FrameOptions {
+  title: string;
+  /** Outcome of the last button. Default: from the query. */
+  flash?: Flash;
+  refreshSeconds?: number | undefined;
+  /** Shows the state, so it is kept up to date; without scripts it reloads while the container starts. */
+  waits?: boolean;
+  /** Replaces the script that keeps the page up to date. */
+  script?: AssetName | undefined;
+  /** ISO 8601: the time of the state that the page shows; absent if it is the present one. */
+  asOf?: string | undefined;
+}
+
+/**
+ * Answers with a page of the administration: product and environment, overall state, navigation, who is signed in, the
+ * outcome of the last button, and the page's own content.
+ */
+export async function adminPage(
+  context: Context<AccessVariables>,
+  options: FrameOptions,
+  content: Markup | ((visitor: Visitor) => Markup),
+  status: ContentfulStatusCode = 200,
+): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const own = typeof content === "function" ? content(visitor) : content;
+  const flash = options.flash ?? readFlash(context);
+  const shown = (
+    <ConsolePage {...options} visitor={visitor} flash={flash}>
+      {own}
+    </ConsolePage>
+  );
+  return context.html(shown, status);
+}
+
+/** Returns the status of a page that shows a problem, and 200 without one. */
+export function statusOf(problem: Reason | undefined): ContentfulStatusCode {
+  return problem === undefined ? 200 : ERRORS[problem.code].status;
+}
+
+/** Returns true if a path is one of the navigation's pages. */
+export function isPage(path: string): boolean {
+  return PAGES.some((one) => one.path === path);
+}
+
+/** Properties of {@link ConsolePage}. */
+interface ConsoleProps extends FrameOptions {
+  visitor: Visitor;
+  children: Child;
+}
+
+function ConsolePage(props: ConsoleProps): Markup {
+  const { title, visitor, flash, waits = false, asOf, children } = props;
+  const { environment, health } = visitor;
+  const { overall } = health;
+  const path = PAGES.find((one) => one.title === title)?.path;
+  const isWaking = overall === "Asleep" || overall === "Starting";
+  const isChanging = flash?.done !== undefined && CHANGES_STATE.has(flash.done);
+  // A reload would drop the message about a failure before it is read.
+  const reloads = waits && flash?.problem === undefined && (isWaking || isChanging);
+  // A notice that a start is under way would contradict the state of a gateway that cannot start.
+  const isRefuted = overall === "Down" && (flash?.done === "restarting" || flash?.done === "waking");
+  return (
+    <Document
+      title={`${title} – ${environment === undefined ? "steward" : `steward ${environment}`}`}
+      header={<Header title={title} visitor={visitor} />}
+      shell
+      refreshSeconds={props.refreshSeconds ?? (reloads ? STARTING_SECONDS : undefined)}
+      refreshTo={reloads ? path : undefined}
+      script={props.script ?? (waits ? "live.js" : undefined)}
+    >
+      <h1>{title}</h1>
+      {!isRefuted && <Notice flash={flash} />}
+      {waits && <AsOf asOf={asOf} wakeFrom={overall === "Asleep" ? path : undefined} />}
+      {children}
+    </Document>
+  );
+}
+
+/** The bar of a small screen, and the navigation, which a small screen folds. */
+function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup {
+  const { chat, health, identity, signsOut } = visitor;
+  const brand = (
+    <p class="brand">
+      <a href={ROUTES.admin.path}>steward</a>
+      <Environment name={visitor.environment} />
+    </p>
+  );
+  const state = (
+    <p class={`badge ${TONES[health.overall]}`} title="Overall state">
+      {health.overall}
+    </p>
+  );
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="bar">
+        <input type="checkbox" id="menu" class="unseen" aria-label="Show the navigation" />
+        <label for="menu" class="menu" aria-hidden="true">
+          <Icon name="menu" />
+        </label>
+        {brand}
+        {state}
+      </header>
+      <nav class="side" aria-label="Administration">
+        <div class="brand">
+          {brand}
+          {state}
+        </div>
+        <ShownChat chat={chat} />
+        {NAVIGATION.map(({ heading, pages }) => (
+          <>
+            {heading !== "" && <h2>{heading}</h2>}
+            <ul>
+              {pages.map(
+                (one) =>
+                  (one.path !== ROUTES.tenantsPage.path || chat !== undefined) && (
+                    <NavigationLink {...one} isCurrent={one.title === title} visitor={visitor} />
+                  ),
+              )}
+            </ul>
+          </>
+        ))}
+        <div class="who">
+          <span>Signed in as {identity.name}</span>
+          {signsOut && <SignOutForm />}
+        </div>
+      </nav>
+    </>
+  );
+}
+
+/** Properties of {@link NavigationLink}. */
+interface NavigationLinkProps extends NavigationEntry {
+  isCurrent: boolean;
+  visitor: Visitor;
+}
+
+/** A link to a page. The badge follows the link, whose name stays the same. */
+function NavigationLink({ path, title, icon, isCurrent, visitor }: NavigationLinkProps): Markup {
+  const pending = path === ROUTES.devicesPage.path ? (visitor.facts.details?.pending ?? 0) : 0;
+  return (
+    <li>
+      <a href={path} aria-current={isCurrent ? "page" : undefined}>
+        <Icon name={icon} />
+        {title}
+      </a>
+      {pending > 0 && (
+        <span class="badge warn" title="Waiting for approval">
+          {pending}
+        </span>
+      )}
+    </li>
+  );
+}
+
+/** Properties of {@link AsOf}. */
+interface AsOfProps {
+  asOf: string | undefined;
+  /** Path of a page from which the sleeping container can be woken. */
+  wakeFrom: string | undefined;
+}
+
+/** The age of the content, and the button that wakes a sleeping container. */
+function AsOf({ asOf, wakeFrom }: AsOfProps): Markup | null {
+  if (asOf === undefined && wakeFrom === undefined) return null;
+  return (
+    <div class="asof" role="note">
+      {asOf !== undefined && (
+        <p>
+          As of <Moment at={asOf} />, when the container was last asked.
+        </p>
+      )}
+      {wakeFrom !== undefined && (
+        <form method="post" action={ROUTES.wake.path}>
+          <button name="page" value={wakeFrom} class="primary">
+            Wake now
+          </button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+/** Names the chat whose sandbox the pages show, so that nobody takes it for another's. */
+function ShownChat({ chat }: { chat: Visitor["chat"] }): Markup | null {
+  if (chat === undefined) return null;
+  return (
+    <p class="badge">
+      <a href={ROUTES.tenantsPage.path}>{chat === "everyChat" ? "Browsers and the deployment" : chat}</a>
+    </p>
+  );
+}
+
+/** The environment's name. Production stands out, so that nobody takes it for a test. */
+function Environment({ name }: { name: string | undefined }): Markup | null {
+  if (name === undefined) return null;
+  return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;
+}
+
+/** Outcome of the last button: a problem in the page, a success over it. */
+function Notice({ flash }: { flash: Flash | undefined }): Markup | null {
+  if (flash?.problem !== undefined) return <AlertBox reason={reason(flash.problem)} />;
+  if (flash?.done === undefined) return null;
+  return (
+    <div class="toast done" role="status">
+      <p>{DONE[flash.done]}</p>
+    </div>
+  );
+}

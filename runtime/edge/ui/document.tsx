@@ -1,0 +1,92 @@
+import { html } from "hono/html";
+import type { Child } from "hono/jsx";
+import type { Problem } from "../../contract/problem.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { type AssetName, assetPath } from "../assets.ts";
+
+/** Rendered JSX, whose interpolated values are escaped. */
+export type Markup = ReturnType<typeof html>;
+
+/** A speech bubble with a tick. */
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%231d5cc0' d='M2 1h12a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2H8l-4 4v-4H2a2 2 0 0 1-2-2V3a2 2 0 0 1 2-2z'/%3E%3Cpath fill='none' stroke='%23fff' stroke-width='1.6' d='M4.5 6.5 7 9l4.5-5'/%3E%3C/svg%3E";
+
+/** Content security policy of the pages: their own styles and scripts from files of this origin, and nothing inline. */
+export const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Properties of {@link Document}. */
+interface DocumentProps {
+  title: string;
+  children: Child;
+  /** Precedes the content: the way to the other pages. */
+  header?: Markup;
+  /** Lays out header, side navigation and content as an application. */
+  shell?: boolean;
+  /** Reloads the page automatically, without a script. */
+  refreshSeconds?: number | undefined;
+  /** Path to load then. Default: the same address. */
+  refreshTo?: string | undefined;
+  script?: AssetName | undefined;
+}
+
+/** A whole page. */
+export function Document({
+  title,
+  children,
+  header,
+  shell = false,
+  refreshSeconds,
+  refreshTo,
+  script,
+}: DocumentProps): Markup {
+  const refresh = refreshSeconds !== undefined && (
+    <meta
+      http-equiv="refresh"
+      content={refreshTo === undefined ? `${refreshSeconds}` : `${refreshSeconds}; url=${refreshTo}`}
+    />
+  );
+  return html`<!doctype html>${(
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          {/* A script does better: it loads what has changed and keeps the rest. */}
+          {script === undefined ? refresh : refresh && <noscript>{refresh}</noscript>}
+          <title>{title}</title>
+          <link rel="icon" href={ICON} />
+          <link rel="stylesheet" href={assetPath("console.css")} />
+          {script && <script type="module" src={assetPath(script)}></script>}
+        </head>
+        <body class={shell ? "shell" : undefined}>
+          {header}
+          <main id="content" tabindex={-1}>
+            {children}
+          </main>
+        </body>
+      </html>
+    )}`;
+}
+
+/** Page that a browser gets in place of a problem document. */
+export function ProblemPage({ title, detail, fix, code, status }: Problem): Markup {
+  return (
+    <Document title={title}>
+      <h1>{title}</h1>
+      <p>{detail}</p>
+      <aside>
+        <p>
+          <strong>Fix:</strong> {fix}
+        </p>
+      </aside>
+      <p class="soft">
+        {status} <code>{code}</code>
+      </p>
+      <p>
+        <a class="button" href={ROUTES.admin.path}>
+          Go to the overview
+        </a>
+      </p>
+    </Document>
+  );
+}

@@ -1,0 +1,52 @@
+import { raw } from "hono/html";
+import type { Markup } from "./document.tsx";
+
+/** Properties of {@link SelectField}. */
+interface SelectFieldProps {
+  name: string;
+  label: string;
+  options: readonly (readonly [value: string, text: string])[];
+  /** Value that is chosen at first. */
+  selected: string | undefined;
+}
+
+/** A labelled choice of one value. */
+export function SelectField({ name, label, options, selected }: SelectFieldProps): Markup {
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        {options.map(([value, text]) => (
+          <option value={value} selected={value === selected}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Properties of {@link TextArea}: attributes of the element, and its text. */
+interface TextAreaProps extends Record<string, string | number | boolean | undefined> {
+  text: string;
+  name: string;
+  rows: number;
+}
+
+/**
+ * A text area with all of its text. HTML drops a line feed right after the tag, so one is added:
+ * https://html.spec.whatwg.org/multipage/syntax.html#element-restrictions
+ */
+export function TextArea({ text, ...attributes }: TextAreaProps): Markup {
+  return (
+    <textarea {...attributes}>
+      {raw("\n")}
+      {text}
+    </textarea>
+  );
+}
+
+/** Properties that mark a field whose value is wrong; none if it is right. `id` is that of the text that says why. */
+export function invalid(isWrong: boolean, id: string) {
+  return isWrong ? ({ "aria-invalid": "true", "aria-describedby": id } as const) : {};
+}

@@ -1,0 +1,75 @@
+import type { ColdStart } from "../../contract/cold-starts.ts";
+import type { SandboxStatus } from "../../contract/control.ts";
+import { Age } from "./time.tsx";
+import type { Markup } from "./document.tsx";
+import { Table } from "./table.tsx";
+
+/** Progress of the start under way, compared with earlier ones; nothing if there is none. `now` is in milliseconds. */
+export function StartProgress({ status, now }: { status: SandboxStatus; now: number }): Markup | null {
+  const { start, coldStarts = [] } = status;
+  if (start === undefined) return null;
+  if (start.phase === "crashed") return <p>The gateway crashed and restarts automatically.</p>;
+  const elapsed = Math.max(0, now - Date.parse(start.at));
+  const what = start.phase === "restoring" ? ", its state is being restored" : "";
+  return (
+    <>
+      <p>
+        Starting for {seconds(elapsed)}
+        {what}; {againstUsual(elapsed, usualMs(coldStarts))}
+      </p>
+      {bar(elapsed, usualMs(coldStarts))}
+    </>
+  );
+}
+
+/** The last starts, folded; nothing if there was none. */
+export function Starts({
+  starts = [],
+  now,
+}: {
+  starts: readonly ColdStart[] | undefined;
+  now: number;
+}): Markup | null {
+  if (starts.length === 0) return null;
+  return (
+    <details>
+      <summary>Last starts: {starts.length}</summary>
+      <Table
+        label="Last starts"
+        columns={["Began", { number: "Took" }, "Ended"]}
+        rows={starts.map(({ at, ms, ended }) => (
+          <tr>
+            <th scope="row">
+              <Age at={Date.parse(at)} now={now} />
+            </th>
+            <td class="number">{ms} ms</td>
+            <td>{ended === "ready" ? "ready" : <code>{ended}</code>}</td>
+          </tr>
+        ))}
+      />
+    </details>
+  );
+}
+
+/** The median of those that ended with a gateway that answers. */
+function usualMs(starts: readonly ColdStart[]): number | undefined {
+  const taken = starts.flatMap(({ ms, ended }) => (ended === "ready" ? [ms] : [])).toSorted((a, b) => a - b);
+  const [low, high] = [taken[(taken.length - 1) >> 1], taken[taken.length >> 1]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}
+
+function againstUsual(elapsed: number, usual: number | undefined): string {
+  if (usual === undefined) return "no earlier start was measured.";
+  const late = elapsed > usual ? " This one takes longer than usual." : "";
+  return `usually ready after ${seconds(usual)}.${late}`;
+}
+
+/** Without a value once there is nothing to measure it against: it moves and claims nothing. */
+function bar(elapsed: number, usual: number | undefined): Markup {
+  if (usual === undefined || elapsed > usual) return <progress aria-label="Start"></progress>;
+  return <progress aria-label="Start" max={Math.round(usual)} value={Math.round(elapsed)}></progress>;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1_000).toFixed(1)} s`;
+}
