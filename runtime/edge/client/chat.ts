@@ -136,8 +136,8 @@ function ended(why: Ended): void {
 /** Shows the code of a request, and links to its approval. */
 function showCode(code: string): void {
   element("code", HTMLElement).textContent = code;
-  const link = pairing.querySelector("a");
-  if (link !== null) link.hash = `request-${code}`;
+  const link = element("approval", HTMLAnchorElement);
+  link.setAttribute("href", `${link.pathname}#request-${code}`);
 }
 
 function receive(message: Exclude<ToPage, { type: "challenge" }>): void {

@@ -35,6 +35,9 @@ export class Conversations {
     this.#options = options;
     element("new", HTMLButtonElement).addEventListener("click", () => this.#choose(crypto.randomUUID()));
     menu.addEventListener("click", () => this.#unfold(sidebar.classList.contains("folded")));
+    addEventListener("pointerdown", ({ target }) => {
+      if (target instanceof Node && !sidebar.contains(target) && !menu.contains(target)) this.#unfold(false);
+    });
     sidebar.addEventListener("keydown", ({ key }) => key === "Escape" && this.#unfold(false));
     search.addEventListener("input", () => this.#search());
     dialog.addEventListener("close", () => this.#rename());

@@ -104,8 +104,11 @@ function Pairing(): Markup {
       <h2 id="pairing-title">Pair this browser</h2>
       <strong id="code"></strong>
       <p>
-        The operator approves it on <a href={ROUTES.devicesPage.path}>the Access page</a>, or runs this
-        command within 5 minutes:
+        The operator approves it on{" "}
+        <a id="approval" href={ROUTES.devicesPage.path}>
+          the Access page
+        </a>
+        , or runs this command within 5 minutes:
       </p>
       <p class="command">
         <code id="command"></code>

@@ -1,7 +1,6 @@
 import { parseMarkdown } from "../markdown/parse.ts";
-import type { Admission, Sender } from "../../contract/message.ts";
-import type { ChatTurn, ToPage } from "../../contract/chat.ts";
-import type { GrantedRole } from "../../contract/config/rights.ts";
+import type { Admission } from "../../contract/message.ts";
+import type { ToPage } from "../../contract/chat.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions } from "../actions.ts";
@@ -11,17 +10,15 @@ import { ChatQueues } from "../inbox/chat-queues.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";
 import { RetryableError } from "../failure.ts";
 import { randomBytes } from "../../process/random.ts";
-import { PRESS_WORDS, UNHEARD_TEXTS } from "../inbox/notices.ts";
-import { LIMITS } from "../inbox/replies.ts";
+import { PRESS_WORDS } from "../inbox/notices.ts";
 import type { AdmissionQuestions } from "../pairing/question.ts";
-import { type IncomingFile, readWebMessage, shownText } from "./files.ts";
+import { answerWebMessage, asMarkdown, failureMessage, type From, type Said } from "./answer.ts";
+import { shownText } from "./files.ts";
 import type { ChatHistory } from "./history.ts";
 import { WEB, type WebOutbox, webSession } from "./outbox.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** Interval between updates of a growing answer, in milliseconds. */
-const TEXT_EVERY_MS = 80;
 const STOPPED = { outcome: "ignored", note: "stopped" } as const;
 /** Number of finished commands that are remembered, so that a resent one does not run again. */
 const MOST_SETTLED = 1_000;
@@ -44,23 +41,6 @@ interface WebChatOptions {
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
-}
-
-/** A message's id, its author and its conversation. */
-interface From {
-  id: string;
-  sender: Sender;
-  /** The role granted when the device was approved. */
-  grants: GrantedRole;
-  /** Empty for the first one. */
-  conversation: string;
-}
-
-interface Said extends From {
-  text: string;
-  files: readonly IncomingFile[];
-  /** Id of the last message, which this one replaces. */
-  instead?: string | undefined;
 }
 
 /** A message that is not answered yet, and its answer so far. */
@@ -262,43 +242,20 @@ export class WebChat {
 
   async #answer(said: Said, signal: AbortSignal): Promise<void> {
     const { id, sender } = said;
-    const { agent, reading, clock, log } = this.#options;
-    const started = clock();
-    const session = sessionOf(said);
-    this.#tell(said, { type: "typing", id });
-    const growing = throttle(TEXT_EVERY_MS, (soFar) => {
-      if (!signal.aborted) this.#tell(said, { type: "text", id, soFar, blocks: parseMarkdown(soFar) });
-    });
-    const onText = (soFar: string): void => {
-      const open = this.#open.get(session)?.get(id);
-      if (open !== undefined) open.soFar = soFar;
-      growing.add(soFar);
-    };
-    try {
-      const { read, unheard } = await readWebMessage(said, { ...reading(), signal });
-      if (unheard !== undefined)
-        return this.#settle(said, { type: "answer", id, ...asMarkdown(UNHEARD_TEXTS[unheard]) });
-      const words = said.text.length;
-      const message = { delivery: id, sender, admission: this.#admission(said), ...read, words };
-      const asked = agent().answer(
-        { session, platform: WEB, target: { chat: sender.id }, direct: true, messages: [message] },
-        { signal, onText },
-      );
+    const message = await answerWebMessage(said, {
+      ...this.#options,
+      session: sessionOf(said),
+      admission: this.#admission(said),
+      signal,
+      tell: (growing) => this.#tell(said, growing),
+      onText: (soFar) => {
+        const open = this.#open.get(sessionOf(said))?.get(id);
+        if (open !== undefined) open.soFar = soFar;
+      },
       // The question is in the transcript by now.
-      this.#tellConversations(sender.id);
-      const { text, failure } = await asked;
-      growing.end();
-      if (signal.aborted) return;
-      if (failure !== undefined) {
-        // The failure is not stored, so the same message may be sent again.
-        const again = !LIMITS.has(failure.code);
-        return this.#tell(said, { type: "error", id, code: failure.code, text, again });
-      }
-      this.#tell(said, { type: "answer", id, ...asMarkdown(text) });
-      log.info("event answered", { id, platform: WEB, kind: "message", ms: clock() - started });
-    } finally {
-      growing.end();
-    }
+      onAsked: () => this.#tellConversations(sender.id),
+    });
+    if (message !== undefined) this.#tell(said, message);
   }
 
   /**
@@ -340,18 +297,12 @@ export class WebChat {
   }
 
   #fail(said: Said, error: unknown): void {
+    const { log } = this.#options;
     const { id } = said;
-    const known = error instanceof StewardError ? error : undefined;
-    if (known === undefined) this.#options.log.error("a chat message failed", { id, error: String(error) });
-    else this.#options.log.warn("a chat message failed", { id, code: known.code, detail: known.message });
-    const { code, detail, fix } = known?.reason ?? {
-      code: "internal",
-      detail: "Something went wrong.",
-      fix: "Read the gateway's log.",
-    };
-    const again = known === undefined || known instanceof RetryableError;
-    const text = again ? detail : `${detail} ${fix}`;
-    this.#tell(said, { type: "error", id, code, text, again });
+    if (error instanceof StewardError)
+      log.warn("a chat message failed", { id, code: error.code, detail: error.message });
+    else log.error("a chat message failed", { id, error: String(error) });
+    this.#tell(said, failureMessage(id, error));
   }
 
   #tell(to: Pick<From, "sender" | "conversation">, message: ToPage): void {
@@ -368,30 +319,6 @@ function sessionOf({ sender, conversation }: Pick<From, "sender" | "conversation
   return webSession(sender.id, conversation);
 }
 
-function asMarkdown(text: string): Pick<ChatTurn, "text" | "blocks"> {
-  return { text, blocks: parseMarkdown(text) };
-}
-
 function keyOf(said: Said): string {
   return `${sessionOf(said)} ${said.id}`;
-}
-
-/** Returns a function that sends the newest text, at most once per `everyMs`. */
-function throttle(everyMs: number, send: (text: string) => void) {
-  let newest: string | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    timer = undefined;
-    if (newest === undefined) return;
-    send(newest);
-    newest = undefined;
-    timer = setTimeout(flush, everyMs);
-  };
-  return {
-    add: (text: string): void => {
-      newest = text;
-      if (timer === undefined) flush();
-    },
-    end: (): void => clearTimeout(timer),
-  };
 }
