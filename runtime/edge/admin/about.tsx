@@ -6,7 +6,7 @@ import { adminPage } from "../ui/console.tsx";
 import { Age } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
 import type { ActivityEntry } from "../ports.ts";
-import { Table, Facts } from "../ui/table.tsx";
+import { PlainTable, Facts } from "../ui/table.tsx";
 import type { AdminOptions } from "./options.ts";
 
 /** As many as are kept. */
@@ -23,7 +23,7 @@ export function showRollouts({ activity, clock }: AdminOptions): Handler<AccessV
 function rolloutsPart(entries: readonly ActivityEntry[], now: number): Markup {
   if (entries.length === 0) return <p class="soft">No rollout is recorded yet.</p>;
   return (
-    <Table
+    <PlainTable
       label="Rollouts"
       caption="Versions that have run here, newest first. A version that was taken back is there twice."
       columns={["Since", "Version", "Bundle", "State"]}

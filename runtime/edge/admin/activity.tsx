@@ -7,7 +7,7 @@ import { Age } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { listingQuery, PageLinks, pageOf, SearchForm } from "../ui/listing.tsx";
 import type { ActivityEntry } from "../ports.ts";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 import type { AdminOptions } from "./options.ts";
 
 /** Equals the number of entries stored. */
@@ -55,7 +55,7 @@ export function showActivity({ activity, clock }: AdminOptions): Handler<AccessV
       ) : (
         <>
           <SearchForm path={path} query={query} />
-          <Table
+          <PlainTable
             label="Activity"
             caption={<>Changes by operators, newest first: {listing.count}</>}
             columns={["When", "Who", "What", "Details"]}

@@ -4,7 +4,7 @@ import { backupLabel } from "../../shared/backup-texts.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { Age } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 
 /** Content of the page before a restore. */
 export interface BackupRestoreView {
@@ -70,7 +70,7 @@ function comparison({ backup, newest, present, now }: BackupRestoreView): Markup
     ? { sessions: present.conversations, messages: present.messages }
     : {};
   return (
-    <Table
+    <PlainTable
       label="What is replaced"
       caption={
         <>

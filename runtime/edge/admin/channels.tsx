@@ -17,7 +17,7 @@ import { adminPage } from "../ui/console.tsx";
 import { Age } from "../ui/time.tsx";
 import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { Table, Facts } from "../ui/table.tsx";
+import { PlainTable, Facts } from "../ui/table.tsx";
 import type { AdminOptions } from "./options.ts";
 
 /** Colour and label of each state. */
@@ -121,7 +121,7 @@ function findingsPart(findings: readonly ContractFinding[], now: number): Markup
         <code>steward contract --json</code> shows the structure of a sample of each, without text, for a bug
         report.
       </p>
-      <Table
+      <PlainTable
         label="Not understood"
         columns={["From", "What", { number: "Count" }, "Last"]}
         rows={findings.map(({ area, what, count, lastAt }) => (
@@ -149,7 +149,7 @@ function operationsPart(broker: BrokerCounts | undefined): Markup | string {
       <p class="soft">
         Since the start. Requests without an operation or without a valid pass: {unnamed(broker)} refused.
       </p>
-      <Table
+      <PlainTable
         label="Requests by operation"
         columns={["Operation", { number: "Answered" }, { number: "Failed" }, { number: "Refused" }]}
         rows={rows.map(([name, { answered, failed, refused }]) => (

@@ -25,7 +25,7 @@ import {
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { Table, Facts } from "../ui/table.tsx";
+import { PlainTable, Facts } from "../ui/table.tsx";
 
 /** The lists come within 10 s, whole or not. */
 const LISTS_MS = 11_000;
@@ -219,7 +219,7 @@ export function approvedPart({ devices, people, problem }: AccessList, now: numb
 
 function peopleTable(people: readonly Person[]): Markup {
   return (
-    <Table
+    <PlainTable
       label="People"
       columns={["Platform", "User id", "Rights", "Action"]}
       rows={people.map(({ platform, sender, role }) => (

@@ -20,7 +20,7 @@ import {
 } from "../ports.ts";
 import { flashSchema, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 
 /** A state as people read it. */
 const STATES: Record<EntryState, string> = {
@@ -126,7 +126,7 @@ function filterForm({ state, platform, q, range }: Filter): Markup {
 
 function entriesTable(entries: readonly LedgerEntry[], now: number): Markup {
   return (
-    <Table
+    <PlainTable
       label="Events"
       columns={["Received", "State", "Event", "Conversation", { number: "Attempts" }, "Note", "Action"]}
       rows={entries.map((entry) => entryRow(entry, now))}

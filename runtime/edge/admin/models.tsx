@@ -15,7 +15,7 @@ import type { Markup } from "../ui/document.tsx";
 import { askOrRecall } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import type { AdminOptions } from "./options.ts";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 
 const LIMIT_MS = 12_000;
 const MODEL = /^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/;
@@ -106,7 +106,7 @@ function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[
         The first one is asked; each of the others while those before it fail.{" "}
         <a href={ROUTES.configEdit.path}>Change them in the config</a>.
       </p>
-      <Table
+      <PlainTable
         label="Models"
         columns={["Order", "Model", "State", { number: "Dollars a million tokens" }, "Action"]}
         rows={rows.map((row, index) => modelRow(row, index, states))}

@@ -25,7 +25,7 @@ import {
 } from "./schedule-form.tsx";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
 
@@ -126,7 +126,7 @@ async function page(
 function rowsTable(rows: readonly Row[]): Markup {
   if (rows.length === 0) return <p class="soft">Nothing is scheduled.</p>;
   return (
-    <Table
+    <PlainTable
       label="Schedules"
       columns={["Id", "When", "Next", "Chat", "Message", "Last run", "Action"]}
       rows={rows.map(scheduleRow)}
@@ -141,7 +141,7 @@ function runsTable(runs: readonly Run[]): Markup {
   return (
     <>
       <h2>History</h2>
-      <Table
+      <PlainTable
         label="Runs"
         caption="Runs of the last seven days, newest first"
         columns={["Due", "Schedule", "State", "Outcome"]}

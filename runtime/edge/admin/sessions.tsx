@@ -13,7 +13,7 @@ import { type ListingQuery, listingQuery, PageLinks, pageOf, SearchForm } from "
 import { readQuery } from "../form.ts";
 import { askOrRecall } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 
 /** `GET /_admin/sessions?q=&range=&page=`: the conversations that are kept; wakes nothing. */
 export function showSessions({ sandbox, answers, clock }: AdminOptions): Handler<AccessVariables> {
@@ -61,7 +61,7 @@ function listPart(list: readonly SessionRow[], query: ListingQuery, now: number)
   return (
     <>
       <SearchForm path={path} query={query} />
-      <Table
+      <PlainTable
         label="Conversations"
         caption={<>Conversations: {listing.count}. Message contents are not shown.</>}
         columns={["Chat", { number: "Messages" }, "Last activity"]}

@@ -10,7 +10,7 @@ import { CHAT_PARAMETER, readFields } from "../form.ts";
 import { adminPage } from "../ui/console.tsx";
 import { Age } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 import { sendProblem } from "../problems.ts";
 import type { Tenant } from "../tenants/ports.ts";
 import type { AdminOptions } from "./options.ts";
@@ -94,7 +94,7 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
           {shown.length === 0 ? (
             <p class="soft">No chat has written yet. A chat appears here when it is let in.</p>
           ) : (
-            <Table
+            <PlainTable
               label="Chats"
               columns={[
                 "Chat",

@@ -9,7 +9,7 @@ import { BarChart, CellBar } from "../ui/chart.tsx";
 import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { askOrRecall } from "./answers.ts";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 import type { AdminOptions } from "./options.ts";
 
 /** Tokens that a price is for. */
@@ -100,7 +100,7 @@ function modelTable(rows: readonly [model: string, total: Total][]): Markup {
   const requests = most((total) => total.requests);
   const cost = most((total) => total.cost ?? 0);
   return (
-    <Table
+    <PlainTable
       label="Usage by model"
       caption="Requests, tokens and estimated cost by model"
       columns={[

@@ -18,7 +18,7 @@ import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { Table } from "../ui/table.tsx";
+import { PlainTable } from "../ui/table.tsx";
 
 const FILE_TITLE = "A file of the workspace";
 /** A path that the command line can take. What a new file may be called is {@link fileNameProblem}'s to say. */
@@ -138,7 +138,7 @@ function filesPart(
   const missing = isFirst ? Object.keys(KNOWN).filter((name) => !files.some((one) => one.name === name)) : [];
   return (
     <>
-      <Table
+      <PlainTable
         label="Files"
         caption={
           <>
@@ -176,7 +176,7 @@ function chatsPart({ chats = [] }: List): Markup | "" {
   return (
     <>
       <h2>Files of chats</h2>
-      <Table
+      <PlainTable
         label="Files of chats"
         caption="A chat that may not write the shared files has its own."
         columns={["Chat", { number: "Files and folders" }, { number: "Bytes" }]}

@@ -1,5 +1,5 @@
 import type { Markup } from "./document.tsx";
-import { Table } from "./table.tsx";
+import { PlainTable } from "./table.tsx";
 
 /** One kind of figure in a chart. */
 interface Series {
@@ -123,7 +123,7 @@ function bar(chart: Chart, at: { label: string; index: number; top: number }): M
 function figures({ title, labelled, labels, series, format }: Chart): Markup {
   const rows = labels.map((label, index) => ({ label, index })).toReversed();
   return (
-    <Table
+    <PlainTable
       label={`${title} as a table`}
       caption={title}
       columns={[labelled, ...series.map(({ name }) => ({ number: name }))]}

@@ -36,16 +36,12 @@ export function Starts({
       <summary>Last starts: {starts.length}</summary>
       <Table
         label="Last starts"
-        columns={["Began", { number: "Took" }, "Ended"]}
-        rows={starts.map(({ at, ms, ended }) => (
-          <tr>
-            <th scope="row">
-              <Age at={Date.parse(at)} now={now} />
-            </th>
-            <td class="number">{ms} ms</td>
-            <td>{ended === "ready" ? "ready" : <code>{ended}</code>}</td>
-          </tr>
-        ))}
+        rows={starts}
+        columns={[
+          { head: "Began", kind: "name", cell: ({ at }) => <Age at={Date.parse(at)} now={now} /> },
+          { head: "Took", kind: "number", cell: ({ ms }) => `${ms} ms` },
+          { head: "Ended", cell: ({ ended }) => (ended === "ready" ? "ready" : <code>{ended}</code>) },
+        ]}
       />
     </details>
   );
