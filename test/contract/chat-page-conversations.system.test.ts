@@ -51,6 +51,7 @@ test.skipIf(browserIsMissing)(
     await write(page, "and then?");
     await shows(page, "count", "one two three", "never mind", "and then?");
     await expect.poll(() => page.locator("article.own.waiting").count(), SOON).toBe(2);
+    expect(await barriers(page)).toEqual([]);
     await shoot(page, "chat-queue");
     // A reload changes none of it.
     await page.reload();

@@ -162,7 +162,9 @@ export async function chatsIn(home: string): Promise<ChatsReport> {
     const rows = database?.prepare(conversations.join(" UNION ")).all() ?? [];
     for (const name of [...rows.map((row) => String(row["name"])), ...folders]) {
       const [, platform, chat] = PLATFORM_CHAT.exec(name) ?? [];
-      if (platform !== undefined && chat !== undefined) add(platform, chat);
+      // A browser's conversations belong to one tenant.
+      if (platform !== undefined && chat !== undefined)
+        add(platform, platform === "web" ? (chat.split(":", 1)[0] ?? "") : chat);
     }
     if (database === undefined || !hasTable(database, "schedules")) return {};
     const destinations = `SELECT spec ->> '$.to.platform' AS platform, spec ->> '$.to.chat' AS chat, next_at
