@@ -188,6 +188,57 @@ test.skipIf(browserIsMissing)(
   },
 );
 
+test.skipIf(browserIsMissing)("can be installed as an app: manifest and icons load", async () => {
+  const { page, host, refused } = await paired();
+  const session = await page.context().newCDPSession(page);
+  const { manifest, errors } = await session.send("Page.getAppManifest");
+  expect(errors).toEqual([]);
+  expect(manifest).toMatchObject({ startUrl: `${host.url}/chat`, display: "kStandalone" });
+  // The test's browser is a private one; nothing else is in the way.
+  const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+  expect(installabilityErrors.map(({ errorId }) => errorId)).toEqual(["in-incognito"]);
+  expect(refused).toEqual([]);
+});
+
+test.skipIf(browserIsMissing)(
+  "a page works with a gateway of an earlier version, in one conversation",
+  async () => {
+    const host = await startHost({ build: "bundle" });
+    onTestFinished(() => host.stop());
+    const page = await openBrowser();
+    const sent: { type: string; id: string; text?: string }[] = [];
+    await page.routeWebSocket(/\/chat\/socket$/, (socket) => {
+      const send = (message: object): void => socket.send(JSON.stringify(message));
+      send({ type: "challenge", nonce: "n" });
+      socket.onMessage((data) => {
+        const message = JSON.parse(String(data)) as (typeof sent)[number];
+        sent.push(message);
+        if (message.type === "hello")
+          send({ type: "welcome", history: [], items: [], running: [], ticket: "t" });
+        if (message.type !== "say") return;
+        send({ type: "accepted", id: message.id, text: message.text });
+        send({ type: "typing", id: message.id });
+        if (message.text === "hello") send({ type: "answer", id: message.id, text: "Hi" });
+      });
+    });
+    await page.goto(`${host.url}/chat`);
+    await isState(page, "Connected");
+    await write(page, "hello");
+    await shows(page, "hello", "Hi");
+    expect(await page.locator("#sidebar, #menu, .actions").locator("visible=true").count()).toBe(0);
+    await write(page, "count");
+    await page.getByRole("button", { name: "Stop" }).click(SOON);
+    await expect
+      .poll(() => sent.map(({ type, text }) => [type, text]))
+      .toEqual([
+        ["hello", undefined],
+        ["say", "hello"],
+        ["say", "count"],
+        ["say", "/stop"],
+      ]);
+  },
+);
+
 test.skipIf(browserIsMissing)(
   "works from 390 to 1920 pixels, in both schemes, without barriers",
   async () => {
