@@ -10,8 +10,16 @@ const TABLE = [
   },
   {
     from: "runtime/edge",
+    except: "runtime/edge/client/",
     may: ["runtime/operations", "runtime/contract", "runtime/shared"],
     packages: ["diff", "hono", "jose", "lucide", "uplot", "zod"],
+    node: false,
+  },
+  // The scripts of pages, which browsers run.
+  {
+    from: "runtime/edge/client",
+    may: ["runtime/contract", "runtime/shared"],
+    packages: ["highlight.js", "lucide"],
     node: false,
   },
   // Small Node helpers that the container's processes share.

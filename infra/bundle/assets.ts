@@ -4,7 +4,7 @@ import { constants, gzip } from "node:zlib";
 import { build, type BuildOptions } from "esbuild";
 import { ROOT } from "../shell/package.ts";
 
-/** Source files of the pages' styles and scripts, by the name that {@link Assets.names} gives them. */
+/** Source files of the pages' styles, scripts and icons, by the name that {@link Assets.names} gives them. */
 const ENTRIES = {
   "console.css": "runtime/edge/ui/console.css",
   "chat.css": "runtime/edge/ui/chat.css",
@@ -12,6 +12,8 @@ const ENTRIES = {
   "usage.js": "runtime/edge/client/usage.ts",
   "logs.js": "runtime/edge/client/logs.ts",
   "chat.js": "runtime/edge/client/chat.ts",
+  "icon.svg": "runtime/edge/ui/icon.svg",
+  "icon.png": "runtime/edge/ui/icon.png",
 };
 
 /** Styles and scripts of the pages. */
@@ -48,6 +50,7 @@ export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Ass
     minify: true,
     format: "esm",
     target: ["es2022", "chrome123", "firefox120", "safari17.5"],
+    loader: { ".svg": "copy", ".png": "copy" },
     legalComments: "none",
     logLevel: "silent",
   } satisfies BuildOptions);

@@ -38,6 +38,7 @@ export const ROUTES = {
   asset: { method: "GET", path: "/assets/:file", access: "public" },
   /** The page contains no data: the socket decides what it may see. */
   chat: { method: "GET", path: "/chat", access: "public" },
+  chatManifest: { method: "GET", path: "/chat/manifest", access: "public" },
   /** A WebSocket, see chat.ts: the device authenticates on it. */
   chatSocket: { method: "GET", path: "/chat/socket", access: "device" },
   /** A file that the assistant sent, for pages of the receiving device: see chat.ts. */

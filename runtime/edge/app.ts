@@ -25,7 +25,7 @@ import { telegramUpdates } from "./admission/telegram.ts";
 import { webhook } from "./admission/webhook.ts";
 import { streamChanges } from "./changes.ts";
 import { asset, type ReadAsset } from "./assets.ts";
-import { chat, chatFile, chatSocket } from "./chat.tsx";
+import { chat, chatApp, chatFile, chatSocket } from "./chat.ts";
 import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.tsx";
@@ -132,6 +132,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.ready.path, readiness(options));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 
+  app.get(ROUTES.chatManifest.path, chatApp());
   app.get(ROUTES.chat.path, chat(tenants === undefined ? sandbox : undefined));
   app.get(ROUTES.chatSocket.path, chatSocket());
   app.get(

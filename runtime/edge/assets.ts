@@ -17,10 +17,12 @@ export function assetPath(name: AssetName): string {
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   js: "text/javascript; charset=utf-8",
+  png: "image/png",
+  svg: "image/svg+xml",
 };
 /** A name that contains the hash of the content, as esbuild makes it. */
 const HASHED = /-[A-Z0-9]{8}\.\w+$/;
-const FILE = /^[\w-]+\.(?<extension>css|js)$/;
+const FILE = /^[\w-]+\.(?<extension>css|js|png|svg)$/;
 
 /**
  * `GET /assets/<file>`: a style or script of the pages, as it was compressed when it was built. It holds no data, so

@@ -87,11 +87,10 @@ function deviceIn(text: string): string | undefined {
 
 /** Updates a page's state from a message of its gateway. */
 function follow(one: Page, message: Partial<ToPage>): void {
-  if (message.type === "welcome") {
-    one.welcome = true;
+  if (message.type === "welcome") one.welcome = true;
+  if (message.type === "welcome" || message.type === "opened")
     one.running = new Set(Array.isArray(message.running) ? message.running : []);
-  }
   if (message.type === "accepted" && message.id !== undefined) one.running.add(message.id);
-  if ((message.type === "answer" || message.type === "error") && message.id !== undefined)
+  if ((message.type === "answer" || message.type === "error" || message.type === "removed") && message.id)
     one.running.delete(message.id);
 }

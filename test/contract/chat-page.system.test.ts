@@ -29,7 +29,8 @@ test.skipIf(browserIsMissing)(
     await expect
       .poll(() => page.locator("#command").textContent(), SOON)
       .toMatch(/^steward devices approve [\w-]{12}$/);
-    expect(await page.locator("#pairing a").getAttribute("href")).toBe("/_admin/devices");
+    const code = (await page.locator("#code").textContent()) ?? "";
+    expect(await page.locator("#pairing a").getAttribute("href")).toBe(`/_admin/devices#request-${code}`);
     await shoot(page, "chat-pairing-light");
     const shown = (await page.locator("#command").textContent()) ?? "";
     const result = await steward({ STEWARD_HOME: host.home }, ...shown.split(" ").slice(1));

@@ -15,7 +15,7 @@ type Schema = Record<string, object>;
 
 /** Tables, and triggers for them, of the parts that create theirs when they first need them: a new database has none. */
 const LATER =
-  /^(sqlite_|chat_items|spending|usage_sources|retention|first_words|ledger_(activity|activity_diffs|answers|signatures)$|(telegram|discord)_intake)/;
+  /^(sqlite_|chat_items|chat_marks|spending|usage_sources|retention|first_words|ledger_(activity|activity_diffs|answers|signatures)$|(telegram|discord)_intake)/;
 
 let dir: string;
 

@@ -192,6 +192,7 @@ function publicAnswers(isReady: boolean): Record<string, string> {
     live: "200",
     ready: isReady ? "200" : "503",
     chat: "200",
+    chatManifest: "200",
     // There is no such file.
     asset: "404",
     signInPage: "200",

@@ -62,7 +62,10 @@ function formerOf(database: DatabaseSync, { platform, chat }: TenantChat) {
  */
 export function conditionsOf({ platform, chat }: TenantChat, of: string): Record<string, string> {
   const [ours, own, where] = [text(`${platform}:${chat}`), text(chat), text(platform)];
-  const conversation = `conversation = ${ours}`;
+  // A browser's further conversations have its first one's name, a colon and an id.
+  const others =
+    platform === "web" ? ` OR conversation > ${ours} || ':' AND conversation < ${ours} || ';'` : "";
+  const conversation = `(conversation = ${ours}${others})`;
   const schedules = `spec ->> '$.to.platform' = ${where} AND spec ->> '$.to.chat' = ${own}`;
   const ownSchedules = `(SELECT id FROM ${of}.schedules WHERE ${schedules})`;
   return {
@@ -70,6 +73,7 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
     sessions: conversation,
     session_context: conversation,
     chat_items: conversation,
+    chat_marks: conversation,
     steps: conversation,
     tool_calls: `step IN (SELECT seq FROM ${of}.steps WHERE ${conversation})`,
     schedules,
@@ -83,7 +87,7 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
     // A button does not name its chat, but only one person may press it: keep those of people who write here alone.
     chat_actions: `platform = ${where} AND action ->> '$.does' IN ('say', 'file')
       AND by IN (SELECT sender FROM ${of}.messages WHERE ${conversation})
-      AND by NOT IN (SELECT sender FROM ${of}.messages WHERE sender IS NOT NULL AND conversation <> ${ours})`,
+      AND by NOT IN (SELECT sender FROM ${of}.messages WHERE sender IS NOT NULL AND NOT ${conversation})`,
     spending: `who = ${text(`chat ${platform} ${chat}`)}`,
     retention: "1",
   };
@@ -158,7 +162,9 @@ export async function chatsIn(home: string): Promise<ChatsReport> {
     const rows = database?.prepare(conversations.join(" UNION ")).all() ?? [];
     for (const name of [...rows.map((row) => String(row["name"])), ...folders]) {
       const [, platform, chat] = PLATFORM_CHAT.exec(name) ?? [];
-      if (platform !== undefined && chat !== undefined) add(platform, chat);
+      // A browser's conversations belong to one tenant.
+      if (platform !== undefined && chat !== undefined)
+        add(platform, platform === "web" ? (chat.split(":", 1)[0] ?? "") : chat);
     }
     if (database === undefined || !hasTable(database, "schedules")) return {};
     const destinations = `SELECT spec ->> '$.to.platform' AS platform, spec ->> '$.to.chat' AS chat, next_at

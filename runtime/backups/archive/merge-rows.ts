@@ -27,18 +27,20 @@ interface Position {
  */
 export function mergeRows(database: DatabaseSync, chat: TenantChat, origin: Origin | undefined): void {
   const rows = new ChatRows(database, chat);
-  rows.mergeConversation(origin);
+  rows.mergeConversations(origin);
   rows.mergeSchedules(origin);
   rows.copy("deliveries", "platform, id", "excluded.answered >= answered AND excluded.at >= at");
   rows.copy("chat_moves", "platform, former");
   rows.copy("chat_actions", "press", "used IS NULL");
   rows.copy("chat_items", "id");
+  rows.copy("chat_marks", "conversation, delivery");
   rows.copy("spending", "day, who", "excluded.tokens > tokens");
 }
 
 class ChatRows {
   readonly #database: DatabaseSync;
-  readonly #conversation: string;
+  /** Session that is merged at present. A browser has several. */
+  #conversation: string;
   readonly #conditions: Record<Schema, Record<string, string>>;
 
   constructor(database: DatabaseSync, chat: TenantChat) {
@@ -62,8 +64,21 @@ class ChatRows {
     );
   }
 
-  mergeConversation(origin: Origin | undefined): void {
+  mergeConversations(origin: Origin | undefined): void {
     if (!this.#has("messages")) return;
+    const { main, theirs } = this.#conditions;
+    const others = this.#all(
+      `SELECT conversation FROM main.sessions WHERE ${main["sessions"]} AND conversation <> ?1
+       UNION SELECT conversation FROM theirs.sessions WHERE ${theirs["sessions"]} AND conversation <> ?1`,
+      this.#conversation,
+    );
+    for (const name of [this.#conversation, ...others.map((row) => String(row["conversation"]))]) {
+      this.#conversation = name;
+      this.#mergeConversation(origin);
+    }
+  }
+
+  #mergeConversation(origin: Origin | undefined): void {
     const [ours, theirs] = [this.#transcript("main"), this.#transcript("theirs")];
     const merged = mergeTranscripts(ours, theirs, origin);
     this.#delete(merged.deleted);

@@ -274,7 +274,8 @@ function senderCard({ platform, code, sender, name, askedAt }: SenderRequest, no
 
 function requestCard({ requestId, name, address, askedAt }: DeviceRequest, now: number): Markup {
   return (
-    <li>
+    // The page that waits for this approval links to it.
+    <li id={`request-${requestId.slice(0, 12)}`}>
       <h3>{name === "" ? "A browser" : name}</h3>
       <Facts
         facts={[

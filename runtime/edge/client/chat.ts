@@ -1,13 +1,13 @@
 /** Script of the chat page; contract/chat.ts defines its protocol. All text is inserted as text, never as markup. */
-import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
-import type { Block } from "../../contract/markdown.ts";
-import { displayName, openDevice } from "./device.ts";
+import type { ChatTurn, ToPage } from "../../contract/chat.ts";
+import { type Ended, PageConnection } from "./connection.ts";
+import { Conversations } from "./conversations.ts";
 import { element } from "./dom.ts";
-import { render } from "./markdown.ts";
+import { offerFiles, sendSaid, shownOf, takeFiles } from "./files.ts";
 import { Items } from "./items.ts";
-import { offerPictures, type Said, sendSaid, shownOf, takePictures, withoutPictures } from "./pictures.ts";
+import { Transcript } from "./transcript.ts";
+import { Messages, type Said } from "./unsent.ts";
 
-const log = element("log", HTMLElement);
 const form = element("form", HTMLFormElement);
 const field = element("text", HTMLTextAreaElement);
 const state = element("state", HTMLElement);
@@ -17,83 +17,63 @@ const retry = element("retry", HTMLButtonElement);
 const stop = element("stop", HTMLButtonElement);
 const copy = element("copy", HTMLButtonElement);
 const command = element("command", HTMLElement);
+const editing = element("editing", HTMLElement);
 
-/** Storage key of unanswered messages: after a reload they are resent under their own ids. */
-const UNANSWERED = "steward-chat-unanswered";
-const LONGEST_WAIT_MS = 30_000;
-/** While somebody looks at the page and waits. A gateway that fell asleep again would be missed by longer ones. */
-const LONGEST_WAITED_FOR_MS = 2_000;
-const FIRST_WAIT_MS = 500;
+/** Storage keys: the open conversation, and whether this browser was let in the last time. */
+const CONVERSATION = "steward-chat-conversation";
+const PAIRED = "steward-chat-paired";
+const COPIED_MS = 2_000;
 
-type Role = "user" | "assistant";
-type Tone = "" | "waiting" | "busy" | "failed";
-
-const unanswered = new Map<string, Said>(JSON.parse(sessionStorage.getItem(UNANSWERED) ?? "[]"));
-const turns = new Map<string, HTMLElement>();
-
-const items = new Items({
-  send,
-  rouse,
-  tell: (text) => trouble(text, "OK", () => {}),
-  place: ({ id, item }) => article("item", id, item),
-});
-
-let socket: WebSocket | undefined;
-let attempts = 0;
-let welcome = false;
-/** An idle page must not keep waking the gateway: it reconnects only when its user writes. */
-let asleep = false;
-/** Its user wrote, and no connection has come about since: neither a welcome nor a request for approval. */
-let roused = unanswered.size > 0;
+const messages = new Messages();
+/** The gateway has several conversations, and stops, replaces and withdraws messages. */
+let isCurrent = true;
+/** Id of the message that is edited. */
+let edited: string | undefined;
 /** Action of the button beside the current error message. */
 let askAgain = (): void => {};
 
-function keepUnanswered(): void {
-  try {
-    sessionStorage.setItem(UNANSWERED, JSON.stringify([...unanswered]));
-  } catch {
-    // Storage is limited to about 5 MB. After a reload, only the text is left, with a remark that the pictures are
-    // gone.
-    const words = [...unanswered].map(([id, said]) => [id, withoutPictures(said)]);
-    sessionStorage.setItem(UNANSWERED, JSON.stringify(words));
-  }
-}
+const connection = new PageConnection({
+  onConnecting: () => tell("Connecting", "wait"),
+  onMessage: receive,
+  onEnd: ended,
+  isDue: () => messages.unsent().length + messages.withdrawn().length > 0,
+});
+const send = connection.send.bind(connection);
 
-/** Returns the element of a message or, by its `key`, of one of its items; creates it if it is missing. */
-function article(role: Role | "item", id: string, key = id): HTMLElement {
-  const known = turns.get(`${role} ${key}`);
-  if (known !== undefined) return known;
-  const made = document.createElement("article");
-  made.setAttribute("aria-label", role === "user" ? "You" : "steward");
-  turns.set(`${role} ${key}`, made);
-  if (welcome)
-    made.dataset["time"] = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  // Insert an answer directly after its question, and an item after everything that belongs to the same message.
-  const others = role === "item" && id !== "" ? [...log.children] : [];
-  const last = others.findLast((one) => one instanceof HTMLElement && one.dataset["of"] === id);
-  const before = last ?? (role === "user" ? undefined : turns.get(`user ${id}`));
-  made.dataset["of"] = id;
-  if (before === undefined) log.append(made);
-  else before.after(made);
-  return made;
-}
+const transcript = new Transcript({
+  log: element("log", HTMLElement),
+  filesOf: (id) => messages.get(id)?.files ?? [],
+  canChange: () => isCurrent,
+  edit,
+  again: (id, hasAnswer) => {
+    const said = { text: transcript.wordsOf(id), files: messages.get(id)?.files ?? [], conversation: open() };
+    if (!hasAnswer) return say(id, said);
+    replace(id, said);
+  },
+  withdraw,
+});
 
-/** A message as the page shows it; without blocks it is shown verbatim. */
-interface Shown {
-  text: string;
-  blocks?: readonly Block[] | undefined;
-}
+const conversations = new Conversations(localStorage.getItem(CONVERSATION) ?? "", {
+  send,
+  isConnected: () => connection.isWelcome,
+  open: (id) => {
+    localStorage.setItem(CONVERSATION, id);
+    endEdit();
+    show([]);
+    if (connection.isWelcome) send({ type: "open", conversation: id });
+    else connection.rouse();
+    field.focus();
+  },
+});
+const open = (): string => conversations.current;
 
-function show(role: Role, id: string, { text, blocks }: Shown, tone: Tone = ""): void {
-  const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
-  const shown = article(role, id);
-  shown.className = `${role === "user" ? "own" : ""} ${tone}`.trim();
-  // Screen readers announce it when it is complete, not at every word.
-  shown.setAttribute("aria-busy", String(tone === "busy"));
-  render(shown, text, blocks);
-  if (pinned || role === "user") log.scrollTop = log.scrollHeight;
-  stop.hidden = log.querySelector("article[aria-busy=true]") === null;
-}
+const items = new Items({
+  send,
+  rouse: () => connection.rouse(),
+  tell: (text) => trouble(text, "OK", () => {}),
+  place: (item) => transcript.placeItem(item),
+  conversation: open,
+});
 
 function tell(text: string, tone: "wait" | "ok" | "bad"): void {
   state.textContent = text;
@@ -101,202 +81,275 @@ function tell(text: string, tone: "wait" | "ok" | "bad"): void {
 }
 
 function setReady(on: boolean): void {
+  const wasOff = field.disabled;
   field.disabled = !on;
   element("add", HTMLButtonElement).disabled = !on;
   element("send", HTMLButtonElement).disabled = !on;
-  if (!on) return;
-  pairing.hidden = true;
-  troubleBox.hidden = true;
-  if (matchMedia("(hover: hover)").matches) field.focus();
+  if (on && wasOff && matchMedia("(hover: hover)").matches) field.focus();
 }
 
-function trouble(text: string, button: string, act: () => void): void {
+function trouble(text: string, label: string, act: () => void): void {
   pairing.hidden = true;
   element("trouble-text", HTMLElement).textContent = text;
-  retry.textContent = button;
+  retry.textContent = label;
   troubleBox.hidden = false;
   askAgain = act;
 }
 
-function rouse(): void {
-  if (!asleep) return;
-  asleep = false;
-  roused = true;
-  void connect();
-}
-
-function send(message: FromPage): void {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
-}
-
-async function connect(renew = false): Promise<void> {
-  tell("Connecting", "wait");
-  const device = await openDevice(renew).catch(() => undefined);
-  if (device === undefined) {
-    tell("No key", "bad");
-    const needed =
-      "This browser cannot make the key that the chat needs. It takes a current browser, and https or localhost.";
-    return trouble(needed, "Try again", () => void connect());
-  }
-  welcome = false;
-  const address = location.origin.replace(/^http/, "ws") + document.body.dataset["socket"];
-  const current = new WebSocket(address);
-  socket = current;
-  current.addEventListener("message", async ({ data }) => {
-    const message: ToPage = JSON.parse(data);
-    if (message.type !== "challenge") return receive(message);
-    const { deviceId, publicKey } = device;
-    const proof = proofText({ nonce: message.nonce, deviceId, origin: location.origin });
-    const signature = await device.sign(proof);
-    send({ type: "hello", deviceId, publicKey, displayName: displayName(navigator.userAgent), signature });
-  });
-  current.addEventListener("close", ({ code }) => {
-    if (current === socket) closed(current, code);
-  });
-}
-
-function closed(current: WebSocket, code: number): void {
+function ended(why: Ended): void {
   items.close();
-  setReady(roused);
   pairing.hidden = true;
-  // The gateway may fall asleep while a message is on its way: its user has written, and is not to write again.
-  const due = roused || (welcome && unanswered.size > 0);
-  switch (code === CHAT_CLOSE.asleep && due ? CHAT_CLOSE.restart : code) {
-    case CHAT_CLOSE.asleep:
-      asleep = true;
-      setReady(true);
-      return tell("Asleep until you write", "wait");
-    case CHAT_CLOSE.revoked:
-      tell("Revoked", "bad");
-      return trouble("This browser's access was revoked.", "Pair again", () => void connect(true));
-    case CHAT_CLOSE.late:
-      tell("Not paired", "bad");
+  const isPaired = localStorage.getItem(PAIRED) !== null && why !== "revoked";
+  setReady(isPaired || why === "asleep" || messages.unsent().length > 0);
+  switch (why) {
+    case "no key":
+      tell("No key", "bad");
       return trouble(
-        "The request was not approved in time, or was rejected.",
-        "Ask again",
-        () => void connect(),
-      );
-    case CHAT_CLOSE.full:
-      tell("Not paired", "bad");
-      return trouble(
-        "Other browsers asked too, and took this one's place.",
+        "This browser cannot make the key that the chat needs. It takes a current browser, and https or localhost.",
         "Try again",
-        () => void connect(),
+        () => void connection.connect(),
       );
-    case CHAT_CLOSE.invalid:
-    case CHAT_CLOSE.unproven:
+    case "asleep":
+      return tell("Asleep until you write", "wait");
+    case "revoked":
+      localStorage.removeItem(PAIRED);
+      tell("Revoked", "bad");
+      return trouble("This browser's access was revoked.", "Pair again", () => void connection.connect(true));
+    case "late":
+    case "full":
+      tell("Not paired", "bad");
+      return trouble(
+        why === "late"
+          ? "The request was not approved in time, or was rejected."
+          : "Other browsers asked too, and took this one's place.",
+        why === "late" ? "Ask again" : "Try again",
+        () => void connection.connect(),
+      );
+    case "refused":
       tell("Refused", "bad");
       return trouble("The chat refused this page. Load it again.", "Load again", () => location.reload());
-    default: {
-      tell("Not connected, trying again", "bad");
-      const longest = due ? LONGEST_WAITED_FOR_MS : LONGEST_WAIT_MS;
-      const wait = Math.min(longest, FIRST_WAIT_MS * 2 ** attempts) * (0.75 + Math.random() / 2);
-      attempts += 1;
-      setTimeout(() => void (current === socket && connect()), wait);
-    }
+    case "lost":
+      return tell("Not connected, trying again", "bad");
   }
+}
+
+/** Shows the code of a request, and links to its approval. */
+function showCode(code: string): void {
+  element("code", HTMLElement).textContent = code;
+  const link = element("approval", HTMLAnchorElement);
+  link.setAttribute("href", `${link.pathname}#request-${code}`);
 }
 
 function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
+  const { conversation = "" } = message as { conversation?: string };
   switch (message.type) {
     case "pairing":
-      roused = false;
+      localStorage.removeItem(PAIRED);
       setReady(false);
       tell("Waiting for approval", "wait");
       command.textContent = message.command;
       element("request", HTMLElement).textContent = message.requestId;
+      showCode(message.command.split(" ").at(-1) ?? "");
       pairing.hidden = false;
       return;
     case "welcome":
       return greet(message);
-    case "file":
-    case "choices":
-      return items.show(message);
+    case "opened":
+      if (conversation === open()) show(message.history, message);
+      return;
+    case "conversations":
+      return conversations.show(message.conversations);
+    case "found":
+      return conversations.found(message.id, message.hits);
+    case "answer":
+    case "removed":
+      if (message.type === "answer") messages.answer(message.id);
+      else messages.delete(message.id);
+      break;
+    case "error":
+      // A gateway that restarts answers what the page sends again to the next one.
+      if (message.code === "gateway_unavailable") return;
+      messages.answer(message.id);
+      break;
     case "accepted":
       // Store the button's text as an ordinary message until it is answered.
-      if (items.isPressed(message.id)) unanswered.set(message.id, { text: message.text, pictures: [] });
-      return show("user", message.id, message);
+      if (items.isPressed(message.id))
+        messages.put(message.id, { text: message.text, files: [], conversation });
+  }
+  if (conversation === open()) showMessage(message);
+}
+
+/** Shows a message of the open conversation. */
+function showMessage(message: ToPage): void {
+  switch (message.type) {
+    case "file":
+    case "choices":
+      items.show(message);
+      break;
+    case "accepted": {
+      const { busy } = transcript;
+      const isQueued = busy.length > 0 && !busy.includes(message.id) && !transcript.isAnswered(message.id);
+      transcript.show("user", message.id, shownAs(message.id, message.text), isQueued ? "waiting" : "");
+      break;
+    }
     case "typing":
-      return show("assistant", message.id, { text: "" }, "busy");
+      if (transcript.has(message.id)) transcript.show("user", message.id, shownAs(message.id));
+      transcript.show("assistant", message.id, { text: "" }, "busy");
+      break;
     case "text":
-      return show("assistant", message.id, { ...message, text: message.soFar }, "busy");
+      transcript.show("assistant", message.id, { ...message, text: message.soFar }, "busy");
+      break;
     case "answer":
-      unanswered.delete(message.id);
-      keepUnanswered();
-      return show("assistant", message.id, message);
+      if (transcript.has(message.id)) transcript.show("user", message.id, shownAs(message.id));
+      transcript.show("assistant", message.id, message, message.stopped ? "stopped" : "");
+      break;
+    case "removed":
+      transcript.remove(message.id);
+      if (message.id === edited) endEdit();
+      break;
     case "error":
-      return fail(message);
+      if (transcript.has(message.id)) transcript.show("user", message.id, shownAs(message.id));
+      transcript.fail(message.id, message.text, message.again);
   }
+  stop.hidden = transcript.busy.length === 0;
 }
 
-function greet({
-  history,
-  running,
-  items: sent = [],
-  ticket = "",
-}: Extract<ToPage, { type: "welcome" }>): void {
-  attempts = 0;
-  welcome = true;
-  roused = false;
-  for (const turn of history) {
-    const { role, id } = turn;
-    show(role, id, turn);
-    if (role === "assistant") unanswered.delete(id);
+function greet(message: Extract<ToPage, { type: "welcome" }>): void {
+  localStorage.setItem(PAIRED, "yes");
+  isCurrent = message.conversations !== undefined;
+  if (!isCurrent && open() !== "") {
+    localStorage.removeItem(CONVERSATION);
+    return location.reload();
   }
-  items.greet(sent, ticket);
-  for (const id of running) if (turns.has(`user ${id}`)) show("assistant", id, { text: "" }, "busy");
+  conversations.show(message.conversations);
   tell("Connected", "ok");
+  pairing.hidden = true;
+  troubleBox.hidden = true;
   setReady(true);
-  keepUnanswered();
-  for (const [id, said] of unanswered) {
-    show("user", id, { text: shownOf(said) }, "waiting");
-    sendSaid(send, { id, ...said });
+  items.greet(message.ticket);
+  if (isCurrent) send({ type: "open", conversation: open() });
+  else show(message.history, message);
+  for (const { id, conversation } of messages.withdrawn()) {
+    send({ type: "stop", id, ...(conversation !== "" && { conversation }) });
+    messages.delete(id);
   }
-  log.scrollTop = log.scrollHeight;
+  for (const { role, id } of message.history) if (role === "assistant") messages.answer(id);
+  for (const one of messages.unsent()) sendSaid(send, one);
 }
 
-function fail({ id, text, again }: Extract<ToPage, { type: "error" }>): void {
-  const question = unanswered.get(id);
-  unanswered.delete(id);
-  keepUnanswered();
-  show("assistant", id, { text }, "failed");
-  if (!again || question === undefined) return;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "Try again";
-  button.addEventListener("click", () => {
-    article("assistant", id).remove();
-    turns.delete(`assistant ${id}`);
-    say(id, question);
-  });
-  article("assistant", id).append(button);
+type OpenConversation = Partial<Pick<Extract<ToPage, { type: "opened" }>, "items" | "running" | "waiting">>;
+
+/** Shows a conversation from its beginning. */
+function show(
+  history: readonly ChatTurn[],
+  { items: sent = [], running = [], waiting = [] }: OpenConversation = {},
+): void {
+  transcript.clear();
+  for (const turn of history) {
+    const { role, id, stopped } = turn;
+    transcript.show(role, id, turn, role === "assistant" && stopped ? "stopped" : "");
+    if (role === "assistant") messages.answer(id);
+  }
+  for (const item of sent) items.show(item);
+  for (const { id, text } of waiting) transcript.show("user", id, shownAs(id, text), "waiting");
+  const queued = new Set(waiting.map(({ id }) => id));
+  for (const id of running)
+    if (transcript.has(id) && !queued.has(id)) transcript.show("assistant", id, { text: "" }, "busy");
+  for (const one of messages.unsent(open()))
+    if (!transcript.has(one.id)) transcript.show("user", one.id, shownAs(one.id, shownOf(one)), "waiting");
+  const last = history.at(-1);
+  if (last?.role === "user" && !running.includes(last.id)) {
+    if (last.stopped) transcript.show("assistant", last.id, { text: "" }, "stopped");
+    else if (messages.get(last.id)?.state !== "unsent") transcript.fail(last.id, "There is no answer.", true);
+  }
+  element("log", HTMLElement).scrollTop = Number.MAX_SAFE_INTEGER;
+  stop.hidden = transcript.busy.length === 0;
+}
+
+/** Returns one of the user's messages as the page shows it. */
+function shownAs(id: string, text?: string) {
+  const said = messages.get(id);
+  const words = said === undefined ? {} : { words: said.text.length };
+  return { text: text ?? transcript.textOf(id), ...words };
 }
 
 function say(id: string, said: Said): void {
-  unanswered.set(id, said);
-  keepUnanswered();
-  show("user", id, { text: shownOf(said) }, "waiting");
-  if (welcome) sendSaid(send, { id, ...said });
-  rouse();
+  messages.put(id, said);
+  transcript.show("user", id, shownAs(id, shownOf(said)), "waiting");
+  if (connection.isWelcome) sendSaid(send, { id, ...said });
+  connection.rouse();
+}
+
+/** Says something in place of the last message. */
+function replace(former: string, said: Said): void {
+  transcript.remove(former);
+  messages.delete(former);
+  say(crypto.randomUUID(), { ...said, instead: former });
+}
+
+function edit(id: string): void {
+  edited = id;
+  editing.hidden = false;
+  field.value = transcript.wordsOf(id);
+  takeFiles(messages.get(id)?.files);
+  field.focus();
+}
+
+function endEdit(): void {
+  if (edited === undefined) return;
+  edited = undefined;
+  editing.hidden = true;
+  field.value = "";
+  takeFiles();
+}
+
+/** Withdraws a message that waits: here, and at the gateway if it may have come there. */
+function withdraw(id: string): void {
+  const conversation = open();
+  if (connection.isWelcome) {
+    send({ type: "stop", id, ...(conversation !== "" && { conversation }) });
+    return;
+  }
+  messages.withdraw(id);
+  transcript.remove(id);
+}
+
+/** Stops the answers that are growing. */
+function stopAll(): void {
+  const conversation = open();
+  if (!isCurrent) return say(crypto.randomUUID(), { text: "/stop", files: [], conversation });
+  for (const id of transcript.busy) send({ type: "stop", id, ...(conversation !== "" && { conversation }) });
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const text = field.value.trim();
   if (field.disabled) return;
-  const pictures = takePictures();
-  if (text === "" && pictures.length === 0) return;
+  const files = takeFiles();
+  if (text === "" && files.length === 0) return;
   field.value = "";
-  say(crypto.randomUUID(), { text, pictures });
+  const said = { text, files, conversation: open() };
+  const former = edited;
+  edited = undefined;
+  editing.hidden = true;
+  if (text === "/stop" && isCurrent) return stopAll();
+  if (former === undefined) say(crypto.randomUUID(), said);
+  else replace(former, said);
 });
 retry.addEventListener("click", () => {
   troubleBox.hidden = true;
   askAgain();
 });
-stop.addEventListener("click", () => say(crypto.randomUUID(), { text: "/stop", pictures: [] }));
-field.addEventListener("input", rouse);
-offerPictures(field, (text) => trouble(text, "OK", () => {}));
+stop.addEventListener("click", stopAll);
+element("cancel", HTMLButtonElement).addEventListener("click", endEdit);
+field.addEventListener("input", () => connection.rouse());
+offerFiles({
+  target: document.body,
+  takesAll: () => isCurrent,
+  tell: (text) => trouble(text, "OK", () => {}),
+});
 field.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") endEdit();
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   form.requestSubmit();
@@ -304,9 +357,10 @@ field.addEventListener("keydown", (event) => {
 copy.addEventListener("click", async () => {
   await navigator.clipboard.writeText(command.textContent ?? "");
   copy.textContent = "Copied";
-  setTimeout(() => (copy.textContent = "Copy"), 2_000);
+  setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
 });
-addEventListener("online", () => {
-  if (socket?.readyState === WebSocket.CLOSED && !asleep) void connect();
-});
-void connect();
+
+await messages.open();
+setReady(localStorage.getItem(PAIRED) !== null);
+show([]);
+void connection.connect();

@@ -1,4 +1,5 @@
 import { base64url, hex } from "../../contract/digest.ts";
+import { result } from "./unsent.ts";
 
 /** The key pair lives in this browser's IndexedDB and cannot be read out of it. */
 const DATABASE = "steward-chat";
@@ -66,18 +67,11 @@ async function makeKey(): Promise<CryptoKeyPair> {
   return pair;
 }
 
-function stored<T>(mode: IDBTransactionMode, act: (keys: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const open = indexedDB.open(DATABASE, 1);
-    open.addEventListener("upgradeneeded", () => void open.result.createObjectStore(STORE));
-    open.addEventListener("error", () => reject(open.error));
-    open.addEventListener("success", () => {
-      const request = act(open.result.transaction(STORE, mode).objectStore(STORE));
-      request.addEventListener("success", () => {
-        resolve(request.result);
-        open.result.close();
-      });
-      request.addEventListener("error", () => reject(request.error));
-    });
-  });
+async function stored<T>(mode: IDBTransactionMode, act: (keys: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  const open = indexedDB.open(DATABASE, 1);
+  open.addEventListener("upgradeneeded", () => void open.result.createObjectStore(STORE));
+  const database = await result(open);
+  const value = await result(act(database.transaction(STORE, mode).objectStore(STORE)));
+  database.close();
+  return value;
 }

@@ -1,5 +1,6 @@
 /** Files and questions of the assistant, each shown after the message it belongs to. */
 import type { ChatItem, FromPage } from "../../contract/chat.ts";
+import { button, made } from "./dom.ts";
 import { render } from "./markdown.ts";
 
 type FileItem = Extract<ChatItem, { type: "file" }>;
@@ -18,6 +19,8 @@ interface ItemsOptions {
   tell(text: string): void;
   /** Returns the element of an item; a new one is inserted after its message. */
   place(item: ChatItem): HTMLElement;
+  /** Returns the id of the open conversation. */
+  conversation(): string;
 }
 
 /** The items of the page. */
@@ -36,10 +39,9 @@ export class Items {
     this.#options = options;
   }
 
-  /** Shows the items received on connecting. */
-  greet(items: readonly ChatItem[], ticket: string): void {
+  /** Keeps the ticket of a new connection, and sends the presses that have no answer yet. */
+  greet(ticket: string): void {
     this.#ticket = ticket;
-    for (const item of items) this.show(item);
     for (const press of this.#presses.values()) this.#options.send(press);
   }
 
@@ -66,8 +68,7 @@ export class Items {
     const { name, size, picture, caption } = item;
     // A file never changes, but is announced again on each connection.
     if (shown.childElementCount > 0) return this.#observe(shown.querySelector("img:not([src])"));
-    if (caption !== undefined)
-      shown.append(Object.assign(document.createElement("p"), { textContent: caption }));
+    if (caption !== undefined) shown.append(made("p", [caption]));
     if (picture) {
       const image = Object.assign(document.createElement("img"), { alt: name });
       image.dataset["item"] = item.item;
@@ -88,12 +89,14 @@ export class Items {
 
   #showChoices(shown: HTMLElement, { item, question, blocks, buttons, note }: ChoicesItem): void {
     if (buttons.length === 0) this.#presses.delete(item);
-    const said = document.createElement("div");
+    const said = made("div", []);
     render(said, question, blocks);
-    const row = document.createElement("p");
+    const row = made("p", []);
     const press = (one: string): void => {
       for (const other of row.querySelectorAll("button")) other.disabled = true;
-      const message = { type: "press", id: crypto.randomUUID(), press: one } as const;
+      const conversation = this.#options.conversation();
+      const where = conversation === "" ? {} : { conversation };
+      const message = { type: "press", id: crypto.randomUUID(), press: one, ...where } as const;
       this.#presses.set(item, message);
       this.#pressed.add(message.id);
       if (this.#ticket === "") this.#options.rouse();
@@ -135,12 +138,6 @@ export class Items {
     const { title, fix } = (await response.json()) as { title: string; fix: string };
     throw new Error(`${title}. ${fix}`);
   }
-}
-
-function button(text: string, act: () => void): HTMLButtonElement {
-  const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
-  made.addEventListener("click", act);
-  return made;
 }
 
 function sizeText(bytes: number): string {

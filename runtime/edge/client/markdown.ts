@@ -4,10 +4,12 @@
  */
 
 import type { Block, Inline, Item } from "../../contract/markdown.ts";
+import { button, fill, made } from "./dom.ts";
 
-const FENCE = /^```[\w+#.-]*[ \t]*$/;
+const FENCE = /^```([\w+#.-]*)[ \t]*$/;
 const WEB = /^https?:\/\/./;
 const COPIED_MS = 2_000;
+const LONGEST_COLOURED = 50_000;
 
 /** Renders a text into an element: from its blocks, or verbatim for a person's text, in which only fences mark code. */
 export function render(target: HTMLElement, text: string, blocks?: readonly Block[]): void {
@@ -19,22 +21,23 @@ export function render(target: HTMLElement, text: string, blocks?: readonly Bloc
 function plain(text: string): Node[] {
   const nodes: Node[] = [];
   let lines: string[] = [];
-  let isCode = false;
+  let language: string | undefined;
   const end = (): void => {
     const part = lines.join("\n");
-    if (isCode) nodes.push(codeBlock(part));
+    if (language !== undefined) nodes.push(codeBlock(part, language));
     else if (part.trim() !== "") nodes.push(paragraph([withoutBlankEnds(part)]));
     lines = [];
   };
   for (const line of text.split("\n")) {
-    if (!FENCE.test(line)) {
+    const fence = FENCE.exec(line);
+    if (fence === null) {
       lines.push(line);
       continue;
     }
     end();
-    isCode = !isCode;
+    language = language === undefined ? fence[1] : undefined;
   }
-  if (!isCode || lines.length > 0) end();
+  if (language === undefined || lines.length > 0) end();
   return nodes;
 }
 
@@ -63,7 +66,7 @@ function blockNode(block: Block): Node {
     case "quote":
       return made("blockquote", block.blocks.map(blockNode));
     case "code":
-      return codeBlock(block.code);
+      return codeBlock(block.code, block.language);
     case "table":
       return table(block);
     case "break":
@@ -77,9 +80,7 @@ function item({ done, blocks }: Item): HTMLElement {
     at === 0 && block.kind === "paragraph" ? block.inside.map(piece) : [blockNode(block)],
   );
   if (done === undefined) return made("li", content);
-  const task = made("li", [done ? "☑ " : "☐ ", ...content]);
-  task.className = "task";
-  return task;
+  return made("li", [done ? "☑ " : "☐ ", ...content], "task");
 }
 
 function piece(part: Inline): Node | string {
@@ -115,26 +116,34 @@ function table({ head, rows }: Extract<Block, { kind: "table" }>): HTMLElement {
     "tbody",
     rows.map((cells) => row(cells, "td")),
   );
-  const scroller = made("div", [made("table", [made("thead", [row(head, "th")]), body])]);
-  scroller.className = "table";
+  const scroller = made("div", [made("table", [made("thead", [row(head, "th")]), body])], "table");
   scroller.tabIndex = 0;
   return scroller;
 }
 
-function codeBlock(code: string): HTMLElement {
-  const text = made("pre", [code]);
-  text.tabIndex = 0;
-  const copy = made("button", ["Copy"]);
-  copy.type = "button";
-  copy.className = "copy";
-  copy.addEventListener("click", async () => {
+function codeBlock(code: string, language = ""): HTMLElement {
+  const text = made("code", [code]);
+  const block = made("pre", [text]);
+  block.tabIndex = 0;
+  const copy = button("Copy", async () => {
     await navigator.clipboard.writeText(code);
     copy.textContent = "Copied";
     setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
   });
-  const block = made("div", [text, copy]);
-  block.className = "code";
-  return block;
+  copy.className = "copy";
+  const bar = made("div", [made("span", [language]), copy], "bar");
+  void highlight(text, language);
+  return made("div", [bar, block], "code");
+}
+
+/** Colours code. The highlighter is loaded with the first code of a page. */
+async function highlight(target: HTMLElement, language: string): Promise<void> {
+  const code = target.textContent ?? "";
+  if (language === "" || code.length > LONGEST_COLOURED) return;
+  // A page of an earlier version may find it gone: its code stays as it is.
+  const loaded = await import("./highlight.ts").catch(() => undefined);
+  const coloured = loaded?.colour(code, language);
+  if (coloured !== undefined) target.replaceChildren(coloured);
 }
 
 function link(address: string, label: Node | string): HTMLElement {
@@ -146,21 +155,5 @@ function link(address: string, label: Node | string): HTMLElement {
 }
 
 function paragraph(content: readonly (Node | string)[]): HTMLElement {
-  const part = made("p", content);
-  part.className = "part";
-  return part;
-}
-
-function made<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  content: readonly (Node | string)[],
-): HTMLElementTagNameMap[Name] {
-  const node = document.createElement(name);
-  fill(node, content);
-  return node;
-}
-
-/** Appends nodes one by one: spreading a long answer's nodes as arguments would overflow the stack. */
-function fill(parent: ParentNode, content: readonly (Node | string)[]): void {
-  for (const part of content) parent.append(part);
+  return made("p", content, "part");
 }

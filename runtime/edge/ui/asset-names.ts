@@ -9,4 +9,6 @@ export const ASSET_NAMES = {
   "usage.js": "usage.js",
   "logs.js": "logs.js",
   "chat.js": "chat.js",
+  "icon.svg": "icon.svg",
+  "icon.png": "icon.png",
 };

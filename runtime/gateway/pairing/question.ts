@@ -5,7 +5,7 @@ import type { Action, Actions, Button } from "../actions.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Components } from "../components.ts";
 import { type Devices, grantedTo, isUsable } from "../../shared/devices.ts";
-import { WEB, type WebOutbox } from "../webchat/outbox.ts";
+import { WEB, type WebOutbox, webSession } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
 
@@ -61,7 +61,7 @@ export class AdmissionQuestions {
       const by = device.deviceId;
       const isOperator = named.has(by) || grantedTo(device) === "operator";
       if (isOperator && !actions.waits(about, by))
-        outbox.ask(by, "", { question: text, buttons: offer(WEB, by) });
+        outbox.ask(webSession(by), "", { question: text, buttons: offer(WEB, by) });
     }
     for (const asked of platformSchema.options) {
       const channel = channels.get(asked);

@@ -221,3 +221,32 @@ export function deleteConversation(database: DatabaseSync, session: string): num
   });
   return messages;
 }
+
+/**
+ * Removes the last question of a conversation and its answer, and overwrites them in the file.
+ *
+ * @returns false if the delivery is not the last question of the present session, or was summarised already.
+ */
+export function deleteLastExchange(database: DatabaseSync, session: string, delivery: string): boolean {
+  const row = database
+    .prepare(
+      `SELECT max(seq) AS seq FROM messages LEFT JOIN sessions USING (conversation)
+       WHERE conversation = ?1 AND role = 'user' AND seq > max(begins_after, summary_to)
+       HAVING max(seq) = (SELECT seq FROM messages
+         WHERE conversation = ?1 AND delivery = ?2 AND role = 'user')`,
+    )
+    .get(session, delivery);
+  if (row === undefined) return false;
+  countRemovals(database);
+  overwriting(database, "messages", () => {
+    database.prepare("DELETE FROM steps WHERE conversation = ? AND delivery = ?").run(session, delivery);
+    const removed = database
+      .prepare("DELETE FROM messages WHERE conversation = ? AND seq >= ?")
+      .run(session, Number(row["seq"])).changes;
+    database
+      .prepare("UPDATE sessions SET messages = max(0, messages - ?) WHERE conversation = ?")
+      .run(removed, session);
+    return Number(removed);
+  });
+  return true;
+}

@@ -1,31 +1,25 @@
 import { parseMarkdown } from "../markdown/parse.ts";
-import type { Admission, Sender } from "../../contract/message.ts";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { ChatTurn, ToPage } from "../../contract/chat.ts";
-import type { GrantedRole } from "../../contract/config/rights.ts";
+import type { Admission } from "../../contract/message.ts";
+import type { ToPage } from "../../contract/chat.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions } from "../actions.ts";
 import type { Agent } from "../agent/agent.ts";
-import { sessionOf } from "../channels/channel.ts";
 import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { ChatQueues } from "../inbox/chat-queues.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";
 import { RetryableError } from "../failure.ts";
 import { randomBytes } from "../../process/random.ts";
 import { PRESS_WORDS } from "../inbox/notices.ts";
-import { LIMITS } from "../inbox/replies.ts";
 import type { AdmissionQuestions } from "../pairing/question.ts";
-import { WEB, type WebOutbox } from "./outbox.ts";
-import { readWebMessage, shownText } from "./pictures.ts";
+import { answerWebMessage, asMarkdown, failureMessage, type From, type Said } from "./answer.ts";
+import { shownText } from "./files.ts";
+import type { ChatHistory } from "./history.ts";
+import { WEB, type WebOutbox, webSession } from "./outbox.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** Number of earlier messages that a page shows; the transcript keeps all. */
-const SHOWN = 200;
-
-/** Interval between updates of a growing answer, in milliseconds. */
-const TEXT_EVERY_MS = 80;
+const STOPPED = { outcome: "ignored", note: "stopped" } as const;
 /** Number of finished commands that are remembered, so that a resent one does not run again. */
 const MOST_SETTLED = 1_000;
 
@@ -38,7 +32,7 @@ interface WebChatOptions {
   /** Returns the current config's settings for reading files. */
   reading(): Pick<ReadOptions, "media" | "contextTokens">;
   commands: Commands;
-  sessions: Pick<Sessions, "answerTo">;
+  sessions: Pick<Sessions, "answerTo" | "keepAnswer" | "steps">;
   history: ChatHistory;
   outbox: Pick<WebOutbox, "listen" | "tell" | "recent" | "refresh" | "file">;
   actions: Pick<Actions, "take">;
@@ -49,33 +43,26 @@ interface WebChatOptions {
   log: Log;
 }
 
-/** The author of a message, and its id. */
-interface From {
-  id: string;
-  sender: Sender;
-  /** The role granted when the device was approved. */
-  grants: GrantedRole;
+/** A message that is not answered yet, and its answer so far. */
+interface Open {
+  said: Said;
+  soFar: string;
 }
 
-interface Said extends From {
-  text: string;
-  pictures: readonly Buffer[];
-}
-
-/** The conversations of the web chat: one per device, with one run at a time, sent to all of the device's pages. */
+/** The conversations of the web chat: several per device, with one run at a time in each, sent to all of its pages. */
 export class WebChat {
   readonly #options: WebChatOptions;
   /** Devices by the tickets of their connected pages. */
   readonly #tickets = new Map<string, string>();
-  /** Messages being answered, by device and id. */
-  readonly #running = new Map<string, Map<string, Said>>();
+  /** Messages that are not answered yet, by session and id. */
+  readonly #open = new Map<string, Map<string, Open>>();
   readonly #settled = new Map<string, ToPage>();
-  readonly #conversations: ChatQueues<Said>;
+  readonly #queues: ChatQueues<Said>;
   readonly #stop = new AbortController();
 
   constructor(options: WebChatOptions) {
     this.#options = options;
-    this.#conversations = new ChatQueues({
+    this.#queues = new ChatQueues({
       answer: async ([said], signal) => {
         await this.#answer(said, AbortSignal.any([signal, this.#stop.signal]));
         return [{ outcome: "answered" }];
@@ -86,21 +73,58 @@ export class WebChat {
 
   /** Connects a page of a device. Returns its first message and a function that disconnects it. */
   join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
-    const { outbox, history: messages } = this.#options;
+    const { outbox, history } = this.#options;
     const stopListening = outbox.listen(deviceId, listener);
     const ticket = `${deviceId}.${randomBytes(32).toString("base64url")}`;
     this.#tickets.set(ticket, deviceId);
-    const history = messages.recent(sessionOf(WEB, { chat: deviceId }));
-    const running = [...(this.#running.get(deviceId)?.keys() ?? [])];
-    const known = new Set([...history.map(({ id }) => id), ...running]);
-    const items = outbox.recent(deviceId).filter(({ id }) => id === "" || known.has(id));
+    const conversations = history.conversations(deviceId);
     return {
-      welcome: { type: "welcome", history, items, running, ticket },
+      welcome: { type: "welcome", ...this.#state(deviceId, ""), ticket, conversations },
       leave: () => {
         stopListening();
         this.#tickets.delete(ticket);
       },
     };
+  }
+
+  /** Returns the messages that show a conversation to a page. */
+  opened(deviceId: string, conversation: string): ToPage[] {
+    const named = conversation === "" ? {} : { conversation };
+    const growing = [...(this.#open.get(webSession(deviceId, conversation)) ?? [])].flatMap(
+      ([id, { soFar }]): ToPage[] =>
+        soFar === "" ? [] : [{ type: "text", id, soFar, blocks: parseMarkdown(soFar), ...named }],
+    );
+    const first = webSession(deviceId);
+    const all = [...this.#open].filter(([name]) => name === first || name.startsWith(`${first}:`));
+    const running = all.flatMap(([, messages]) => Array.from(messages.keys()));
+    return [{ type: "opened", conversation, ...this.#state(deviceId, conversation), running }, ...growing];
+  }
+
+  /** Renames a conversation of a device. An empty title restores the first words. */
+  rename(deviceId: string, conversation: string, title: string): void {
+    this.#options.history.rename(webSession(deviceId, conversation), title);
+    this.#tellConversations(deviceId);
+  }
+
+  /** Stops and deletes a conversation of a device. */
+  delete(deviceId: string, conversation: string): void {
+    const session = webSession(deviceId, conversation);
+    this.#queues.stop(session, (stopped) => {
+      for (const said of stopped) this.#withdraw(said);
+    });
+    // A run that is being aborted must not write into the deleted transcript.
+    void this.#queues
+      .inTurn(session, async () => this.#options.history.delete(session))
+      .then(
+        () => this.#tellConversations(deviceId),
+        (error: unknown) =>
+          this.#options.log.error("a conversation was not deleted", { error: String(error) }),
+      );
+  }
+
+  /** Searches the conversations of a device. */
+  find(deviceId: string, id: string, query: string): ToPage {
+    return { type: "found", id, hits: this.#options.history.find(deviceId, query) };
   }
 
   /**
@@ -124,47 +148,76 @@ export class WebChat {
     outbox.refresh(from.sender.id, press);
     if (pressed.is !== "taken" || pressed.action.does === "file") return;
     const { action } = pressed;
-    if (action.does === "say") return this.say({ ...from, text: action.text, pictures: [] });
+    if (action.does === "say") return this.say({ ...from, text: action.text, files: [] });
     const isOperator = this.#admission(from).grants === "operator";
     const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
-    this.#tell(from.sender.id, { type: "answer", id: from.id, ...asMarkdown(text) });
+    this.#tell(from, { type: "answer", id: from.id, ...asMarkdown(text) });
   }
 
   /** Accepts a message. A resent message gets its existing answer. */
   say(said: Said): void {
-    const { sender, id } = said;
-    const session = sessionOf(WEB, { chat: sender.id });
-    this.#tell(sender.id, { type: "accepted", id, text: shownText(said) });
-    if (this.#running.get(sender.id)?.has(id)) return;
-    const answer = this.#options.sessions.answerTo(session, id);
+    const { sessions, history } = this.#options;
+    const { id } = said;
+    const session = sessionOf(said);
+    const mark = history.markOf(session, id);
+    if (mark === "removed") return this.#tell(said, { type: "removed", id });
+    this.#tell(said, { type: "accepted", id, text: shownText(said) });
+    const open = this.#open.get(session) ?? new Map<string, Open>();
+    if (open.has(id)) return;
+    const answer = sessions.answerTo(session, id);
+    const stopped = mark === "stopped" ? ({ stopped: true } as const) : {};
+    if (answer !== undefined || mark !== undefined)
+      return this.#tell(said, { type: "answer", id, ...asMarkdown(answer?.text ?? ""), ...stopped });
     const known = this.#settled.get(keyOf(said));
-    if (answer !== undefined)
-      return this.#tell(sender.id, { type: "answer", id, ...asMarkdown(answer.text) });
-    if (known !== undefined) return this.#tell(sender.id, known);
-    const running = this.#running.get(sender.id) ?? new Map<string, Said>();
-    this.#running.set(sender.id, running.set(id, said));
+    if (known !== undefined) return this.#tell(said, known);
+    this.#open.set(session, open.set(id, { said, soFar: "" }));
     void this.#carryOut(session, said)
       .catch((error: unknown) => this.#fail(said, error))
       .finally(() => {
-        running.delete(id);
-        if (running.size === 0) this.#running.delete(sender.id);
+        open.delete(id);
+        if (open.size === 0) this.#open.delete(session);
       });
+  }
+
+  /** Ends the answer to a message and keeps its text so far, or withdraws a message that waits for its answer. */
+  stop(from: Pick<From, "id" | "sender" | "conversation">): void {
+    const session = sessionOf(from);
+    const open = this.#open.get(session)?.get(from.id);
+    if (open === undefined) return;
+    const { running, waiting } = this.#queues.open(session);
+    if (waiting.includes(open.said)) this.#withdraw(from);
+    else if (running.includes(open.said)) this.#settleStopped(session, open.said);
+    this.#queues.remove(session, open.said, STOPPED);
   }
 
   /** Waits up to `graceMs` for answers in progress, then aborts them. Pages resend unanswered messages. */
   async drain(graceMs: number): Promise<void> {
-    this.#conversations.dismissWaiting(
-      new RetryableError("gateway_unavailable", "The gateway is restarting."),
-    );
+    this.#queues.dismissWaiting(new RetryableError("gateway_unavailable", "The gateway is restarting."));
     const end = Date.now() + graceMs;
-    while (this.#running.size > 0 && Date.now() < end)
-      await new Promise((resolve) => setTimeout(resolve, 25));
+    while (this.#open.size > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
     this.#stop.abort();
+  }
+
+  /** Returns a conversation's last messages, and those that are not answered yet. */
+  #state(device: string, conversation: string) {
+    const { outbox, history: messages } = this.#options;
+    const session = webSession(device, conversation);
+    const history = messages.recent(session);
+    const running = [...(this.#open.get(session)?.keys() ?? [])];
+    const known = new Set([...history.map(({ id }) => id), ...running]);
+    const items = outbox.recent(session).filter(({ id }) => id === "" || known.has(id));
+    const waiting = this.#queues
+      .open(session)
+      .waiting.map((said) => ({ id: said.id, text: shownText(said) }));
+    return { history, items, running, waiting };
   }
 
   async #carryOut(session: string, said: Said): Promise<void> {
     const command = readCommand(said.text);
-    if (command === undefined) return void (await this.#conversations.ask(session, said));
+    if (command === undefined) {
+      if (said.instead !== undefined) this.#replace(session, said, said.instead);
+      return void (await this.#queues.ask(session, said));
+    }
     const work = async () => {
       const text = this.#options.commands.run(command, {
         session,
@@ -172,15 +225,14 @@ export class WebChat {
         sender: said.sender,
         admission: this.#admission(said),
         stop: () =>
-          this.#conversations.stop(session, (stopped) => {
-            for (const one of stopped)
-              this.#settle(one, { type: "answer", id: one.id, ...asMarkdown("Stopped.") });
+          this.#queues.stop(session, (stopped) => {
+            for (const one of stopped) this.#settleStopped(session, one, "Stopped.");
           }),
       });
       this.#settle(said, { type: "answer", id: said.id, ...asMarkdown(text) });
       return { outcome: "answered" as const };
     };
-    await (keepsItsPlace(command) ? this.#conversations.inTurn(session, work) : work());
+    await (keepsItsPlace(command) ? this.#queues.inTurn(session, work) : work());
   }
 
   #admission({ sender, grants }: From): Extract<Admission, { by: "browser" }> {
@@ -190,118 +242,83 @@ export class WebChat {
 
   async #answer(said: Said, signal: AbortSignal): Promise<void> {
     const { id, sender } = said;
-    const { agent, reading, clock, log } = this.#options;
-    const started = clock();
-    const target = { chat: sender.id };
-    const session = sessionOf(WEB, target);
-    this.#tell(sender.id, { type: "typing", id });
-    const growing = throttle(TEXT_EVERY_MS, (soFar) => {
-      if (!signal.aborted) this.#tell(sender.id, { type: "text", id, soFar, blocks: parseMarkdown(soFar) });
+    const message = await answerWebMessage(said, {
+      ...this.#options,
+      session: sessionOf(said),
+      admission: this.#admission(said),
+      signal,
+      tell: (growing) => this.#tell(said, growing),
+      onText: (soFar) => {
+        const open = this.#open.get(sessionOf(said))?.get(id);
+        if (open !== undefined) open.soFar = soFar;
+      },
+      // The question is in the transcript by now.
+      onAsked: () => this.#tellConversations(sender.id),
     });
-    try {
-      const read = await readWebMessage(said, { ...reading(), signal });
-      const answer = await agent().answer(
-        {
-          session,
-          platform: WEB,
-          target,
-          direct: true,
-          messages: [{ delivery: id, sender, admission: this.#admission(said), ...read }],
-        },
-        { signal, onText: growing.add },
-      );
-      growing.end();
-      if (signal.aborted) return;
-      const { text, failure } = answer;
-      if (failure !== undefined) {
-        // The failure is not stored, so the same message may be sent again.
-        const again = !LIMITS.has(failure.code);
-        return this.#tell(sender.id, { type: "error", id, code: failure.code, text, again });
-      }
-      this.#tell(sender.id, { type: "answer", id, ...asMarkdown(text) });
-      log.info("event answered", { id, platform: WEB, kind: "message", ms: clock() - started });
-    } finally {
-      growing.end();
-    }
+    if (message !== undefined) this.#tell(said, message);
+  }
+
+  /**
+   * Stores the text so far as the answer, and tells the pages that it is not complete. `otherwise` is shown if there is
+   * no text.
+   */
+  #settleStopped(session: string, said: Said, otherwise = ""): void {
+    const { sessions, history, clock } = this.#options;
+    const { id } = said;
+    const text = this.#open.get(session)?.get(id)?.soFar.trim() ?? "";
+    history.mark(session, id, "stopped");
+    if (text !== "") sessions.keepAnswer(session, [id], text, clock());
+    else sessions.steps.drop(session, [id], clock());
+    this.#tell(said, { type: "answer", id, ...asMarkdown(text || otherwise), stopped: true });
+  }
+
+  /** Removes the last message and its answer, once the run of that message has ended. */
+  #replace(session: string, said: Said, id: string): void {
+    const former = this.#open.get(session)?.get(id)?.said;
+    if (former !== undefined) this.#queues.remove(session, former, STOPPED);
+    const removal = this.#queues.inTurn(session, async () => {
+      const isLast = this.#options.history.removeLast(session, id);
+      if (isLast || former !== undefined) this.#withdraw({ ...said, id });
+    });
+    // A failure also fails the message that is queued behind.
+    removal.catch(() => undefined);
+  }
+
+  #withdraw(said: Pick<From, "id" | "sender" | "conversation">): void {
+    this.#options.history.mark(sessionOf(said), said.id, "removed");
+    this.#tell(said, { type: "removed", id: said.id });
   }
 
   #settle(said: Said, message: ToPage): void {
     this.#settled.set(keyOf(said), message);
     const oldest = this.#settled.size > MOST_SETTLED ? this.#settled.keys().next().value : undefined;
     if (oldest !== undefined) this.#settled.delete(oldest);
-    this.#tell(said.sender.id, message);
+    this.#tell(said, message);
   }
 
-  #fail({ id, sender }: Said, error: unknown): void {
-    const known = error instanceof StewardError ? error : undefined;
-    if (known === undefined) this.#options.log.error("a chat message failed", { id, error: String(error) });
-    else this.#options.log.warn("a chat message failed", { id, code: known.code, detail: known.message });
-    const { code, detail, fix } = known?.reason ?? {
-      code: "internal",
-      detail: "Something went wrong.",
-      fix: "Read the gateway's log.",
-    };
-    const again = known === undefined || known instanceof RetryableError;
-    const text = again ? detail : `${detail} ${fix}`;
-    this.#tell(sender.id, { type: "error", id, code, text, again });
+  #fail(said: Said, error: unknown): void {
+    const { log } = this.#options;
+    const { id } = said;
+    if (error instanceof StewardError)
+      log.warn("a chat message failed", { id, code: error.code, detail: error.message });
+    else log.error("a chat message failed", { id, error: String(error) });
+    this.#tell(said, failureMessage(id, error));
   }
 
-  #tell(deviceId: string, message: ToPage): void {
-    this.#options.outbox.tell(deviceId, message);
+  #tell(to: Pick<From, "sender" | "conversation">, message: ToPage): void {
+    this.#options.outbox.tell(sessionOf(to), message);
+  }
+
+  #tellConversations(device: string): void {
+    const conversations = this.#options.history.conversations(device);
+    this.#options.outbox.tell(webSession(device), { type: "conversations", conversations });
   }
 }
 
-function asMarkdown(text: string): Pick<ChatTurn, "text" | "blocks"> {
-  return { text, blocks: parseMarkdown(text) };
+function sessionOf({ sender, conversation }: Pick<From, "sender" | "conversation">): string {
+  return webSession(sender.id, conversation);
 }
 
-function keyOf({ id, sender }: Said): string {
-  return `${sender.id} ${id}`;
-}
-
-/** Returns a function that sends the newest text, at most once per `everyMs`. */
-function throttle(everyMs: number, send: (text: string) => void) {
-  let newest: string | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    timer = undefined;
-    if (newest === undefined) return;
-    send(newest);
-    newest = undefined;
-    timer = setTimeout(flush, everyMs);
-  };
-  return {
-    add: (text: string): void => {
-      newest = text;
-      if (timer === undefined) flush();
-    },
-    end: (): void => clearTimeout(timer),
-  };
-}
-
-/** Transcript of the web chat for its pages, including what /new has hidden from the model. */
-export class ChatHistory {
-  readonly #recent: StatementSync;
-
-  constructor(database: DatabaseSync) {
-    this.#recent = database.prepare(
-      `SELECT delivery, role, text, at FROM messages
-       WHERE conversation = ? AND role IN ('user', 'assistant') AND text <> ''
-       ORDER BY seq DESC LIMIT ${SHOWN}`,
-    );
-  }
-
-  /** Returns the last messages, oldest first. */
-  recent(session: string): ChatTurn[] {
-    return this.#recent
-      .all(session)
-      .map(({ delivery, role, text, at }): ChatTurn => ({
-        id: String(delivery),
-        role: role === "user" ? "user" : "assistant",
-        text: String(text),
-        blocks: role === "user" ? undefined : parseMarkdown(String(text)),
-        at: Number(at),
-      }))
-      .toReversed();
-  }
+function keyOf(said: Said): string {
+  return `${sessionOf(said)} ${said.id}`;
 }

@@ -11,6 +11,18 @@ import type { Workspace } from "../workspace/workspace.ts";
 
 /** Platform name of the web chat. */
 export const WEB = "web";
+
+/** Returns the session of a browser's conversation. The first conversation's id is empty. */
+export function webSession(device: string, conversation = ""): string {
+  const first = sessionOf(WEB, { chat: device });
+  return conversation === "" ? first : `${first}:${conversation}`;
+}
+
+/** Returns the browser and the conversation of a session. */
+export function readWebSession(session: string): { device: string; conversation: string } {
+  const [, device = "", conversation = ""] = session.split(":");
+  return { device, conversation };
+}
 /** Maximum size of a workspace file, in bytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Number of earlier files and questions that a page shows. */
@@ -97,9 +109,10 @@ export class WebOutbox {
     this.#recent = database.prepare(
       `SELECT * FROM chat_items WHERE conversation = ? ORDER BY seq DESC LIMIT ${SHOWN}`,
     );
-    this.#one = database.prepare("SELECT * FROM chat_items WHERE id = ? AND conversation = ?");
+    this.#one = database.prepare("SELECT * FROM chat_items WHERE id = ?");
     this.#withPress = database.prepare(
-      `SELECT * FROM chat_items WHERE conversation = ? AND kind = 'choices' AND instr(content, ?) > 0`,
+      `SELECT * FROM chat_items WHERE conversation >= :first AND conversation < :first || ';'
+         AND kind = 'choices' AND instr(content, :press) > 0`,
     );
   }
 
@@ -113,13 +126,15 @@ export class WebOutbox {
     };
   }
 
-  /** Sends a message to the device's connected pages. */
-  tell(device: string, message: ToPage): void {
-    for (const listener of this.#listeners.get(device) ?? []) listener(message);
+  /** Sends a message to the connected pages of a session's device. */
+  tell(session: string, message: ToPage): void {
+    const { device, conversation } = readWebSession(session);
+    const told = conversation === "" ? message : { ...message, conversation };
+    for (const listener of this.#listeners.get(device) ?? []) listener(told);
   }
 
   /** Sends and stores a file of the workspace. */
-  sendFile(device: string, { delivery, path, data, caption }: SentFile): void {
+  sendFile(session: string, { delivery, path, data, caption }: SentFile): void {
     const picture = imageFacts(data)?.mediaType;
     const file: KeptFile = {
       path,
@@ -128,28 +143,30 @@ export class WebOutbox {
       size: data.byteLength,
       ...(caption !== undefined && { caption }),
     };
-    this.#add(device, delivery, "file", file);
+    this.#add(session, delivery, "file", file);
   }
 
   /**
    * Sends and stores a question with a button per answer. Without a message (an empty `delivery`) it is removed after a
    * week.
    */
-  ask(device: string, delivery: string, question: Question): void {
+  ask(session: string, delivery: string, question: Question): void {
     this.#prune.run(this.#options.clock() - ALONE_MS);
-    this.#add(device, delivery, "choices", question);
+    this.#add(session, delivery, "choices", question);
   }
 
   /** Resends the question that contains the given button, because its buttons have changed. */
   refresh(device: string, press: string): void {
-    for (const row of this.#withPress.all(sessionOf(WEB, { chat: device }), JSON.stringify(press)))
-      this.tell(device, this.#item(row));
+    for (const row of this.#withPress.all({ first: webSession(device), press: JSON.stringify(press) }))
+      this.tell(String(row["conversation"]), this.#item(row));
   }
 
-  /** Returns the last files and questions of a device, oldest first. */
-  recent(device: string): ChatItem[] {
-    const rows = this.#recent.all(sessionOf(WEB, { chat: device })).toReversed();
-    return rows.map((row) => this.#item(row));
+  /** Returns the last files and questions of a session, oldest first. */
+  recent(session: string): ChatItem[] {
+    return this.#recent
+      .all(session)
+      .toReversed()
+      .map((row) => this.#item(row));
   }
 
   /**
@@ -157,8 +174,9 @@ export class WebOutbox {
    * nor its version history has the content any more.
    */
   file(workspace: Workspace, device: string, id: string): { data: Uint8Array; picture?: string } | undefined {
-    const row = this.#one.get(id, sessionOf(WEB, { chat: device }));
-    if (row?.["kind"] !== "file") return undefined;
+    const row = this.#one.get(id);
+    if (row?.["kind"] !== "file" || readWebSession(String(row["conversation"])).device !== device)
+      return undefined;
     const { path, digest, picture } = JSON.parse(String(row["content"])) as KeptFile;
     const { root, name } = workspace.find(path);
     let data = root.bytes(name);
@@ -170,12 +188,11 @@ export class WebOutbox {
     return { data, ...(picture !== undefined && { picture }) };
   }
 
-  #add(device: string, delivery: string, kind: ChatItem["type"], content: KeptFile | Question): void {
+  #add(session: string, delivery: string, kind: ChatItem["type"], content: KeptFile | Question): void {
     const id = randomBytes(16).toString("base64url");
-    const session = sessionOf(WEB, { chat: device });
     const row = { id, delivery, kind, content: JSON.stringify(content) };
     this.#insert.run(id, session, delivery, kind, row.content, this.#options.clock());
-    this.tell(device, this.#item(row));
+    this.tell(session, this.#item(row));
   }
 
   #item({ id, delivery, kind, content }: Record<string, SQLOutputValue>): ChatItem {

@@ -1,42 +1,63 @@
 import type { Sender } from "../../contract/message.ts";
-import { parseJson } from "../../shared/json.ts";
+import { isRecord, parseJson } from "../../shared/json.ts";
 import * as z from "zod/mini";
 import {
   type AdmittedBrowser,
   CHAT_CLOSE,
+  CHAT_FILES,
   CHAT_MESSAGE_BYTES,
-  CHAT_PICTURES,
-  type FromPage,
+  CHAT_TITLE,
+  type ToPage,
 } from "../../contract/chat.ts";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { ERRORS, fixOf } from "../../contract/errors.ts";
 import { DeviceDoor, type Wire } from "../../shared/device-door.ts";
 import { type Devices, grantedTo, isUsable, type PairedDevice } from "../../shared/devices.ts";
 import type { WebChat } from "./chat.ts";
-import { IncomingPictures } from "./pictures.ts";
+import { IncomingFiles } from "./files.ts";
 
 /** The page's id of a message. */
 const messageId = z.string().check(z.regex(/^[\w-]{8,64}$/));
+/** The page's id of a conversation; the first one's is empty. */
+const conversation = z._default(z.string().check(z.regex(/^(?:[\w-]{8,64})?$/)), "");
 
-/** Schema of messages from the page. */
-const fromPageSchema: z.ZodMiniType<Exclude<FromPage, { type: "hello" }>> = z.discriminatedUnion("type", [
-  z.strictObject({
-    type: z.literal("picture"),
-    id: messageId,
-    part: z.string().check(z.regex(/^[A-Za-z0-9+/=]*$/), z.maxLength(CHAT_PICTURES.piece)),
-    ends: z.optional(z.boolean()),
+const piece = {
+  id: messageId,
+  part: z.string().check(z.regex(/^[A-Za-z0-9+/=]*$/), z.maxLength(CHAT_FILES.piece)),
+  ends: z.optional(z.boolean()),
+};
+
+/** Schema of messages from the page. Unknown fields are those of a later version. */
+const fromPageSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("picture"), ...piece }),
+  z.object({
+    type: z.literal("file"),
+    ...piece,
+    name: z.optional(z.string().check(z.maxLength(255))),
+    mediaType: z.optional(z.string().check(z.maxLength(255))),
   }),
-  z.strictObject({
+  z.object({
     type: z.literal("say"),
     id: messageId,
     text: z.string().check(z.maxLength(CHAT_MESSAGE_BYTES)),
+    conversation,
+    instead: z.optional(messageId),
   }),
-  z.strictObject({
+  z.object({
     type: z.literal("press"),
     id: messageId,
     press: z.string().check(z.regex(/^[\w-]{1,64}$/)),
+    conversation,
   }),
+  z.object({ type: z.literal("stop"), id: messageId, conversation }),
+  z.object({ type: z.literal("open"), conversation }),
+  z.object({ type: z.literal("rename"), conversation, title: z.string().check(z.maxLength(CHAT_TITLE)) }),
+  z.object({ type: z.literal("delete"), conversation }),
+  z.object({ type: z.literal("find"), id: messageId, query: z.string().check(z.maxLength(CHAT_TITLE)) }),
 ]);
+const TYPES: ReadonlySet<unknown> = new Set(
+  "picture file say press stop open rename delete find hello".split(" "),
+);
 
 /**
  * Number of messages that a page may send in a burst, and the interval until one more is allowed: faster than anybody
@@ -70,7 +91,10 @@ type State =
 export class ChatSession {
   readonly #options: SessionOptions;
   readonly #rate: Rate;
-  readonly #pictures = new IncomingPictures();
+  readonly #files = new IncomingFiles();
+  /** The conversation that the page shows, and whether it knows that there are several. */
+  #conversation = "";
+  #knowsOthers = false;
   #state: State;
 
   constructor(options: SessionOptions) {
@@ -107,29 +131,62 @@ export class ChatSession {
     const state = this.#state;
     if (state.phase === "closed") return;
     if (state.phase === "door") return void state.door.receive(text);
-    const message = readMessage(text);
+    const document = parseJson(text);
+    // A page of a later version.
+    if (isRecord(document) && typeof document["type"] === "string" && !TYPES.has(document["type"])) return;
+    const { data: message } = fromPageSchema.safeParse(document);
     if (message === undefined) return this.close(CHAT_CLOSE.invalid, "not a message of this form");
-    if (message.type === "picture") {
-      if (!this.#pictures.add(message))
-        this.close(CHAT_CLOSE.invalid, "more pictures than a message may have");
+    if (message.type === "file" || message.type === "picture") {
+      if (!this.#files.add(message)) this.close(CHAT_CLOSE.invalid, "more files than a message may have");
       return;
     }
-    const { id } = message;
-    const pictures = this.#pictures.take(id);
-    if (message.type === "say" && message.text === "" && pictures.length === 0)
-      return this.close(CHAT_CLOSE.invalid, "nothing is said");
     // Check the approval for every message, so that a revocation takes effect at once.
-    const grants = this.#grantsOf(state.sender.id);
+    const { sender } = state;
+    const grants = this.#grantsOf(sender.id);
     if (grants === undefined) return this.close(CHAT_CLOSE.revoked, "revoked");
+    const { chat, wire } = this.#options;
+    if (message.type === "stop") return chat.stop({ ...message, sender });
+    if (message.type !== "say" && message.type !== "press") {
+      if (this.#rate.take()) this.#manage(message, sender.id);
+      return;
+    }
+    const { id, conversation } = message;
+    const files = this.#files.take(id);
+    if (message.type === "say" && message.text === "" && files.length === 0)
+      return this.close(CHAT_CLOSE.invalid, "nothing is said");
     if (!this.#rate.take()) {
       const code = "chat_too_many";
       const error = { code, text: `${ERRORS[code].cause} ${fixOf(code)}`, again: true };
-      return this.#options.wire.send({ type: "error", id, ...error });
+      return wire.send({ type: "error", id, ...error, ...(conversation !== "" && { conversation }) });
     }
-    const from = { id, sender: state.sender, grants };
-    const { chat } = this.#options;
+    const from = { id, sender, grants, conversation };
     if (message.type === "press") chat.press({ ...from, press: message.press });
-    else chat.say({ ...from, text: message.text, pictures });
+    else chat.say({ ...from, text: message.text, files, instead: message.instead });
+  }
+
+  #manage(message: Extract<FromPage, { type: "open" | "rename" | "delete" | "find" }>, device: string): void {
+    const { chat, wire } = this.#options;
+    this.#knowsOthers = true;
+    switch (message.type) {
+      case "open":
+        this.#conversation = message.conversation;
+        for (const one of chat.opened(device, message.conversation)) wire.send(one);
+        return;
+      case "rename":
+        return chat.rename(device, message.conversation, message.title);
+      case "delete":
+        return chat.delete(device, message.conversation);
+      case "find":
+        return wire.send(chat.find(device, message.id, message.query));
+    }
+  }
+
+  /** Sends the messages of the page's conversation, and those of others that begin or end an answer. */
+  #tell(message: ToPage): void {
+    const { conversation = "" } = message as { conversation?: string };
+    const isElsewhere = conversation !== this.#conversation && message.type !== "conversations";
+    if (isElsewhere && (!this.#knowsOthers || message.type === "text" || message.type === "typing")) return;
+    this.#options.wire.send(message);
   }
 
   /** Checks if the operator has approved, rejected or revoked the device; called every second. */
@@ -158,7 +215,7 @@ export class ChatSession {
     }
     if (admitted === undefined) devices.used(deviceId);
     const sender = { id: deviceId, ...(displayName !== "" && { name: displayName }) };
-    const { welcome, leave } = chat.join(deviceId, (message) => wire.send(message));
+    const { welcome, leave } = chat.join(deviceId, (message) => this.#tell(message));
     this.#state = { phase: "paired", sender, leave };
     wire.send(welcome);
   }
@@ -172,9 +229,7 @@ export class ChatSession {
   }
 }
 
-function readMessage(text: string) {
-  return fromPageSchema.safeParse(parseJson(text)).data;
-}
+type FromPage = z.output<typeof fromPageSchema>;
 
 /** Rate limit of a socket. */
 class Rate {

@@ -48,6 +48,20 @@ test("a message of another form reaches the page, and counts for nothing", () =>
   expect([relay.answering, uses]).toEqual([true, 2]);
 });
 
+test("a withdrawn message is not answered any more, and the answers of all conversations count", () => {
+  const relay = new ChatRelay({ onUse: () => {} });
+  const [page, gateway] = [socket(), socket()];
+  relay.join(page.one, gateway.one);
+  gateway.receive('{"type":"welcome","running":[]}');
+  gateway.receive('{"type":"opened","conversation":"b","running":["in another one"]}');
+  expect(relay.answering).toBe(true);
+  gateway.receive('{"type":"accepted","id":"a","conversation":"b"}');
+  gateway.receive('{"type":"answer","id":"in another one"}');
+  expect(relay.answering).toBe(true);
+  gateway.receive('{"type":"removed","id":"a","conversation":"b"}');
+  expect(relay.answering).toBe(false);
+});
+
 /** A page that has sent these messages, and the devices that its relay has told of. */
 function paged(...messages: object[]) {
   const told: [string, boolean][] = [];

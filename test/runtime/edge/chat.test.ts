@@ -16,6 +16,19 @@ it("serves the chat page to everyone, in any state, with nothing but its own scr
   expect(wakes).toEqual(["visitor"]);
 });
 
+it("can be installed as an app, without waking anything", async () => {
+  const { app, wakes } = edgeFixture({ state: "stopped" });
+  const response = await app.request("/chat/manifest");
+  expect(response.headers.get("content-type")).toBe("application/manifest+json");
+  const { icons, ...manifest } = (await response.json()) as { icons: { src: string; sizes: string }[] };
+  expect(manifest).toMatchObject({ start_url: "/chat", scope: "/chat", display: "standalone" });
+  expect(icons.map(({ src, sizes }) => [src, sizes])).toEqual([
+    ["/assets/icon.svg", "any"],
+    ["/assets/icon.png", "512x512"],
+  ]);
+  expect(wakes).toEqual([]);
+});
+
 it("says what the socket's address is", async () => {
   const { app } = edgeFixture();
   const plain = await app.request("/chat/socket");

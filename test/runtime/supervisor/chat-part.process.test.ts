@@ -100,6 +100,24 @@ test("the chats of a state are those with words, schedules or files; a moved gro
   expect(await chatsIn(await temporaryDirectory())).toEqual(nothing);
 });
 
+test("a browser's part has all of its conversations, and none of another browser", async () => {
+  const home = await talked();
+  const stores = openStores({ home, clock: () => NOW, log });
+  const [device, other] = ["d".repeat(64), "e".repeat(64)];
+  for (const session of [`web:${other}`, `web:${device}:conversation-2`, `web:${device}:conversation-3`]) {
+    const message = { delivery: `say ${session}`, sender: { id: device }, text: session };
+    stores.sessions.ask({ session, messages: [message], group: false, at: NOW });
+  }
+  stores.database.close();
+  const { tenants } = await chatsIn(home);
+  expect(tenants.filter((tenant) => tenant.startsWith("web"))).toEqual([`web-${device}`, `web-${other}`]);
+  const { rows } = await exported(home, `web-${device}`);
+  expect(rows("SELECT conversation FROM sessions ORDER BY conversation")).toEqual([
+    { conversation: `web:${device}:conversation-2` },
+    { conversation: `web:${device}:conversation-3` },
+  ]);
+});
+
 test("chats with a schedule are those of the state and of the config, also one that has never written", async () => {
   const home = await talked();
   const { scheduled } = await chatsIn(home);

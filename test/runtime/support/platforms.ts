@@ -81,6 +81,8 @@ export interface StreamFault {
   stopReason?: string;
   /** Waits before the first word. */
   delayMs?: number;
+  /** Says no more behind the text, and does not end. */
+  stall?: boolean;
 }
 
 /** Streams an answer in Anthropic's form, word by word. */
@@ -99,6 +101,7 @@ export function modelStream(text: string, fault: StreamFault = {}): Answer {
       send("content_block_delta", { index: 0, delta: { type: "text_delta", text: word } });
     }
     if (fault.cut) return void response.end();
+    if (fault.stall) return;
     send("content_block_stop", { index: 0 });
     const delta = { stop_reason: fault.stopReason ?? "end_turn", stop_sequence: null };
     send("message_delta", { delta, usage: { output_tokens: 34 } });

@@ -36,7 +36,7 @@ export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesO
         "Each is what the person would say",
       ),
     }),
-    run: async ({ question, choices }, { platform, target, delivery, asker }) => {
+    run: async ({ question, choices }, { session, platform, target, delivery, asker }) => {
       const channel = channels.get(platformSchema.safeParse(platform).data ?? "slack");
       if ((platform !== WEB && channel?.platform !== platform) || asker === undefined)
         throw new ToolError("There are no buttons here. Write the choices as a list into your answer.");
@@ -50,7 +50,7 @@ export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesO
       // Send a separate message: the ticket's first message is reserved for the answer.
       const { ticket: _, ...place } = target;
       if (platform === WEB) {
-        outbox.ask(target.chat, delivery, { question, buttons: offer(WEB) });
+        outbox.ask(session, delivery, { question, buttons: offer(WEB) });
       } else if (channel?.answerPress !== undefined) {
         await channel.send(place, question, 0, offer(channel.platform));
       } else {

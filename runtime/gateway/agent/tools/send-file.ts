@@ -37,7 +37,7 @@ export function sendFileTool({ workspace, channels, outbox, log }: SendFileOptio
       caption: described(z.optional(z.string().check(z.maxLength(1_000))), "Plain text below the file"),
     }),
     run: async ({ path, caption }, context) => {
-      const { platform, target, delivery, signal } = context;
+      const { session, platform, target, delivery, signal } = context;
       const maxBytes = mostBytes(platform);
       if (maxBytes === undefined) throw new ToolError("Files cannot be sent into this chat.");
       const data = reachOf(workspace, context).bytes(path);
@@ -49,7 +49,7 @@ export function sendFileTool({ workspace, channels, outbox, log }: SendFileOptio
       }
       if (signal.aborted) throw new ToolError("Broken off.");
       const name = path.split("/").at(-1) ?? path;
-      if (platform === WEB) outbox.sendFile(target.chat, { delivery, path, data, caption });
+      if (platform === WEB) outbox.sendFile(session, { delivery, path, data, caption });
       else await filesOf(platform)?.send(target, { name, mediaType: mediaTypeOf(name), data }, caption);
       log.info("a file is sent", { platform, chat: target.chat, bytes });
       return "Sent.";

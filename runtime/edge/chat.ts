@@ -1,10 +1,7 @@
 import type { Handler } from "hono";
-import { html } from "hono/html";
 import { type ChatFileRequest, GATEWAY_ROUTES } from "../contract/control.ts";
-import { ROUTES } from "../contract/routes.ts";
 import { bearerToken } from "../shared/token.ts";
-import { assetPath } from "./assets.ts";
-import type { Markup } from "./ui/document.tsx";
+import { ChatPage, chatManifest } from "./ui/chat.tsx";
 import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
@@ -17,7 +14,14 @@ export function chat(sandbox: Sandbox | undefined): Handler {
   return async function handleChat(context) {
     await sandbox?.wake("visitor");
     context.header("content-security-policy", chatContentSecurityPolicy(new URL(context.req.url).host));
-    return context.html(chatPage());
+    return context.html(ChatPage());
+  };
+}
+
+/** `GET /chat/manifest`: lets browsers install the chat as an app. Wakes nothing. */
+export function chatApp(): Handler {
+  return function handleChatApp(context) {
+    return context.json(chatManifest(), 200, { "content-type": "application/manifest+json" });
   };
 }
 
@@ -77,83 +81,5 @@ export function chatFile(sandboxOf: (deviceId: string) => Promise<FileSandbox | 
  * is listed in addition to 'self', which older browsers apply to http only.
  */
 function chatContentSecurityPolicy(host: string): string {
-  return `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws://${host} wss://${host}; img-src data: blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
-}
-
-/** Renders the page of the web chat. It contains no data: the socket decides what it may see. */
-function chatPage(): Markup {
-  return html`<!doctype html>${(
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta
-            name="viewport"
-            content="width=device-width, initial-scale=1, interactive-widget=resizes-content"
-          />
-          <title>steward chat</title>
-          <link rel="icon" href="data:," />
-          <link rel="stylesheet" href={assetPath("chat.css")} />
-          <script type="module" src={assetPath("chat.js")}></script>
-        </head>
-        <body data-socket={ROUTES.chatSocket.path}>
-          <header>
-            <h1>steward</h1>
-            <p id="state" role="status" data-tone="wait">
-              Connecting
-            </p>
-          </header>
-          <noscript>
-            <p class="note">The chat needs JavaScript.</p>
-          </noscript>
-          <section id="pairing" hidden aria-labelledby="pairing-title">
-            <h2 id="pairing-title">Pair this browser</h2>
-            <p>
-              The operator approves it on <a href={ROUTES.devicesPage.path}>the Access page</a>, or runs this
-              command within 5 minutes:
-            </p>
-            <p class="command">
-              <code id="command"></code>
-              <button type="button" id="copy">
-                Copy
-              </button>
-            </p>
-            <p class="soft">
-              Request <code id="request"></code>
-            </p>
-            <p class="soft">This page continues automatically afterwards.</p>
-          </section>
-          <section id="trouble" hidden role="alert">
-            <p id="trouble-text"></p>
-            <button type="button" id="retry">
-              Try again
-            </button>
-          </section>
-          <div id="log" role="log" aria-live="polite" aria-label="Conversation" tabindex={0}></div>
-          <form id="form">
-            <div id="pictures" hidden></div>
-            <input id="file" type="file" accept="image/*" multiple hidden />{" "}
-            <button type="button" id="add" aria-label="Add pictures" title="Add pictures" disabled>
-              +
-            </button>
-            <label for="text" class="hidden">
-              Message
-            </label>
-            <textarea
-              id="text"
-              rows={1}
-              maxlength={8000}
-              placeholder="Message, or /help"
-              disabled
-              enterkeyhint="send"
-            ></textarea>
-            <button type="button" id="stop" hidden>
-              Stop
-            </button>{" "}
-            <button type="submit" id="send" disabled>
-              Send
-            </button>
-          </form>
-        </body>
-      </html>
-    )}`;
+  return `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws://${host} wss://${host}; img-src 'self' data: blob:; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
 }

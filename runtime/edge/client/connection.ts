@@ -1,0 +1,107 @@
+/** The page's socket: proves the device, and connects again after each end that another attempt may help. */
+import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
+import { displayName, openDevice } from "./device.ts";
+
+const LONGEST_WAIT_MS = 30_000;
+/** While somebody looks at the page and waits. A gateway that fell asleep again would be missed by longer ones. */
+const LONGEST_WAITED_FOR_MS = 2_000;
+const FIRST_WAIT_MS = 500;
+
+/** Reason for which the page is not connected. */
+export type Ended = "no key" | "asleep" | "revoked" | "late" | "full" | "refused" | "lost";
+
+const ENDS: Readonly<Record<number, Ended>> = {
+  [CHAT_CLOSE.asleep]: "asleep",
+  [CHAT_CLOSE.revoked]: "revoked",
+  [CHAT_CLOSE.late]: "late",
+  [CHAT_CLOSE.full]: "full",
+  [CHAT_CLOSE.invalid]: "refused",
+  [CHAT_CLOSE.unproven]: "refused",
+};
+
+/** Functions of the page that {@link PageConnection} uses. */
+interface ConnectionOptions {
+  onConnecting(): void;
+  onMessage(message: Exclude<ToPage, { type: "challenge" }>): void;
+  onEnd(why: Ended): void;
+  /** Returns true if the user has written something that is not answered. */
+  isDue(): boolean;
+}
+
+/** See the module. */
+export class PageConnection {
+  readonly #options: ConnectionOptions;
+  #socket: WebSocket | undefined;
+  #attempts = 0;
+  /** The gateway has let this browser in, on this connection. */
+  #isWelcome = false;
+  /** An idle page must not keep waking the gateway: it reconnects only when its user writes. */
+  #isAsleep = false;
+  /** Its user wrote, and no connection has come about since: neither a welcome nor a request for approval. */
+  #isRoused = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    addEventListener("online", () => {
+      if (this.#socket?.readyState === WebSocket.CLOSED && !this.#isAsleep) void this.connect();
+    });
+  }
+
+  get isWelcome(): boolean {
+    return this.#isWelcome;
+  }
+
+  /** Connects a page that is asleep, because its user writes. */
+  rouse(): void {
+    if (!this.#isAsleep) return;
+    [this.#isAsleep, this.#isRoused] = [false, true];
+    void this.connect();
+  }
+
+  send(message: FromPage): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  /** @param renew Makes another key. */
+  async connect(renew = false): Promise<void> {
+    const { onConnecting, onMessage, onEnd, isDue } = this.#options;
+    onConnecting();
+    if (this.#socket === undefined) this.#isRoused = isDue();
+    const device = await openDevice(renew).catch(() => undefined);
+    if (device === undefined) return onEnd("no key");
+    this.#isWelcome = false;
+    const socket = new WebSocket(location.origin.replace(/^http/, "ws") + document.body.dataset["socket"]);
+    this.#socket = socket;
+    socket.addEventListener("message", async ({ data }) => {
+      const message: ToPage = JSON.parse(data);
+      if (message.type === "challenge") {
+        const { deviceId, publicKey } = device;
+        const proof = proofText({ nonce: message.nonce, deviceId, origin: location.origin });
+        const signature = await device.sign(proof);
+        const name = displayName(navigator.userAgent);
+        return this.send({ type: "hello", deviceId, publicKey, displayName: name, signature });
+      }
+      if (message.type === "welcome") [this.#isWelcome, this.#attempts] = [true, 0];
+      if (message.type === "welcome" || message.type === "pairing") this.#isRoused = false;
+      onMessage(message);
+    });
+    socket.addEventListener("close", ({ code }) => {
+      if (socket === this.#socket) this.#end(socket, code);
+    });
+  }
+
+  #end(socket: WebSocket, code: number): void {
+    // The gateway may fall asleep while a message is on its way: its user has written, and is not to write again.
+    const isDue = this.#isRoused || (this.#isWelcome && this.#options.isDue());
+    this.#isWelcome = false;
+    const ended = ENDS[code] ?? "lost";
+    const why = ended === "asleep" && isDue ? "lost" : ended;
+    this.#isAsleep = why === "asleep";
+    this.#options.onEnd(why);
+    if (why !== "lost") return;
+    const longest = isDue ? LONGEST_WAITED_FOR_MS : LONGEST_WAIT_MS;
+    const wait = Math.min(longest, FIRST_WAIT_MS * 2 ** this.#attempts) * (0.75 + Math.random() / 2);
+    this.#attempts += 1;
+    setTimeout(() => void (socket === this.#socket && this.connect()), wait);
+  }
+}

@@ -1,0 +1,170 @@
+/** Files that the user adds to a message. Pictures are scaled down in the browser to save bandwidth. */
+import { CHAT_FILES, type FromPage } from "../../contract/chat.ts";
+import { element, made } from "./dom.ts";
+import type { AddedFile, Said } from "./unsent.ts";
+
+/** Models scale larger pictures down: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
+const LONGEST_SIDE = 1_568;
+const QUALITY = 0.85;
+/** Smaller files are sent unchanged: a drawing may have an alpha channel, and text is hard to read when scaled. */
+const SMALL_BYTES = 400_000;
+const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+const shelf = element("pictures", HTMLElement);
+const input = element("file", HTMLInputElement);
+const add = element("add", HTMLButtonElement);
+
+/** Files for the next message. */
+let chosen: AddedFile[] = [];
+
+/** Returns the chosen files, and puts others in their place. */
+export function takeFiles(instead: readonly AddedFile[] = []): AddedFile[] {
+  const taken = chosen;
+  chosen = [...instead];
+  showShelf();
+  return taken;
+}
+
+/** Dependencies of {@link offerFiles}. */
+interface OfferOptions {
+  /** Receives pasted and dropped files. */
+  target: HTMLElement;
+  /** Returns true if the gateway takes files other than pictures. */
+  takesAll(): boolean;
+  /** Shows why a file was not added. */
+  tell(text: string): void;
+}
+
+/** Lets the user choose files with the button, paste them and drop them. */
+export function offerFiles({ target, takesAll, tell }: OfferOptions): void {
+  const choose = async (files: readonly File[]): Promise<void> => {
+    for (const one of files) {
+      const problem = await addFile(one, takesAll());
+      if (problem !== undefined) tell(problem);
+    }
+    showShelf();
+  };
+  const take = (event: ClipboardEvent | DragEvent, files: FileList | undefined): void => {
+    if (files === undefined || files.length === 0 || add.disabled) return;
+    event.preventDefault();
+    void choose([...files]);
+  };
+  add.addEventListener("click", () => input.click());
+  input.addEventListener("change", async () => {
+    await choose([...(input.files ?? [])]);
+    input.value = "";
+  });
+  target.addEventListener("paste", (event) => take(event, event.clipboardData?.files));
+  target.addEventListener("dragover", (event) => event.preventDefault());
+  target.addEventListener("drop", (event) => take(event, event.dataTransfer?.files));
+}
+
+/** Adds a file. Returns a sentence with the reason if it was not added. */
+async function addFile(file: File, takesAll: boolean): Promise<string | undefined> {
+  const { name, type } = file;
+  if (chosen.length >= CHAT_FILES.most) return `A message takes ${CHAT_FILES.most} files.`;
+  const isPicture = type.startsWith("image/");
+  if (!isPicture && !takesAll) return `${name} is no picture. This gateway takes pictures only.`;
+  const blob = isPicture ? await picture(file).catch(() => undefined) : file;
+  if (blob === undefined) return `${name} is no picture that this browser can read.`;
+  if (blob.size === 0) return `${name} is empty.`;
+  if (blob.size > CHAT_FILES.bytes)
+    return `${name} has ${megabytes(blob.size)}; a file may have ${megabytes(CHAT_FILES.bytes)}.`;
+  const data = await base64(blob);
+  const length = chosen.reduce((sum, one) => sum + one.data.length, data.length);
+  if (length > CHAT_FILES.longest)
+    return `${name} is one too many: a message takes ${megabytes((CHAT_FILES.longest * 3) / 4)} in all.`;
+  chosen.push({ name, mediaType: type, data, isPicture });
+  return undefined;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1).replace(".0", "")} MB`;
+}
+
+/** Sends a message after its files. */
+export function sendSaid(send: (message: FromPage) => void, said: Said & { id: string }): void {
+  const { id, text, files, conversation, instead } = said;
+  for (const { name, mediaType, data, isPicture } of files) {
+    const kind = isPicture ? ({ type: "picture" } as const) : ({ type: "file", name, mediaType } as const);
+    for (let at = 0; at < data.length; at += CHAT_FILES.piece) {
+      const part = data.slice(at, at + CHAT_FILES.piece);
+      send({ ...kind, id, part, ends: at + CHAT_FILES.piece >= data.length });
+    }
+  }
+  // A gateway of an earlier version refuses fields that it does not know.
+  const where = conversation === "" ? {} : { conversation };
+  send({ type: "say", id, text, ...where, ...(instead !== undefined && { instead }) });
+}
+
+/** Returns the text that the page shows for a message. */
+export function shownOf({ text, files }: Said): string {
+  const lines = files.map(({ isPicture, name, mediaType }, at) => {
+    if (isPicture) return `[image: picture ${at + 1}]`;
+    const kind = mediaType.split("/", 1)[0] ?? "";
+    return `[${kind === "audio" || kind === "video" ? kind : "file"}: ${name}]`;
+  });
+  return [text, ...lines].filter(Boolean).join("\n");
+}
+
+/** Returns a picture's element. */
+export function thumbnail({ data, name }: AddedFile): HTMLImageElement {
+  const image = made("img", []);
+  image.alt = name;
+  image.src = `data:;base64,${data}`;
+  return image;
+}
+
+function showShelf(): void {
+  shelf.hidden = chosen.length === 0;
+  shelf.replaceChildren(
+    ...chosen.map((file, at) => {
+      const button = made("button", file.isPicture ? [thumbnail({ ...file, name: "" })] : [file.name, " ✕"]);
+      button.type = "button";
+      const name = file.isPicture ? `picture ${at + 1}` : file.name;
+      button.setAttribute("aria-label", `Remove ${name}`);
+      button.addEventListener("click", () => {
+        chosen = chosen.filter((other) => other !== file);
+        showShelf();
+      });
+      return button;
+    }),
+  );
+}
+
+/** Returns a picture in a format and size that models use. */
+async function picture(given: File): Promise<Blob> {
+  const bitmap = await createImageBitmap(given);
+  const scale = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
+  const isFit = scale === 1 && given.size <= SMALL_BYTES && KINDS.includes(given.type);
+  const blob = isFit ? given : await scaled(bitmap, scale);
+  bitmap.close();
+  return blob;
+}
+
+async function base64(blob: Blob): Promise<string> {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8_192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  return btoa(text);
+}
+
+async function scaled(bitmap: ImageBitmap, scale: number): Promise<Blob> {
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, Math.round(bitmap.width * scale));
+  canvas.height = Math.max(1, Math.round(bitmap.height * scale));
+  const context = canvas.getContext("2d");
+  if (context === null) throw new Error("no canvas");
+  // JPEG has no alpha channel: transparent parts would turn black.
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => {
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error("no picture")) : resolve(blob)),
+      "image/jpeg",
+      QUALITY,
+    );
+  });
+}

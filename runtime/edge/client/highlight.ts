@@ -1,0 +1,51 @@
+/** Colours code. Bundled on its own: the chat page loads it with the first code in a known language. */
+import highlighter from "highlight.js/lib/core";
+import bash from "highlight.js/lib/languages/bash";
+import cpp from "highlight.js/lib/languages/cpp";
+import css from "highlight.js/lib/languages/css";
+import diff from "highlight.js/lib/languages/diff";
+import go from "highlight.js/lib/languages/go";
+import java from "highlight.js/lib/languages/java";
+import javascript from "highlight.js/lib/languages/javascript";
+import json from "highlight.js/lib/languages/json";
+import python from "highlight.js/lib/languages/python";
+import rust from "highlight.js/lib/languages/rust";
+import sql from "highlight.js/lib/languages/sql";
+import typescript from "highlight.js/lib/languages/typescript";
+import xml from "highlight.js/lib/languages/xml";
+import yaml from "highlight.js/lib/languages/yaml";
+import { made } from "./dom.ts";
+
+const LANGUAGES = {
+  bash,
+  cpp,
+  css,
+  diff,
+  go,
+  java,
+  javascript,
+  json,
+  python,
+  rust,
+  sql,
+  typescript,
+  xml,
+  yaml,
+};
+for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
+
+/** Returns code with an element around each coloured part; `undefined` for an unknown language. */
+export function colour(code: string, language: string): DocumentFragment | undefined {
+  if (highlighter.getLanguage(language) === undefined) return undefined;
+  const { value } = highlighter.highlight(code, { language, ignoreIllegals: true });
+  // Its output has spans and escaped text only, and is copied without any other element or attribute.
+  const parsed = new DOMParser().parseFromString(value, "text/html");
+  const fragment = document.createDocumentFragment();
+  fragment.append(...[...parsed.body.childNodes].map(copyOf));
+  return fragment;
+}
+
+function copyOf(node: Node): Node | string {
+  if (!(node instanceof HTMLElement)) return node.textContent ?? "";
+  return made("span", [...node.childNodes].map(copyOf), node.className);
+}

@@ -1,0 +1,129 @@
+import type { ChatTurn, ToPage } from "../../contract/chat.ts";
+import type { GrantedRole } from "../../contract/config/rights.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { Admission, Sender } from "../../contract/message.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Agent } from "../agent/agent.ts";
+import { RetryableError } from "../failure.ts";
+import type { ReadOptions } from "../inbox/attachments.ts";
+import { UNHEARD_TEXTS } from "../inbox/notices.ts";
+import { LIMITS } from "../inbox/replies.ts";
+import { parseMarkdown } from "../markdown/parse.ts";
+import { type IncomingFile, readWebMessage } from "./files.ts";
+import { WEB } from "./outbox.ts";
+
+/** Interval between updates of a growing answer, in milliseconds. */
+const TEXT_EVERY_MS = 80;
+
+/** A message's id, its author and its conversation. */
+export interface From {
+  id: string;
+  sender: Sender;
+  /** The role granted when the device was approved. */
+  grants: GrantedRole;
+  /** Empty for the first one. */
+  conversation: string;
+}
+
+/** A message as a page has sent it. */
+export interface Said extends From {
+  text: string;
+  files: readonly IncomingFile[];
+  /** Id of the last message, which this one replaces. */
+  instead?: string | undefined;
+}
+
+/** Dependencies of {@link answerWebMessage}. */
+interface AnswerOptions {
+  agent(): Pick<Agent, "answer">;
+  reading(): Pick<ReadOptions, "media" | "contextTokens">;
+  session: string;
+  admission: Admission;
+  signal: AbortSignal;
+  /** Sends the growing answer to the pages. */
+  tell(message: ToPage): void;
+  /** Receives the text so far, which may start over. */
+  onText(soFar: string): void;
+  /** Called when the question is stored. */
+  onAsked(): void;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/**
+ * Has the model answer a message. Returns the message that ends it for the pages; `undefined` if it was aborted.
+ *
+ * @throws RetryableError if another attempt may help.
+ */
+export async function answerWebMessage(said: Said, options: AnswerOptions): Promise<ToPage | undefined> {
+  const { id, sender, text: asked } = said;
+  const { agent, reading, session, admission, signal, tell, onText, onAsked, clock, log } = options;
+  const started = clock();
+  tell({ type: "typing", id });
+  const growing = throttle(TEXT_EVERY_MS, (soFar) => {
+    if (!signal.aborted) tell({ type: "text", id, soFar, blocks: parseMarkdown(soFar) });
+  });
+  try {
+    const { read, unheard } = await readWebMessage(said, { ...reading(), signal });
+    if (unheard !== undefined) return { type: "answer", id, ...asMarkdown(UNHEARD_TEXTS[unheard]) };
+    const message = { delivery: id, sender, admission, ...read, words: asked.length };
+    const answer = agent().answer(
+      { session, platform: WEB, target: { chat: sender.id }, direct: true, messages: [message] },
+      {
+        signal,
+        onText: (soFar) => {
+          onText(soFar);
+          growing.add(soFar);
+        },
+      },
+    );
+    onAsked();
+    const { text, failure } = await answer;
+    if (signal.aborted) return undefined;
+    // A failure is not stored, so the same message may be sent again.
+    if (failure !== undefined)
+      return { type: "error", id, code: failure.code, text, again: !LIMITS.has(failure.code) };
+    log.info("event answered", { id, platform: WEB, kind: "message", ms: clock() - started });
+    return { type: "answer", id, ...asMarkdown(text) };
+  } finally {
+    growing.end();
+  }
+}
+
+/** Returns the message for the pages about an error. */
+export function failureMessage(id: string, error: unknown): ToPage {
+  const known = error instanceof StewardError ? error : undefined;
+  const { code, detail, fix } = known?.reason ?? {
+    code: "internal",
+    detail: "Something went wrong.",
+    fix: "Read the gateway's log.",
+  };
+  const again = known === undefined || known instanceof RetryableError;
+  return { type: "error", id, code, text: again ? detail : `${detail} ${fix}`, again };
+}
+
+/** Returns a text with its blocks. */
+export function asMarkdown(text: string): Pick<ChatTurn, "text" | "blocks"> {
+  return { text, blocks: parseMarkdown(text) };
+}
+
+/** Returns a function that sends the newest text, at most once per `everyMs`. */
+function throttle(everyMs: number, send: (text: string) => void) {
+  let newest: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    if (newest === undefined) return;
+    send(newest);
+    newest = undefined;
+    timer = setTimeout(flush, everyMs);
+  };
+  return {
+    add: (text: string): void => {
+      newest = text;
+      if (timer === undefined) flush();
+    },
+    end: (): void => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Attachment } from "../../contract/message.ts";
+import { CHAT_FILES } from "../../contract/chat.ts";
+import { attachmentKind } from "../channels/files.ts";
+import { readMessages, type ReadOptions } from "../inbox/attachments.ts";
+
+/** A file of a message from a page. */
+export interface IncomingFile extends Pick<Attachment, "kind"> {
+  name: string;
+  data: Buffer;
+}
+
+/** A piece of a file. */
+interface Piece {
+  id: string;
+  part: string;
+  ends?: boolean | undefined;
+  name?: string | undefined;
+  mediaType?: string | undefined;
+}
+
+/**
+ * Files of one page's next message, which come in pieces before it: a socket takes short messages only, since anyone
+ * may open one.
+ */
+export class IncomingFiles {
+  #message = "";
+  #done: IncomingFile[] = [];
+  #open = "";
+  #length = 0;
+
+  /** Adds a piece, and drops those of another message. Returns false if it is more than a message may have. */
+  add({ id, part, ends, name = `picture ${this.#done.length + 1}`, mediaType = "image/*" }: Piece): boolean {
+    if (id !== this.#message) this.#clear(id);
+    this.#length += part.length;
+    if (this.#length > CHAT_FILES.longest || this.#done.length >= CHAT_FILES.most) return false;
+    this.#open += part;
+    if (ends !== true) return true;
+    this.#done.push({ name, kind: attachmentKind(mediaType), data: Buffer.from(this.#open, "base64") });
+    this.#open = "";
+    return true;
+  }
+
+  /** Returns the complete files of a message, and keeps none. */
+  take(id: string): IncomingFile[] {
+    const done = id === this.#message ? this.#done : [];
+    this.#clear("");
+    return done;
+  }
+
+  #clear(message: string): void {
+    [this.#message, this.#done, this.#open, this.#length] = [message, [], "", 0];
+  }
+}
+
+/** A message of the web chat, with its files. */
+interface WithFiles {
+  text: string;
+  files: readonly IncomingFile[];
+}
+
+/** Returns a message of the web chat as the model sees it. `unheard`: see {@link readMessages}. */
+export async function readWebMessage({ text, files }: WithFiles, reading: Omit<ReadOptions, "channel">) {
+  const attachments = files.map(({ name, kind, data }, at): Attachment => ({
+    kind,
+    name,
+    sizeBytes: data.byteLength,
+    reference: String(at),
+  }));
+  const load = async ({ reference }: Attachment): Promise<Buffer> =>
+    files[Number(reference)]?.data ?? Buffer.of();
+  const channel = { load, mediaMaxBytes: CHAT_FILES.bytes };
+  const { messages, unheard } = await readMessages([{ text, attachments }], { channel, ...reading });
+  return { read: messages[0] ?? { text, images: [], quoted: [] }, unheard };
+}
+
+/** Returns the text that pages show of a message. */
+export function shownText({ text, files }: WithFiles): string {
+  const lines = files.map(({ kind, name }) => `[${kind}: ${name}]`);
+  return [text, ...lines].filter((line) => line !== "").join("\n");
+}
