@@ -8,8 +8,16 @@ const TABLE = [
     packages: ["zod"],
     node: false,
   },
+  // Scripts of the pages. Browsers load them, and no Worker.
+  {
+    from: "runtime/edge/client",
+    may: ["runtime/edge", "runtime/contract", "runtime/shared"],
+    packages: ["@codemirror/[\\w-]+", "@lezer/highlight"],
+    node: false,
+  },
   {
     from: "runtime/edge",
+    except: "runtime/edge/client",
     may: ["runtime/operations", "runtime/contract", "runtime/shared"],
     packages: ["diff", "hono", "jose", "lucide", "zod"],
     node: false,

@@ -169,15 +169,16 @@ function entryRow(entry: LedgerEntry, now: number): Markup {
         )}
       </td>
       <td>
-        {group === undefined ? "" : allowLink(entry.platform, group)}
+        {group === undefined ? "" : allowLink(entry.platform, group, key)}
         {state === "failed" || state === "ignored" ? replayForm(key) : ""}
       </td>
     </tr>
   );
 }
 
-function allowLink(platform: string, group: string): Markup {
-  const search = new URLSearchParams({ platform, group });
+function allowLink(platform: string, group: string, key: string): Markup {
+  // Once the group is allowed, the operator wants to replay this very event.
+  const search = new URLSearchParams({ platform, group, from: address({ q: key }) });
   return (
     <p>
       <a href={`${ROUTES.configAllowGroup.path}?${search}`}>Answer in this group</a>

@@ -8,4 +8,5 @@ export const ASSET_NAMES = {
   "live.js": "live.js",
   "logs.js": "logs.js",
   "chat.js": "chat.js",
+  "editor.js": "editor.js",
 };

@@ -66,14 +66,14 @@ describe("the review", () => {
       { path: "agent", message: 'Unrecognized key: "name"' },
       { path: "", message: "<b>" },
     ];
-    const refused = { ...problem("config_invalid", undefined, 422), problems, text: "[kept secret 9]" };
+    const refused = { ...problem("config_invalid", undefined, 422), problems, text: "{}[redacted]" };
     const { post } = await edge({ answers: { [review]: () => Response.json(refused, { status: 422 }) } });
     const response = await post("review", { text: "typed-secret", expected: SHA });
     const page = await response.text();
     expect(response.status).toBe(422);
     expect(page).toMatch(/agent<\/code><\/dt>\s*<dd>Unrecognized key: &quot;name&quot;/);
     expect(page).toMatch(/\(root\)<\/code><\/dt>\s*<dd>&lt;b&gt;/);
-    expect(page).toContain("[kept secret 9]");
+    expect(page).toContain("{}[redacted]</textarea>");
     expect(page).not.toMatch(/typed-secret|config\/save/);
   });
 
