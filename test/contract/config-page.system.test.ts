@@ -207,7 +207,9 @@ test.skipIf(browserIsMissing)("the editor completes, explains, marks, mends and 
   await page.getByRole("heading", { name: "What changes" }).waitFor();
   expect(await page.locator(".primary").count()).toBe(1);
   await page.getByRole("button", { name: "Save" }).click();
-  await page.waitForURL(`${host.url}${from}&done=saved`);
+  await page.getByText("Saved. A running gateway").waitFor();
+  // The page's script takes the notice out of the address.
+  await page.waitForURL(`${host.url}${from}`);
   expect(await onDisk(admin)).toEqual({
     agent: { maxSteps: 7 },
     channels: { slack: { dmPolicy: "disabled", channels: {} } },
