@@ -18,6 +18,8 @@ export interface Cloud {
   containerOrigin: string;
   identity: IdentityGateway;
   runner: WorkerRunner;
+  /** Lets every version but this one fail on each request; `undefined` ends that. */
+  breakAllBut(version: string | undefined): void;
   close(): Promise<void>;
 }
 
@@ -67,16 +69,27 @@ export async function startCloud({
       admit: accountAdmission(cloudflare.account),
     });
     ends.push(() => identity.close());
+    let only: string | undefined;
     const front = await startFront({
       port: ports.front,
       containerHost: containerHost === LOOPBACK ? undefined : containerHost,
       account: cloudflare.account,
       runner,
       access: identity,
+      fails: (version) => only !== undefined && version !== only,
     });
     ends.push(() => front.close());
     const containerOrigin = `http://${containerHost}:${ports.front}`;
-    return { apiUrl: cloudflare.url, origin: front.url, containerOrigin, identity, runner, close };
+    const breakAllBut = (version: string | undefined) => void (only = version);
+    return {
+      apiUrl: cloudflare.url,
+      origin: front.url,
+      containerOrigin,
+      identity,
+      runner,
+      breakAllBut,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

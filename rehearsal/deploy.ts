@@ -1,4 +1,5 @@
 import type { OpMap, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { RunStep } from "./progress.ts";
 
 /** How a deployment went. Times are in milliseconds. */
 export interface Deployment {
@@ -19,18 +20,24 @@ export interface Deployment {
  *
  * @param onOutput gets the engine's own output
  * @param signal ends the engine
+ * @param step runs the preview and the update. Default: without a report
  */
 export async function deploy(
   stack: Stack,
   signal: AbortSignal,
   onOutput: (text: string) => void,
+  step: RunStep = (_, work) => work(),
 ): Promise<Deployment> {
-  const previewed = await timed(() => stack.preview({ color: "never", signal }));
+  const previewed = await step("Previewing the stack", () =>
+    timed(() => stack.preview({ color: "never", onOutput, signal })),
+  );
   const { changeSummary } = previewed.result;
   const unchanged = Object.keys(changeSummary).every((op) => op === "same");
   const updated = unchanged
     ? undefined
-    : await timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput, signal }));
+    : await step("Updating the stack", () =>
+        timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput, signal })),
+      );
   const { outputs, resources } = await deployedBy(stack);
   return {
     url: String(outputs["url"]),

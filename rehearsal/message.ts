@@ -24,8 +24,8 @@ export async function exchangeMessage(world: World, deployment: Deployment): Pro
   const text = `Rehearsal of ${new Date().toISOString()}: are you there?`;
   const known = new Set(slack.messages());
   const started = performance.now();
-  const events = new URL(ROUTES.slackEvents.path, deployment.url);
-  const response = await fetch(events, { method: "POST", ...slack.sign(mention(text)) });
+  slack.connect(new URL(ROUTES.slackEvents.path, deployment.url).href);
+  const response = await slack.send(mention(text));
   if (response.status !== 200 && response.status !== 503) {
     throw new Error(`Slack's event was answered with ${response.status}: ${await response.text()}`);
   }

@@ -3,6 +3,7 @@ import { Argument, Option } from "commander";
 import { shellWord } from "../runtime/contract/operator-commands.ts";
 import { commandParser } from "../infra/shell/command.ts";
 import type { Target } from "../infra/gateway/args.ts";
+import { TOURS, type TourName } from "./tour/names.ts";
 
 /** What can be rehearsed. */
 export const TARGETS = ["serverless", "host"] as const satisfies readonly Target[];
@@ -21,7 +22,7 @@ export interface RehearsalOptions {
   /** Remove everything that rehearsals left. */
   destroy: boolean;
   sandbox: SandboxChoice;
-  /** Lists every resource type and the limits of the emulation. */
+  /** Prints Pulumi's log, and lists every resource type and the limits of the emulation. */
   verbose: boolean;
   /** Where state and the emulated account are kept. */
   dir: string;
@@ -41,12 +42,17 @@ export function startCommand({ dir, target }: { dir: string; target?: string }, 
 }
 
 /** Parses the command line. Throws a CommanderError if the arguments are invalid. */
-export function readOptions(argv: readonly string[]): RehearsalOptions {
+export function readOptions(argv: readonly string[]): RehearsalOptions & { tour: TourName | undefined } {
   const command = commandParser(
     SCRIPT,
     "Deploys a stack on this machine, with the real engine and without an account.",
   )
-    .addArgument(new Argument("[target]", "what to deploy (default: serverless)").choices(TARGETS))
+    .addArgument(
+      new Argument("[what]", "a target to deploy (default: serverless), or a tour").choices([
+        ...TARGETS,
+        ...Object.keys(TOURS),
+      ]),
+    )
     .option("--once", "send one message through, print the reply, and end", false)
     .option("--json", "print one JSON object as the last line", false)
     .option("--destroy", "destroy the stack and remove all its files", false)
@@ -55,10 +61,23 @@ export function readOptions(argv: readonly string[]): RehearsalOptions {
         .choices(["auto", "docker", "process"])
         .default("auto"),
     )
-    .option("--verbose", "also list resource types and what the emulation does not model", false)
+    .option(
+      "--verbose",
+      "also print Pulumi's log, resource types and what the emulation does not model",
+      false,
+    )
     .option("--dir <path>", "folder for state and the emulated account", FOLDER)
+    .addHelpText("after", `\nTours, each on a stack of its own that it removes at its end:\n${tourList()}`)
     .parse(argv, { from: "user" });
-  const [target] = command.processedArgs as [Target | undefined];
+  const [what] = command.processedArgs as [Target | TourName | undefined];
   const options = command.opts<Omit<RehearsalOptions, "target">>();
-  return { ...options, target, dir: path.resolve(options.dir) };
+  const tour = what !== undefined && what in TOURS ? (what as TourName) : undefined;
+  const target = tour === undefined ? (what as Target | undefined) : undefined;
+  return { ...options, target, tour, dir: path.resolve(options.dir) };
+}
+
+function tourList(): string {
+  return Object.entries(TOURS)
+    .map(([name, summary]) => `  ${name.padEnd(9)} ${summary}`)
+    .join("\n");
 }

@@ -26,6 +26,8 @@ export interface PlatformsOptions {
   hostname: string;
   /** The real model answers: a key was given. */
   realModel: boolean;
+  /** Milliseconds between two words of the model's stand-in. Default: none. */
+  wordMs?: number;
 }
 
 /** Starts the stand-ins on the rehearsal's own ports. */
@@ -34,6 +36,7 @@ export async function startPlatforms({
   dir,
   hostname,
   realModel,
+  wordMs = 0,
 }: PlatformsOptions): Promise<Platforms> {
   const { ports, secrets } = settings;
   const running: Listening[] = [];
@@ -43,6 +46,7 @@ export async function startPlatforms({
     return server;
   };
   const close = async () => void (await Promise.all(running.map((server) => server.close())));
+  const links: Record<string, string> = {};
   const keptIn = (name: string) => (dir === undefined ? {} : { file: path.join(dir, `${name}.json`) });
   try {
     const { slackBotToken, slackSigningSecret, telegramBotToken, discordBotToken } = secrets;
@@ -53,16 +57,23 @@ export async function startPlatforms({
       applicationId: secrets.discordApplicationId,
       key: discordKey,
     };
-    const slack = await at(startSlack({ hostname, port: ports.slack, ...slackSecrets }));
+    const slack = await at(startSlack({ hostname, port: ports.slack, ...slackSecrets, links }));
     const telegram = await at(
-      startTelegram({ hostname, port: ports.telegram, botToken: telegramBotToken, ...keptIn("telegram") }),
+      startTelegram({
+        hostname,
+        port: ports.telegram,
+        botToken: telegramBotToken,
+        ...keptIn("telegram"),
+        links,
+      }),
     );
     const discord = await at(
-      startDiscord({ hostname, port: ports.discord, ...discordSecrets, ...keptIn("discord") }),
+      startDiscord({ hostname, port: ports.discord, ...discordSecrets, ...keptIn("discord"), links }),
     );
     const model = realModel
       ? undefined
-      : await at(startModel({ hostname, port: ports.model, apiKey: secrets.anthropicApiKey }));
+      : await at(startModel({ hostname, port: ports.model, apiKey: secrets.anthropicApiKey, wordMs }));
+    Object.assign(links, { Slack: slack.url, Telegram: telegram.url, Discord: discord.url });
     const endpoints = {
       slack: slack.apiUrl,
       telegram: telegram.url,

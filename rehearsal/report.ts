@@ -1,9 +1,11 @@
 import path from "node:path";
+import { ROUTES } from "../runtime/contract/routes.ts";
 import type { Target } from "../infra/gateway/args.ts";
 import type { Deployment } from "./deploy.ts";
 import type { Exchange } from "./message.ts";
 import { startCommand } from "./options.ts";
 import { STACK } from "./stack.ts";
+import { OPERATOR } from "./stack-config.ts";
 import type { World } from "./world.ts";
 
 /** Returns a summary of the deployment for people; `verbose` lists every resource type. */
@@ -11,7 +13,6 @@ export function deploymentReport(world: World, deployment: Deployment, verbose: 
   const { engine, sandbox } = world;
   const changes = Object.entries(deployment.changes).map(([kind, count]) => `${count} ${kind}`);
   return [
-    "",
     `${deploymentTimes(deployment)}: ${changes.join(", ")}`,
     ...(verbose ? Object.entries(deployment.resources).map(([type, count]) => `  ${count} × ${type}`) : []),
     `Engine:     Pulumi ${engine.version} (${engine.source}), ${providersOf(world)}`,
@@ -25,45 +26,50 @@ function deploymentTimes({ previewMs, upMs }: Deployment): string {
   return `Deployed in ${upMs} ms after a preview of ${previewMs} ms`;
 }
 
-/** Options of {@link addresses}. */
-interface AddressesOptions {
+/** Returns the addresses of a rehearsal, each with what it is. */
+export function addresses({ platforms, limits, settings }: World, { url }: Deployment): string {
+  const signIn = limits.length > 0 ? `sign in as ${OPERATOR}` : `token: ${settings.secrets.adminToken}`;
+  const lines = [
+    ["Console:", `${url}/_admin/`, signIn],
+    ["Chat:", `${url}${ROUTES.chat.path}`, "a browser asks for access; the console lets it in"],
+    ["Slack:", `${platforms.slack.url}/`, "a stand-in; its page links those of Telegram and Discord"],
+    ["Logs:", `${url}${ROUTES.logsPage.path}`, "the service's own, in the console"],
+  ] as const;
+  const widest = Math.max(...lines.map(([, address]) => address.length));
+  return lines
+    .map(([name, address, what]) => `${name.padEnd(12)}${address.padEnd(widest)}   ${what}\n`)
+    .join("");
+}
+
+/** Options of {@link suggestions}. */
+interface SuggestionsOptions {
   target: Target;
   /** The file to source in a shell before typing `pulumi` by hand. */
   environment: string;
+  /** Keeps Pulumi's log. */
+  log: string;
   /** Also lists what the emulation does not model. */
   verbose: boolean;
 }
 
-/** Returns text for people: the addresses, what to try, and how to stop the rehearsal. */
-export function addresses(
-  world: World,
-  deployment: Deployment,
-  { target, environment, verbose }: AddressesOptions,
+/** Returns text for people: what to try, where the log is, and how to stop the rehearsal. */
+export function suggestions(
+  { dir, limits }: World,
+  { target, environment, log, verbose }: SuggestionsOptions,
 ): string {
-  const { slack, telegram, discord, model } = world.platforms;
-  const emulated = world.limits.length > 0;
+  const place = { dir: path.dirname(dir), target };
+  const model =
+    limits.length === 0 ? "" : " The cloud is an emulation; --verbose lists what it does not model.";
   return [
-    ...(emulated && verbose
-      ? ["The cloud is an emulation. It does not model:", ...world.limits.map((line) => `  - ${line}`), ""]
-      : []),
-    `Service:    ${deployment.url}/   (the ${target} stack)`,
-    `Admin:      ${deployment.url}/_admin/   ${signInHint(world)}`,
-    `Slack:      ${slack.url}/   (a stand-in)`,
-    `Telegram:   ${telegram.url}/   (a stand-in)`,
-    ...(verbose
-      ? [
-          `Discord:    ${discord.url}/   (a stand-in)`,
-          `Model:      ${model === undefined ? "the real one, with ANTHROPIC_API_KEY" : `${model.url}/   (a stand-in)`}`,
-        ]
-      : []),
-    "",
     "Try this:",
     "  1. Open Slack's address, write to the bot, and watch the reply grow.",
-    "  2. Open Admin: the message is under Events, the container's start on the overview.",
+    "  2. Open the console: the message is under Events, the container's start on the overview.",
     `  3. In another terminal: \`. ${sourced(environment)}\`, then \`pulumi preview -s ${STACK}\`.`,
+    `  4. \`${startCommand({ dir: place.dir }, "tour")}\`: a pairing, a crash, a broken config, a failed rollout, a restore.`,
     "",
-    ...(emulated && !verbose ? ["The cloud is an emulation; --verbose lists what it does not model."] : []),
-    `Ctrl-C ends the rehearsal and keeps its state; \`${startCommand({ dir: path.dirname(world.dir), target }, "--destroy")}\` removes it.`,
+    ...(verbose ? limits.map((line, index) => `${index === 0 ? "Not modelled:\n" : ""}  - ${line}`) : []),
+    `Pulumi's log: ${log}.${verbose ? "" : model}`,
+    `Ctrl-C ends the rehearsal and keeps its state; \`${startCommand(place, "--destroy")}\` removes it.`,
     "",
   ].join("\n");
 }
@@ -108,11 +114,4 @@ function providersOf({ engine }: World): string {
   return own.length === 0
     ? "official providers"
     : `the rehearsal's own providers for what is not installed (${own.join(", ")})`;
-}
-
-function signInHint(world: World): string {
-  const { adminToken } = world.settings.secrets;
-  return world.limits.length > 0
-    ? "(the local identity gateway asks for an e-mail: operator@example.com)"
-    : `(Authorization: Bearer ${adminToken})`;
 }

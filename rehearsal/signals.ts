@@ -50,6 +50,11 @@ export class Interruption {
   }
 }
 
+/** Returns true for what {@link Interruption.abortable} throws when the process is asked to end. */
+export function isInterruption(error: unknown): boolean {
+  return error instanceof Error && error.message === "interrupted";
+}
+
 /** An engine that is asked to stop finishes the resource in progress. */
 const GRACE_MS = 30_000;
 

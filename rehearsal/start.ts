@@ -9,12 +9,16 @@ import { BuildFailure } from "../infra/shell/failure.ts";
 import { exclusively } from "../infra/shell/cache.ts";
 import { runCommand, type CommandOutput } from "../infra/shell/command.ts";
 import type { Target } from "../infra/gateway/args.ts";
+import { ROUTES } from "../runtime/contract/routes.ts";
 import { deploy } from "./deploy.ts";
 import { writeEnvironment } from "./environment-file.ts";
 import { exchangeMessage } from "./message.ts";
 import { readOptions, SCRIPT, TARGETS, type RehearsalOptions } from "./options.ts";
-import { addresses, deploymentReport, exchangeReport, reportOf } from "./report.ts";
+import { Progress } from "./progress.ts";
+import { addresses, deploymentReport, exchangeReport, reportOf, suggestions } from "./report.ts";
 import { Interruption } from "./signals.ts";
+import { READABLE_WORD_MS } from "./standins/model.ts";
+import { takeTour } from "./tour/index.ts";
 import { destroyWorld, openWorld, type World } from "./world.ts";
 
 /** One call of `npm start`. */
@@ -34,6 +38,14 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
       "End it with Ctrl-C in its terminal, or give this one a folder of its own with --dir.",
     );
   };
+  if (options.tour !== undefined) {
+    const tour = { name: options.tour, ...call };
+    const lock = path.join(options.dir, `lock-${tour.name}`);
+    await exclusively(lock, () => takeTour(tour), busy).finally(() => rm(lock, { force: true }));
+    // Only if nothing else is in it.
+    await rmdir(options.dir).catch(() => undefined);
+    return 0;
+  }
   const run = options.destroy ? destroy : rehearse;
   await exclusively(path.join(options.dir, "lock"), () => run(call), busy);
   if (options.destroy) {
@@ -44,11 +56,12 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
 }
 
 async function destroy({ options, interruption, output }: Call): Promise<void> {
-  const log = (line: string): void => output.say(`${line}\n`);
   const named = options.target === undefined ? TARGETS : [options.target];
   for (const target of named.filter((name) => existsSync(path.join(options.dir, name)))) {
-    log(`Removing what was rehearsed of the ${target} stack`);
-    await interruption.abortable(() => destroyWorld(target, options, log));
+    const { step, log } = progressOf(target, { options, output });
+    await step(`Removing what was rehearsed of the ${target} stack`, () =>
+      interruption.abortable(() => destroyWorld(target, options, log)),
+    );
     await rm(path.join(options.dir, target), { recursive: true });
   }
 }
@@ -63,18 +76,19 @@ async function removeOwnFiles(dir: string): Promise<void> {
 
 async function rehearse(call: Call): Promise<void> {
   const { options, interruption, output } = call;
-  const { target = "serverless" } = options;
-  const world = await interruption.abortable(() =>
-    openWorld(target, options, (line) => output.say(`${line}\n`)),
-  );
+  const { target = "serverless", once } = options;
+  const progress = progressOf(target, call);
+  const { step, log } = progress;
+  // A single message need not be watched.
+  const wordMs = once ? 0 : READABLE_WORD_MS;
+  const world = await interruption.abortable(() => openWorld(target, options, log, { step, wordMs }));
   try {
-    await deployAndServe(world, target, call);
+    await deployAndServe(world, target, call, progress);
   } finally {
     output.say("Ending what the rehearsal started\n");
     try {
       // A host's container outlives this process, unlike the emulated account's.
-      if (target === "host" && options.once)
-        await world.stack.destroy({ color: "never", showSecrets: false });
+      if (target === "host" && once) await world.stack.destroy({ color: "never", showSecrets: false });
     } finally {
       await world.close();
     }
@@ -85,22 +99,30 @@ async function deployAndServe(
   world: World,
   target: Target,
   { options, interruption, output }: Call,
+  { step, detail, file }: Progress,
 ): Promise<void> {
   const { say, report } = output;
-  say("Updating the stack\n");
+  const { verbose } = options;
   const environment = await writeEnvironment(options.dir, world);
-  const deployment = await interruption.abortable((signal) => deploy(world.stack, signal, say));
-  world.platforms.slack.connect(`${deployment.url}/slack/events`);
-  say(`${deploymentReport(world, deployment, options.verbose)}\n`);
+  const deployment = await interruption.abortable((signal) => deploy(world.stack, signal, detail, step));
+  world.platforms.slack.connect(new URL(ROUTES.slackEvents.path, deployment.url).href);
   if (!options.once) {
     report(reportOf(world, deployment, undefined));
-    say(`${addresses(world, deployment, { target, environment, verbose: options.verbose })}\n`);
+    say(`\n${addresses(world, deployment)}\n${deploymentReport(world, deployment, verbose)}\n`);
+    say(suggestions(world, { target, environment, log: file, verbose }));
     await interruption.requested;
     return;
   }
-  const exchange = await interruption.abortable(() => exchangeMessage(world, deployment));
-  say(`${exchangeReport(exchange)}\n`);
+  const exchange = await step("Sending a message through", () =>
+    interruption.abortable(() => exchangeMessage(world, deployment)),
+  );
+  say(`\n${exchangeReport(exchange)}\n${deploymentReport(world, deployment, verbose)}\n`);
   report(reportOf(world, deployment, exchange));
+}
+
+function progressOf(target: Target, { options, output }: Pick<Call, "options" | "output">): Progress {
+  const file = path.join(options.dir, target, "pulumi.log");
+  return new Progress({ output, file, verbose: options.verbose });
 }
 
 await runCommand(SCRIPT, main);

@@ -11,6 +11,7 @@ import { ensureEngine, type Engine } from "./engine/index.ts";
 import { refuseForeignHostStack } from "./host-guard.ts";
 import { endStrayProcesses, watchStrayProcesses } from "./stray-processes.ts";
 import type { RehearsalOptions } from "./options.ts";
+import type { RunStep } from "./progress.ts";
 import { startPlatforms, type Platforms } from "./platforms.ts";
 import { bridgeAddress, chooseSandbox, formerSandbox } from "./sandbox.ts";
 import { readSettings, type RehearsalSettings } from "./settings.ts";
@@ -29,13 +30,26 @@ export interface World {
   sandbox: string;
   /** What the rehearsal's cloud does not model; empty if nothing is emulated. */
   limits: readonly string[];
+  /** The emulated account; `undefined` if nothing is emulated. */
+  cloud?: Cloud;
   /** Headers that sign the operator in; `audience` is the stack's output. */
   signIn(audience: string): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
+/** Where a world is kept, and how its container runs. */
+type Place = Pick<RehearsalOptions, "dir" | "sandbox">;
+
+/** What {@link openWorld} reports, and how fast its model's stand-in writes. */
+export interface WorldOptions {
+  /** Runs each step of the start. Default: without a report. */
+  step?: RunStep;
+  /** Milliseconds between two words of the model's stand-in. Default: none. */
+  wordMs?: number;
+}
+
 /** Parts that both targets' worlds share. */
-interface Ground {
+interface Ground extends Required<WorldOptions> {
   dir: string;
   settings: RehearsalSettings;
   engine: Engine;
@@ -47,10 +61,11 @@ interface Ground {
 /** Starts the world of this target, with the stack configured for it. */
 export function openWorld(
   target: Target,
-  options: RehearsalOptions,
+  options: Place,
   log: (line: string) => void,
+  more: WorldOptions = {},
 ): Promise<World> {
-  return onGround(target, options, log, (ground) =>
+  return onGround(target, options, { log, ...more }, (ground) =>
     target === "host" ? openHost(ground) : openServerless(ground, options),
   );
 }
@@ -58,7 +73,7 @@ export function openWorld(
 /** Destroys the rehearsed stack of this target, emptying its bucket first. Builds nothing. */
 export async function destroyWorld(
   target: Target,
-  options: RehearsalOptions,
+  options: Place,
   log: (line: string) => void,
 ): Promise<void> {
   // A stack that was never deployed can be removed without engine and provider.
@@ -66,7 +81,7 @@ export async function destroyWorld(
     endStrayProcesses(path.resolve(options.dir, target));
     return;
   }
-  const close = await onGround(target, options, log, async (ground) => {
+  const close = await onGround(target, options, { log }, async (ground) => {
     const { dir, settings, ends } = ground;
     const standInHost = (await formerStandInHost(dir)) ?? "127.0.0.1";
     const platforms = await startPlatforms({ settings, dir, hostname: standInHost, realModel: false });
@@ -92,37 +107,43 @@ export async function destroyWorld(
 /** Prepares what every world needs. What was started ends again if a later step fails. */
 async function onGround<Result>(
   target: Target,
-  options: RehearsalOptions,
-  log: (line: string) => void,
+  options: Place,
+  { log, step = (_, work) => work(), wordMs = 0 }: WorldOptions & Pick<Ground, "log">,
   open: (ground: Ground) => Promise<Result>,
 ): Promise<Result> {
   const dir = path.resolve(options.dir, target);
   // An engine that outlived a killed rehearsal still writes to the stack's state.
   endStrayProcesses(dir);
   const settings = await readSettings(dir);
-  const engine = await ensureEngine({ docker: target === "host", log });
+  const engine = await step("Preparing Pulumi's engine", () =>
+    ensureEngine({ docker: target === "host", log }),
+  );
   const ends: Ground["ends"] = [watchStrayProcesses(dir)];
   try {
-    return await open({ dir, settings, engine, log, ends });
+    return await open({ dir, settings, engine, log, step, wordMs, ends });
   } catch (error) {
     await end(ends);
     throw error;
   }
 }
 
-async function openServerless(ground: Ground, options: RehearsalOptions): Promise<World> {
-  const { dir, settings, log, ends } = ground;
-  const bundle = await buildBundle();
-  const sandbox = await chooseSandbox({ choice: options.sandbox, bundle, dir, log });
-  const platforms = await openPlatforms(ground, sandbox.standInHost);
-  const cloud: Cloud = await startCloud({
-    dir,
-    settings,
-    containers: sandbox.mode,
-    containerHost: sandbox.standInHost,
-    log: () => {},
+async function openServerless(ground: Ground, options: Place): Promise<World> {
+  const { dir, settings, log, step, ends } = ground;
+  const sandbox = await step("Building the bundle and what runs it", async () =>
+    chooseSandbox({ choice: options.sandbox, bundle: await buildBundle(), dir, log }),
+  );
+  const { platforms, cloud } = await step("Starting the platforms and the cloud", async () => {
+    const platforms = await openPlatforms(ground, sandbox.standInHost);
+    const cloud: Cloud = await startCloud({
+      dir,
+      settings,
+      containers: sandbox.mode,
+      containerHost: sandbox.standInHost,
+      log: () => {},
+    });
+    ends.push(() => cloud.close());
+    return { platforms, cloud };
   });
-  ends.push(() => cloud.close());
   const { apiUrl, origin, containerOrigin, identity } = cloud;
   const endpoints = { ...platforms.endpoints, worker: containerOrigin };
   const config = serverlessConfig({ settings, endpoints, apiUrl, origin, teamOrigin: identity.url });
@@ -131,6 +152,7 @@ async function openServerless(ground: Ground, options: RehearsalOptions): Promis
     platforms,
     sandbox: sandbox.description,
     limits: LIMITS,
+    cloud,
     signIn: async (audience) => ({
       cookie: `CF_Authorization=${await identity.issue({ aud: audience, email: OPERATOR })}`,
     }),
@@ -138,11 +160,13 @@ async function openServerless(ground: Ground, options: RehearsalOptions): Promis
 }
 
 async function openHost(ground: Ground): Promise<World> {
-  const { dir, settings, log } = ground;
+  const { dir, settings, log, step } = ground;
   const { version } = await requireDocker();
   if (!existsSync(path.join(dir, "state"))) await refuseForeignHostStack();
-  await prepareBaseImage({ log });
-  const platforms = await openPlatforms(ground, await bridgeAddress());
+  await step("Preparing the base image", () => prepareBaseImage({ log }));
+  const platforms = await step("Starting the platforms", async () =>
+    openPlatforms(ground, await bridgeAddress()),
+  );
   return {
     ...(await openConfigured(ground, hostConfig({ settings, endpoints: platforms.endpoints }))),
     platforms,
@@ -152,13 +176,10 @@ async function openHost(ground: Ground): Promise<World> {
   };
 }
 
-async function openPlatforms({ dir, settings, ends }: Ground, hostname: string): Promise<Platforms> {
-  const platforms = await startPlatforms({
-    settings,
-    dir,
-    hostname,
-    realModel: modelKey() !== undefined,
-  });
+async function openPlatforms(ground: Ground, hostname: string): Promise<Platforms> {
+  const { dir, settings, wordMs, ends } = ground;
+  const realModel = modelKey() !== undefined;
+  const platforms = await startPlatforms({ settings, dir, hostname, realModel, wordMs });
   ends.push(() => platforms.close());
   return platforms;
 }

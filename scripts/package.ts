@@ -158,8 +158,7 @@ async function addBundle(content: string, image: Released["image"]): Promise<voi
   const modules = worker.files.map(({ name }) => name);
   const built = { worker: worker.hash, modules, container: container.hash };
   const released: Released = { ...built, node: await pinnedNode(), ...(image && { image }) };
-  const folders = [container.dir, container.context, ...worker.files.map((file) => path.dirname(file.path))];
-  for (const folder of new Set(folders)) {
+  for (const folder of [container.dir, container.context, worker.dir]) {
     await cp(folder, path.join(content, "dist", path.basename(folder)), { recursive: true });
   }
   await writeFile(path.join(content, RELEASED), JSON.stringify(released));

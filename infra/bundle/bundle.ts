@@ -13,7 +13,7 @@ import { released } from "./released.ts";
  */
 export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
 
-/** One file of the Worker, as the API takes it. */
+/** One file of the Worker, as the API takes it. The first is the main module; styles and scripts follow. */
 interface WorkerModule {
   name: string;
   path: string;
@@ -24,7 +24,7 @@ interface WorkerModule {
 export interface Bundle {
   /** Hash over Worker and container. */
   hash: string;
-  worker: { mainModule: string; files: WorkerModule[]; hash: string };
+  worker: { dir: string; mainModule: string; files: WorkerModule[]; hash: string };
   /**
    * The image's /app: the pages' styles and scripts in `assets/`, and the entry points `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command
    * line `gateway/cli/main.js`, which `bin/steward` calls, `gateway/replay/main.js`, which a rollout runs, and
@@ -62,7 +62,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
       .update(built.container)
       .digest("hex")
       .slice(0, HASH_LENGTH),
-    worker: { mainModule: "index.js", files, hash: built.worker },
+    worker: { dir: worker, mainModule: "index.js", files, hash: built.worker },
     container: { dir: container, context: image, hash: built.container },
   };
 }

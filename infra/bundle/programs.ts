@@ -151,7 +151,7 @@ const CODECS = { "gateway/media/photon.wasm": "node_modules/@cf-wasm/photon/dist
 export async function bundleWorker(assets: Assets): Promise<Bundled> {
   const plugins = [...COMMON.plugins, assetNames(assets), workerAssets(assets)];
   const { files, read } = await bundled({ ...WORKER, plugins }, "dist/worker");
-  return { files: new Map([...files, ...assetFiles(assets)].sort(byName)), read: [...read, ...assets.read] };
+  return { files: new Map([...files, ...assetFiles(assets)]), read: [...read, ...assets.read] };
 }
 
 /** Returns the programs that the container runs, with the pages' styles and scripts. */

@@ -1,15 +1,21 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 
-/** Scopes and events of the bot: mentions, direct messages and their view, their files, and answers. */
+/**
+ * Scopes and events of the bot: mentions, direct messages and their view, their files, answers, and the names of people
+ * and channels for the console.
+ */
 const EVENTS = ["app_mention", "message.im"];
 const SCOPES = [
   "app_mentions:read",
   "assistant:write",
+  "channels:read",
   "chat:write",
   "files:read",
   "files:write",
+  "groups:read",
   "im:history",
+  "users:read",
 ];
 
 /**

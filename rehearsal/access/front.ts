@@ -34,6 +34,8 @@ export interface FrontOptions {
   access: IdentityGateway;
   /** Host name of the Worker that answers here. Default: the one that a request's Host header names. */
   hostname?: string | undefined;
+  /** Returns true for a version that answers every request with 500, as one that throws does. Default: none. */
+  fails?: (version: string) => boolean;
 }
 
 /** The public address of the deployed Worker. */
@@ -119,9 +121,10 @@ class EdgeFront {
     url: URL,
     attempts = ATTEMPTS,
   ): Promise<Exclude<Admitted, { kind: "pass" }> | { kind: "pass"; target: ForwardTarget } | undefined> {
-    const { account, runner, access, hostname } = this.#options;
+    const { account, runner, access, hostname, fails } = this.#options;
     const served = servedWorker(account.state, hostname ?? request.headers.host ?? "", Math.random());
     if (served === undefined || served.hostname !== (hostname ?? served.hostname)) return undefined;
+    if (fails?.(served.version) === true) return { kind: "answer", status: 500, headers: {} };
     const admitted = await admitRequest(account.state, access, {
       hostname: served.hostname,
       path: url.pathname,

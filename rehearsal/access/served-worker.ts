@@ -10,6 +10,8 @@ import {
 export interface ServedWorker {
   /** The script that answers, under the name that the runner knows. */
   script: string;
+  /** Id of the version that answers. */
+  version: string;
   /** The host name that it has at Cloudflare, which Access destinations are written with. */
   hostname: string;
 }
@@ -40,7 +42,8 @@ export function servedWorker(
   const { worker, shares, hostname } = found;
   const chosen = byChance(shares, chance);
   const isFirst = chosen === undefined || chosen === shares[0];
-  return { hostname, script: isFirst ? worker.name : secondScript(worker, chosen.version) };
+  const version = (chosen ?? shares[0])?.version.id ?? "";
+  return { hostname, version, script: isFirst ? worker.name : secondScript(worker, chosen.version) };
 }
 
 /** Returns a Worker's host names. The custom domain is last, since the loopback address stands for the last name. */

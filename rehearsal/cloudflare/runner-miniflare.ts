@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
 import type { Bucket, ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
-import { removeContainers } from "./runner/docker.ts";
+import { killInContainers, removeContainers } from "./runner/docker.ts";
 import { imageId } from "../../infra/shell/docker.ts";
 import { endStrayProcesses, mark } from "../stray-processes.ts";
 import { ProcessHost } from "./runner/process-host.ts";
@@ -112,6 +112,12 @@ class MiniflareRunner implements WorkerRunner {
   async stopContainers(namespaceId: string): Promise<void> {
     await this.#host.stop(namespaceId);
     if (this.#options.containers.kind === "docker") await removeContainers(namespaceId);
+  }
+
+  async killInContainer(pid: number): Promise<void> {
+    if (this.#options.containers.kind === "process") process.kill(pid, "SIGKILL");
+    else
+      await Promise.all(this.#deployed.namespaces.map((namespaceId) => killInContainers(namespaceId, pid)));
   }
 
   async imageProblem(image: string): Promise<string | undefined> {

@@ -84,6 +84,8 @@ export interface WorkerRunner {
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
   /** Stops a namespace's containers (SIGTERM, a grace period, SIGKILL): the next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;
+  /** Kills a process of a running container at once. `pid` is what the container itself calls it. */
+  killInContainer(pid: number): Promise<void>;
   /** Returns why no container can run an image; `undefined` if one can. */
   imageProblem(image: string): Promise<string | undefined>;
   /** The last lines that containers in process mode wrote, oldest first. */

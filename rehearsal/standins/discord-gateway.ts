@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { Hono } from "hono";
 import { type WebSocket, WebSocketServer } from "ws";
-import { PLAIN_MESSAGE, snowflake } from "./discord-message.ts";
+import { PERSON, PLAIN_MESSAGE, snowflakeNow } from "./discord-message.ts";
 
 /** https://docs.discord.com/developers/events/gateway#list-of-intents */
 const GUILD_MESSAGES = 1 << 9;
@@ -40,6 +40,8 @@ export interface DiscordGatewayOptions {
   user: string;
   /** Default: 41,250, as Discord has it. */
   heartbeatMs?: number;
+  /** Gets each message that somebody writes. Default: nobody. */
+  onWritten?(message: WrittenMessage): void;
 }
 
 /** A message that a test has somebody write. */
@@ -49,14 +51,6 @@ export interface WrittenMessage {
   content: string;
   [field: string]: unknown;
 }
-
-const PERSON = {
-  id: "53908232506183680",
-  username: "mason",
-  global_name: "Mason",
-  discriminator: "0",
-  avatar: null,
-};
 
 /**
  * The gateway of Discord's stand-in (https://docs.discord.com/developers/events/gateway): its address, HELLO,
@@ -165,6 +159,7 @@ export class DiscordGateway {
       ...fields,
       id: snowflakeNow(),
     };
+    this.#options.onWritten?.(message);
     for (const session of this.#sessions.values()) {
       const isDirect = message["guild_id"] === undefined;
       if ((session.intents & (isDirect ? DIRECT_MESSAGES : GUILD_MESSAGES)) === 0) continue;
@@ -261,14 +256,6 @@ export class DiscordGateway {
     this.#dispatch(session, "RESUMED", {});
     return session;
   }
-}
-
-let made = 0;
-
-/** Returns a new id. */
-export function snowflakeNow(): string {
-  made += 1;
-  return snowflake(Date.now(), made % 4_096);
 }
 
 function send(socket: WebSocket | undefined, payload: object): void {

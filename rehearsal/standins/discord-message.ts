@@ -3,6 +3,8 @@ export interface DiscordMessage {
   id: string;
   /** The channel, or the interaction's token that it went out by. */
   place: string;
+  /** The channel, also of a message that went out by a token. */
+  channel: string;
   content: string;
   flags: number;
   /** It fills a deferred answer. */
@@ -24,6 +26,23 @@ const DISCORD_EPOCH_MS = 1_420_070_400_000;
 export function snowflake(atMs: number, counter = 0): string {
   return String((BigInt(atMs - DISCORD_EPOCH_MS) << 22n) + BigInt(counter));
 }
+
+let made = 0;
+
+/** Returns a new id. */
+export function snowflakeNow(): string {
+  made += 1;
+  return snowflake(Date.now(), made % 4_096);
+}
+
+/** The person who writes to the bot. */
+export const PERSON = {
+  id: "53908232506183680",
+  username: "mason",
+  global_name: "Mason",
+  discriminator: "0",
+  avatar: null,
+};
 
 /** Fields of a person's message that has words only: https://docs.discord.com/developers/resources/message#message-object */
 export const PLAIN_MESSAGE = {

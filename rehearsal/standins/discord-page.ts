@@ -1,21 +1,163 @@
-import { html } from "hono/html";
-import type { DiscordMessage } from "./discord-message.ts";
-import { standInPage } from "./page.ts";
+import type { Hono } from "hono";
+import type { DiscordGateway, WrittenMessage } from "./discord-gateway.ts";
+import { type DiscordMessage, PERSON, snowflakeNow } from "./discord-message.ts";
+import { standInPage, type Sent } from "./page.ts";
+import type { Transcript } from "./transcript.ts";
 
-/** The stand-in's page: what the bot sent, and a form that writes to it over the gateway connection. */
-export function discordPage(messages: readonly DiscordMessage[], isConnected: boolean) {
-  return standInPage("Discord", {
-    note: isConnected
-      ? "What you send is a direct message, or a mention on a server. The server is answered once the config lists it."
-      : "No bot is connected: only a host reads messages.",
-    form: html`<input name="text" required aria-label="Message" placeholder="Ask steward" />
-      <select name="place" aria-label="Place">
-        <option value="direct">directly</option>
-        <option value="server">on a server, mentioning the bot</option>
-      </select>
-      <button>Send</button>`,
-    messages: messages.map(
-      ({ place, content }) => html`<li><strong>steward</strong> in ${place}: ${content}</li>`,
-    ),
+/** Channels of the stand-in: Mason's direct messages with the bot, and one on a server. */
+const DIRECT = "1094323234567890123";
+const SERVER = { guild: "290926798626357999", channel: "645027906669510667" };
+
+const EPHEMERAL = 64;
+
+/** Dependencies of Discord's page. */
+interface DiscordPageOptions {
+  transcript: Transcript;
+  links: Readonly<Record<string, string>>;
+  applicationId: string;
+  gateway: DiscordGateway;
+  messages: readonly DiscordMessage[];
+  /** Names of the registered slash commands. */
+  commands(): readonly string[];
+  /** Keeps a file and returns it as a message names it. */
+  addFile(file: File): Promise<{ id: string; filename: string }>;
+  /** Sends an interaction to the endpoint, or over the connection if there is none. Returns why that is impossible. */
+  interact(payload: Record<string, unknown>): Promise<string | undefined>;
+  press(message: DiscordMessage, label: string, by: object): Record<string, unknown>;
+}
+
+/** The stand-in's page: both sides of Mason's direct messages and of a server's channel. */
+export function discordPage(options: DiscordPageOptions): Hono {
+  const { transcript, links, gateway, messages, addFile, interact } = options;
+  return standInPage({
+    platform: "Discord",
+    transcript,
+    links,
+    note: () =>
+      `${
+        gateway.connected
+          ? "A bot is connected and gets messages and mentions; a server is answered once the config lists it."
+          : "No bot is connected, as on Cloudflare: only slash commands and buttons reach it. What you write is sent by /ask."
+      } Not modelled: formatting, permissions, rate limits, other resources.`,
+    places: () => [
+      ...(gateway.connected
+        ? [
+            { value: "direct", label: "directly" },
+            { value: "server", label: "on a server, mentioning the bot" },
+          ]
+        : []),
+      { value: "ask", label: "by a slash command, directly" },
+      { value: "ask-server", label: "by a slash command, on a server" },
+    ],
+    async say({ text, place, files }: Sent) {
+      const attachments = await Promise.all(files.map(addFile));
+      if (place === "direct" || place === "server") {
+        if (!gateway.connected) return "No bot is connected: choose a slash command.";
+        if (place === "direct") gateway.say(text, { attachments });
+        else gateway.sayOnServer(text, { attachments });
+        return undefined;
+      }
+      const payload = commandOf(options, text, { onServer: place === "ask-server", attachments });
+      return payload === undefined
+        ? `No such command. Registered: ${options.commands().join(", ") || "none yet"}.`
+        : interact(payload);
+    },
+    async press(id, label) {
+      const message = messages.find((one) => one.id === id);
+      if (message !== undefined) await interact(options.press(message, label, personIn(message.channel)));
+    },
   });
+}
+
+/** `/status` is that command; other text is what `/ask` is asked. */
+function commandOf(
+  { applicationId, commands }: DiscordPageOptions,
+  text: string,
+  { onServer, attachments }: { onServer: boolean; attachments: readonly { id: string }[] },
+): Record<string, unknown> | undefined {
+  const [, typed, rest = ""] = /^\/(\w+)\s*(.*)$/s.exec(text) ?? [undefined, "ask", text];
+  const name = typed ?? "ask";
+  if (!commands().includes(name)) return undefined;
+  const [file] = attachments;
+  const words = name === "ask" ? "text" : "name";
+  const options = [
+    ...(rest === "" ? [] : [{ type: 3, name: words, value: rest }]),
+    ...(file === undefined ? [] : [{ type: 11, name: "file", value: file.id }]),
+  ];
+  const resolved = file !== undefined && { resolved: { attachments: { [file.id]: file } } };
+  return {
+    id: snowflakeNow(),
+    application_id: applicationId,
+    type: 2,
+    token: `a-command-${snowflakeNow()}`,
+    version: 1,
+    ...personIn(onServer ? SERVER.channel : DIRECT),
+    data: { id: "1", type: 1, name, options, ...resolved },
+  };
+}
+
+function personIn(channel: string): Record<string, unknown> {
+  return channel === SERVER.channel
+    ? { guild_id: SERVER.guild, channel_id: channel, member: { user: PERSON, nick: null, roles: [] } }
+    : { channel_id: channel, user: PERSON };
+}
+
+/** Shows a person's message on the page. */
+export function showWritten(transcript: Transcript, message: WrittenMessage, bot: string): void {
+  const attachments = (message["attachments"] ?? []) as { filename: string }[];
+  transcript.add(() => ({
+    place: placeOf(message.channel_id),
+    author: PERSON.global_name,
+    fromBot: false,
+    id: message.id,
+    text: message.content.replaceAll(`<@${bot}>`, "@steward"),
+    files: attachments.map(({ filename }) => filename),
+  }));
+}
+
+/** Shows a slash command on the page. */
+export function showCommand(transcript: Transcript, payload: Record<string, unknown>): void {
+  if (payload["type"] !== 2) return;
+  const { name, options = [] } = payload["data"] as { name: string; options?: { value: string }[] };
+  const text = `/${[name, ...options.map(({ value }) => value)].join(" ")}`;
+  transcript.add(() => ({
+    place: placeOf(String(payload["channel_id"])),
+    author: PERSON.global_name,
+    fromBot: false,
+    id: String(payload["id"]),
+    text,
+  }));
+}
+
+/** Shows a message of the bot's on the page, as long as `messages` has it. */
+export function showSent(
+  transcript: Transcript,
+  message: DiscordMessage,
+  messages: readonly DiscordMessage[],
+): void {
+  transcript.add(() =>
+    messages.includes(message)
+      ? {
+          place: placeOf(message.channel),
+          author: "steward",
+          fromBot: true,
+          id: message.id,
+          text: unescaped(message.content),
+          edits: message.edits,
+          files: message.file === undefined ? [] : [message.file],
+          buttons: message.buttons.map(({ label }) => label),
+          note: (message.flags & EPHEMERAL) > 0 ? "only you can see this" : undefined,
+        }
+      : undefined,
+  );
+}
+
+/** Discord's apps hide the backslash before a character of its Markdown. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1");
+}
+
+function placeOf(channel: string): string {
+  if (channel === DIRECT) return `Direct messages with ${PERSON.global_name}`;
+  return channel === SERVER.channel ? "#general on the server" : `Channel ${channel}`;
 }

@@ -1,10 +1,11 @@
 import { Hono, type Context } from "hono";
 import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
-import { DiscordGateway, snowflakeNow } from "./discord-gateway.ts";
-import { buttonsOf, type DiscordMessage, readSent } from "./discord-message.ts";
-import { discordPage } from "./discord-page.ts";
+import { DiscordGateway } from "./discord-gateway.ts";
+import { buttonsOf, type DiscordMessage, readSent, snowflakeNow } from "./discord-message.ts";
+import { discordPage, showCommand, showSent, showWritten } from "./discord-page.ts";
 import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
+import { Transcript } from "./transcript.ts";
 
 /** One request that came in. */
 interface DiscordCall {
@@ -66,6 +67,8 @@ export interface DiscordOptions extends ListenOptions {
   heartbeatMs?: number;
   /** Keeps the commands and the endpoint from run to run. Default: none. */
   file?: string;
+  /** Addresses of all stand-ins, for the page. Default: none. */
+  links?: Readonly<Record<string, string>>;
 }
 
 const ASKED_AT_ANY_TIME = new Set(["/api/v10/users/@me", "/api/v10/gateway/bot"]);
@@ -97,14 +100,50 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const api = app.basePath("/api/v10");
   const registry = createRegistry(options, key);
   const { botToken, applicationId: user, heartbeatMs } = options;
-  const gateway = new DiscordGateway({ botToken, user, ...(heartbeatMs !== undefined && { heartbeatMs }) });
+  const transcript = new Transcript();
+  const gateway = new DiscordGateway({
+    botToken,
+    user,
+    ...(heartbeatMs !== undefined && { heartbeatMs }),
+    onWritten: (message) => showWritten(transcript, message, user),
+  });
+  const files = new Map<string, File>();
+  /** The channel of each interaction, by its token. */
+  const channels = new Map<string, string>();
 
-  app.get("/", (context) => context.html(discordPage(messages, gateway.connected)));
-  app.post("/say", async (context) => {
-    const { text, place } = await context.req.parseBody();
-    if (place === "server") gateway.sayOnServer(String(text));
-    else gateway.say(String(text));
-    return context.redirect("/", 303);
+  app.route(
+    "/",
+    discordPage({
+      transcript,
+      links: options.links ?? {},
+      applicationId: user,
+      gateway,
+      messages,
+      commands: () => registry.commands().map(({ name }) => String(name)),
+      async addFile(file) {
+        const id = snowflakeNow();
+        files.set(id, file);
+        const url = `${listening.url}/attachments/${id}/${encodeURIComponent(file.name)}`;
+        return { id, filename: file.name, content_type: file.type, size: file.size, url, proxy_url: url };
+      },
+      async interact(payload) {
+        const endpoint = registry.endpoint();
+        if (endpoint !== null) {
+          const response = await standIn.interact(endpoint, payload);
+          return response.ok ? undefined : `The endpoint answered with ${response.status}.`;
+        }
+        if (!gateway.connected) return "No bot is connected, and no endpoint is registered.";
+        begun(payload);
+        gateway.interact(payload);
+        return undefined;
+      },
+      press: (message, label, by) => standIn.press(message, label, by),
+    }),
+  );
+  app.get("/attachments/:id/:name", async (context) => {
+    const file = files.get(context.req.param("id"));
+    if (file === undefined) return context.text("Not Found", 404);
+    return context.body(await file.arrayBuffer(), 200, { "content-type": file.type });
   });
   api.use("*", async (context, next) => {
     const { method, path } = context.req;
@@ -138,6 +177,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     const message = {
       id: String(9_000 + messages.length),
       place,
+      channel: channels.get(place) ?? place,
       content,
       flags,
       original,
@@ -147,6 +187,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       ...(reference?.message_id !== undefined && { answers: reference.message_id }),
     };
     messages.push(message);
+    showSent(transcript, message, messages);
     return message;
   };
   const wrong = (context: Context, body: Record<string, unknown>): Response | undefined => {
@@ -164,6 +205,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     message.content = String(body["content"]);
     if (body["components"] !== undefined) message.buttons = buttonsOf(body);
     message.edits += 1;
+    transcript.changed();
     return context.json(message);
   };
   const body = async (context: Context): Promise<Record<string, unknown>> => {
@@ -176,7 +218,11 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     return wrong(context, sent) ?? context.json(add(context.req.param("channel"), sent, false));
   });
   api.post("/channels/:channel/typing", (context) => context.body(null, 204));
-  api.put("/channels/:channel/messages/:id/reactions/:emoji/@me", (context) => context.body(null, 204));
+  api.put("/channels/:channel/messages/:id/reactions/:emoji/@me", (context) => {
+    const { id, emoji } = context.req.param();
+    transcript.react(id, emoji);
+    return context.body(null, 204);
+  });
   api.patch("/channels/:channel/messages/:id", async (context) =>
     edit(
       messages.find(({ id }) => id === context.req.param("id")),
@@ -224,6 +270,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     if (id === "@original" && ticket !== undefined) ticket.state = "answered";
     const found = ofToken(token, id);
     if (found !== undefined) messages.splice(messages.indexOf(found), 1);
+    transcript.changed();
     return context.body(null, 204);
   });
   api.post("/webhooks/:application/:token", async (context) => {
@@ -242,7 +289,11 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     if (type === 5) defer(token, data?.flags);
     if (type === 6) tickets.set(token, { state: "answered", flags: 0 });
   };
-  return {
+  const begun = (payload: Record<string, unknown>): void => {
+    channels.set(String(payload["token"]), String(payload["channel_id"]));
+    showCommand(transcript, payload);
+  };
+  const standIn: DiscordStandIn = {
     ...listening,
     async close() {
       gateway.close();
@@ -259,6 +310,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     expire: (token) => void tickets.set(token, { state: "expired", flags: 0 }),
     pending: () => [...tickets].filter(([, { state }]) => state === "deferred").map(([token]) => token),
     async interact(endpoint, payload) {
+      begun(payload);
       const text = JSON.stringify(payload);
       const init = { method: "POST", body: text, headers: signInteraction(key, text) };
       const response = await fetch(endpoint, init);
@@ -285,6 +337,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       };
     },
   };
+  return standIn;
 }
 
 interface InteractionAnswer {

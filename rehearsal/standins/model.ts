@@ -22,12 +22,17 @@ const requestSchema = z.looseObject({
 /** The one model that the list names. */
 const LISTED = "claude-sonnet-4-5";
 
+/** Milliseconds between two words that somebody can read as they come. */
+export const READABLE_WORD_MS = 60;
+
 /** Options of {@link startModel}. */
 export interface ModelOptions extends ListenOptions {
   /** The only key that is accepted. */
   apiKey: string;
   /** Milliseconds before an answer begins. Default none. */
   delayMs?(): number;
+  /** Milliseconds between two words; above 0, an answer also has enough words to be seen growing. Default: 0. */
+  wordMs?: number;
 }
 
 /** Characters that an answer quotes: enough for each of the messages that were put together. */
@@ -37,6 +42,13 @@ const QUOTED = 3_000;
 function standInReply(text: string): string {
   return `The stand-in model read ${text.length} characters: “${text.slice(0, QUOTED)}”`;
 }
+
+/** Follows an answer that is written slowly. */
+const MORE = `
+
+A real model would answer here: set ANTHROPIC_API_KEY before npm start to ask one. This text only has to be long enough
+that you can watch it grow. The gateway edits its message about once a second while the words arrive, as it does on the
+real platforms, and the last edit holds the whole answer.`.replaceAll(/(?<=.)\n(?=.)/g, " ");
 
 /**
  * Stands in for Anthropic's Messages API, streaming (https://platform.claude.com/docs/en/build-with-claude/streaming)
@@ -68,7 +80,8 @@ export async function startModel(options: ModelOptions): Promise<Listening> {
     const delayMs = options.delayMs?.() ?? 0;
     if (delayMs > 0) await sleep(delayMs);
     const last = messages.findLast((message) => message.role === "user");
-    const reply = standInReply(words(textOf(last?.content ?? "")));
+    const { wordMs = 0 } = options;
+    const reply = standInReply(words(textOf(last?.content ?? ""))) + (wordMs > 0 ? MORE : "");
     const usage = { input_tokens: tokens(JSON.stringify(messages)), output_tokens: tokens(reply) };
     const message = { id: `msg_${crypto.randomUUID()}`, type: "message", role: "assistant", model };
     if (stream !== true) {
@@ -93,6 +106,7 @@ export async function startModel(options: ModelOptions): Promise<Listening> {
       await send("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
       for (const text of reply.match(/\S+\s*/g) ?? []) {
         await send("content_block_delta", { index: 0, delta: { type: "text_delta", text } });
+        if (wordMs > 0) await sleep(wordMs);
       }
       await send("content_block_stop", { index: 0 });
       const delta = { stop_reason: "end_turn", stop_sequence: null };

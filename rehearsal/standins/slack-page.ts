@@ -1,5 +1,8 @@
-import { html } from "hono/html";
-import { standInPage } from "./page.ts";
+import type { Hono } from "hono";
+import { readSlackText } from "../../runtime/gateway/channels/slack/mrkdwn.ts";
+import { standInPage, type Sent } from "./page.ts";
+import { CHANNEL, direct, mention, overheard, type SlackEvent, WORKSPACE } from "./slack-events.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** A message that the bot posted to the stand-in. */
 export interface SlackMessage {
@@ -7,16 +10,108 @@ export interface SlackMessage {
   text: string;
   ts: string;
   threadTs?: string;
+  /** How often it was edited. */
+  edits: number;
+  /** Buttons below it, each with what a press sends. */
+  buttons: readonly { label: string; value: string }[];
 }
 
-/** The stand-in's page: what the bot posted, and a form that mentions it. */
-export function slackPage(messages: readonly SlackMessage[]) {
-  return standInPage("Slack", {
-    note: "What you send mentions the bot in a channel.",
-    form: html`<input name="text" required aria-label="Message" placeholder="Ask steward" />
-      <button>Send</button>`,
-    messages: messages.map(
-      ({ channel, text }) => html`<li><strong>steward</strong> in ${channel}: ${text}</li>`,
-    ),
+/** Dependencies of Slack's page. */
+interface SlackPageOptions {
+  transcript: Transcript;
+  links: Readonly<Record<string, string>>;
+  messages: readonly SlackMessage[];
+  /** Keeps a file and returns it as an event names it. */
+  addFile(file: File, channel: string): Promise<{ name: string }>;
+  /** Sends an event to the service. Returns the answer's status; `undefined` if no service is deployed. */
+  send(event: ReturnType<typeof mention>): Promise<number | undefined>;
+  press(message: SlackMessage, label: string): Promise<number | undefined>;
+}
+
+const NOT_DEPLOYED = "The service is not deployed yet: Slack does not know where to send events.";
+
+/** The stand-in's page: both sides of its channel and its direct message. */
+export function slackPage({ transcript, links, messages, addFile, send, press }: SlackPageOptions): Hono {
+  const kinds = { mention, overheard, direct };
+  return standInPage({
+    platform: "Slack",
+    transcript,
+    links,
+    note: () =>
+      "The bot answers a mention in its thread. Not modelled: formatting, scopes, rate limits, repeated events, other methods.",
+    places: () => [
+      { value: "mention", label: `in #${CHANNEL.name}, mentioning the bot` },
+      { value: "direct", label: "in a direct message" },
+      { value: "overheard", label: `in #${CHANNEL.name}, without a mention` },
+    ],
+    async say({ text, place, thread, files }: Sent) {
+      const kind = place in kinds ? (place as keyof typeof kinds) : "mention";
+      const chat = kind === "direct" ? DIRECT : CHANNEL.id;
+      const kept = await Promise.all(files.map((file) => addFile(file, chat)));
+      const more = { ...(thread && { thread_ts: thread }), ...(kept.length > 0 && { files: kept }) };
+      const said = kinds[kind](text);
+      const status = await send({ ...said, event: { ...said.event, ...more } });
+      return status === undefined ? NOT_DEPLOYED : undefined;
+    },
+    async press(id, label) {
+      const message = messages.find(({ ts }) => ts === id);
+      if (message !== undefined) await press(message, label);
+    },
   });
+}
+
+const DIRECT = "D0REHEARSAL";
+
+/** Adds a person's message to the page. `status` is the service's answer, once it is known. */
+export function showPerson(
+  transcript: Transcript,
+  { event }: { event: SlackEvent },
+  status: () => number | undefined,
+): void {
+  if (!("text" in event) || event.subtype !== undefined) return;
+  const files = event.files?.map(({ name }) => name) ?? [];
+  transcript.add(() => ({
+    place: placeOf(event.channel),
+    author: "Ada",
+    fromBot: false,
+    text: shownText(event.text),
+    id: event.ts,
+    thread: event.thread_ts,
+    startsThread: event.thread_ts === undefined,
+    files,
+    note: noteOf(status()),
+  }));
+}
+
+/** Adds a message of the bot's to the page. `only` names the one person who sees it. */
+export function showBot(transcript: Transcript, message: SlackMessage, note?: string): void {
+  transcript.add(() => ({
+    place: placeOf(message.channel),
+    author: WORKSPACE.user,
+    fromBot: true,
+    text: shownText(message.text),
+    id: message.ts,
+    thread: message.threadTs,
+    startsThread: message.threadTs === undefined,
+    edits: message.edits,
+    buttons: message.buttons.map(({ label }) => label),
+    note,
+  }));
+}
+
+function noteOf(status: number | undefined): string | undefined {
+  if (status === undefined || status === 200) return undefined;
+  return status === 503
+    ? "answered with 503: the container was asleep, and the event is queued"
+    : `answered with ${status}`;
+}
+
+function placeOf(channel: string): string {
+  if (channel.startsWith("D")) return `Direct message${channel === DIRECT ? "" : ` ${channel}`}`;
+  return `#${channel === CHANNEL.id ? CHANNEL.name : channel}`;
+}
+
+/** Slack's own escapes and mentions, as its apps show them. */
+function shownText(text: string): string {
+  return readSlackText(text.replaceAll(`<@${WORKSPACE.user_id}>`, `@${WORKSPACE.user}`));
 }

@@ -1,8 +1,12 @@
 import { createHmac } from "node:crypto";
 import { Hono } from "hono";
-import { slackPage, type SlackMessage } from "./slack-page.ts";
-import { Waiting } from "./waiting.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
+import { CHANNEL, type mention, PERSON, pressOf, type SlackEvent, WORKSPACE } from "./slack-events.ts";
+import { showBot, showPerson, slackPage, type SlackMessage } from "./slack-page.ts";
+import { Transcript } from "./transcript.ts";
+import { Waiting } from "./waiting.ts";
+
+export { direct, edit, mention, remove } from "./slack-events.ts";
 
 /** A request as Slack would send it. */
 interface SignedEvent {
@@ -19,108 +23,27 @@ export interface SlackStandIn extends Listening {
   waitFor(fits: (message: SlackMessage) => boolean, timeoutMs: number): Promise<SlackMessage>;
   /** Signs an event: https://docs.slack.dev/authentication/verifying-requests-from-slack */
   sign(body: unknown): SignedEvent;
-  /** Tells where the deployed service takes events, so that the stand-in's page can send one. */
+  /** Sets where the deployed service takes events and presses, for {@link send} and the stand-in's page. */
   connect(eventsUrl: string): void;
+  /** Sends an event of a person's message to the service, and shows it on the page. Needs {@link connect}. */
+  send(event: ReturnType<typeof mention>): Promise<Response>;
 }
 
 /** The workspace's secrets as the stand-in knows them. */
 export interface SlackOptions extends ListenOptions {
   botToken: string;
   signingSecret: string;
-}
-
-const WORKSPACE = { team: "Rehearsal", team_id: "T0REHEARSAL", user: "steward", user_id: "U0STEWARD" };
-
-/** A message of a person, as an event tells of it. */
-interface SlackEvent {
-  type: string;
-  user: string;
-  text: string;
-  ts: string;
-  channel: string;
-  channel_type?: string;
-}
-
-/** A mention of the bot in a channel, as Slack tells of it: https://docs.slack.dev/reference/events/app_mention */
-export function mention(
-  text: string,
-  { id = crypto.randomUUID(), chat = "C0REHEARSAL" }: { id?: string; chat?: string } = {},
-) {
-  return callback(id, {
-    type: "app_mention",
-    user: "U0PERSON",
-    text: `<@${WORKSPACE.user_id}> ${text}`,
-    ts: timestamp(),
-    channel: chat,
-  } satisfies SlackEvent);
-}
-
-/** A direct message to the bot: https://docs.slack.dev/reference/events/message.im */
-export function direct(text: string) {
-  return callback(crypto.randomUUID(), {
-    type: "message",
-    user: "U0PERSON",
-    text,
-    ts: timestamp(),
-    channel: "D0REHEARSAL",
-    channel_type: "im",
-  } satisfies SlackEvent);
+  /** Addresses of all stand-ins, for the page. Default: none. */
+  links?: Readonly<Record<string, string>>;
 }
 
 /**
- * An edit of a message: https://docs.slack.dev/reference/events/message/message_changed. A mention comes again with
- * `edited`, as https://github.com/slackapi/java-slack-sdk/pull/755 tells.
- */
-export function edit({ event }: { event: SlackEvent }, text: string) {
-  const { channel, channel_type, ...former } = event;
-  const ts = timestamp();
-  const edited = { user: former.user, ts };
-  if (event.type === "app_mention") {
-    const mentioned = `<@${WORKSPACE.user_id}> ${text}`;
-    return callback(crypto.randomUUID(), { ...event, text: mentioned, edited });
-  }
-  return callback(crypto.randomUUID(), {
-    type: "message",
-    subtype: "message_changed",
-    hidden: true,
-    channel,
-    channel_type,
-    ts,
-    message: { ...former, text, edited },
-    previous_message: former,
-  });
-}
-
-/** A deletion of a message: https://docs.slack.dev/reference/events/message/message_deleted */
-export function remove({ event }: { event: SlackEvent }) {
-  const { channel, channel_type, ...former } = event;
-  return callback(crypto.randomUUID(), {
-    type: "message",
-    subtype: "message_deleted",
-    hidden: true,
-    channel,
-    channel_type,
-    ts: timestamp(),
-    deleted_ts: former.ts,
-    previous_message: former,
-  });
-}
-
-function timestamp(): string {
-  return (Date.now() / 1_000).toFixed(6);
-}
-
-function callback<Event>(id: string, event: Event) {
-  const authorizations = [{ team_id: WORKSPACE.team_id, user_id: WORKSPACE.user_id, is_bot: true }];
-  return { type: "event_callback", event_id: `Ev${id}`, team_id: WORKSPACE.team_id, authorizations, event };
-}
-
-/**
- * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
+ * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`, `users.info`, `conversations.info`,
  * `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `reactions.add` and `assistant.threads.setStatus`, with the
  * documented answers for a missing or wrong token.
  * A file goes out in three steps: https://docs.slack.dev/messaging/working-with-files#uploading_files
- * Not modelled: every other method, scopes, presses of buttons, rate limits, retries of events, rendering.
+ * A person's file is described by `files.info`. A press of a button goes to the address of the events.
+ * Not modelled: every other method, scopes, rate limits, retries of events, rendering.
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const messages: SlackMessage[] = [];
@@ -128,15 +51,51 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const uploads = new Map<string, { filename: string; length: number; uploaded: boolean }>();
   const sign = (value: unknown): SignedEvent => signed(options.signingSecret, JSON.stringify(value));
   let eventsUrl = "";
+  const transcript = new Transcript();
+  const files = new Map<string, { file: File; channel: string }>();
+  const posted = (message: SlackMessage, note?: string): void => {
+    showBot(transcript, message, note);
+    messages.push(message);
+    waiting.changed(message);
+  };
+  const changed = (message: SlackMessage): void => {
+    transcript.changed();
+    waiting.changed(message);
+  };
+  const newTs = (): string => `${Math.floor(Date.now() / 1_000)}.${String(messages.length).padStart(6, "0")}`;
+  const send = async (event: { event: SlackEvent }): Promise<Response> => {
+    let status: number | undefined;
+    showPerson(transcript, event, () => status);
+    const response = await fetch(eventsUrl, { method: "POST", ...sign(event) });
+    ({ status } = response);
+    transcript.changed();
+    return response;
+  };
+  const ifConnected = async (work: () => Promise<Response>) =>
+    eventsUrl === "" ? undefined : (await work()).status;
+  const page = slackPage({
+    transcript,
+    links: options.links ?? {},
+    messages,
+    async addFile(file, channel) {
+      const id = `F0PERSON${files.size}`;
+      files.set(id, { file, channel });
+      return { id, name: file.name, mimetype: file.type, size: file.size, mode: "hosted" };
+    },
+    send: (event) => ifConnected(() => send(event)),
+    press: (message, label) =>
+      ifConnected(() => {
+        const value = message.buttons.find((button) => button.label === label)?.value ?? "";
+        const payload = JSON.stringify(pressOf(message, value));
+        const body = new URLSearchParams({ payload }).toString();
+        const { headers } = signed(options.signingSecret, body);
+        const type = { "content-type": "application/x-www-form-urlencoded" };
+        return fetch(eventsUrl, { method: "POST", body, headers: { ...headers, ...type } });
+      }),
+  });
 
   const app = new Hono();
-  app.get("/", (context) => context.html(slackPage(messages)));
-  app.post("/say", async (context) => {
-    const { text } = await context.req.parseBody();
-    const event = sign(mention(typeof text === "string" ? text : ""));
-    if (eventsUrl !== "") await fetch(eventsUrl, { method: "POST", ...event });
-    return context.redirect("/", 303);
-  });
+  app.route("/", page);
   app.use("/api/*", async (context, next) => {
     const authorization = context.req.header("authorization");
     if (authorization === undefined) return context.json({ ok: false, error: "not_authed" });
@@ -146,14 +105,22 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     return undefined;
   });
   app.post("/api/auth.test", (context) => context.json({ ok: true, ...WORKSPACE, bot_id: "B0STEWARD" }));
+  app.post("/api/users.info", async (context) => {
+    const { user } = await readArguments(context.req.raw);
+    if (user !== PERSON.id) return context.json({ ok: false, error: "user_not_found" });
+    return context.json({ ok: true, user: PERSON });
+  });
+  app.post("/api/conversations.info", async (context) => {
+    const { channel } = await readArguments(context.req.raw);
+    if (!channel?.startsWith("C")) return context.json({ ok: false, error: "channel_not_found" });
+    return context.json({ ok: true, channel: { id: channel, name: "rehearsal", is_channel: true } });
+  });
   app.post("/api/chat.postMessage", async (context) => {
-    const { channel, text, thread_ts: threadTs } = await readArguments(context.req.raw);
+    const { channel, text, thread_ts: threadTs, blocks } = await readArguments(context.req.raw);
     if (!channel) return context.json({ ok: false, error: "channel_not_found" });
     if (!text) return context.json({ ok: false, error: "no_text" });
-    const ts = `${Math.floor(Date.now() / 1_000)}.${String(messages.length).padStart(6, "0")}`;
-    const posted: SlackMessage = { channel, text, ts, ...(threadTs && { threadTs }) };
-    messages.push(posted);
-    waiting.changed(posted);
+    const ts = newTs();
+    posted({ channel, text, ts, ...(threadTs && { threadTs }), edits: 0, buttons: buttonsIn(blocks) });
     return context.json({
       ok: true,
       channel,
@@ -162,11 +129,14 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     });
   });
   app.post("/api/chat.update", async (context) => {
-    const { ts, text } = await readArguments(context.req.raw);
+    const { ts, text, blocks } = await readArguments(context.req.raw);
     const message = messages.find((candidate) => candidate.ts === ts);
     if (!message || !text) return context.json({ ok: false, error: "message_not_found" });
     message.text = text;
-    waiting.changed(message);
+    message.edits += 1;
+    // Without the field, the message keeps its blocks: https://docs.slack.dev/reference/methods/chat.update
+    if (blocks !== undefined) message.buttons = buttonsIn(blocks);
+    changed(message);
     return context.json({ ok: true, channel: message.channel, ts, text });
   });
   app.post("/api/assistant.threads.setStatus", async (context) => {
@@ -176,14 +146,17 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   });
   app.post("/api/reactions.add", async (context) => {
     const { channel, timestamp, name } = await readArguments(context.req.raw);
-    return context.json(
-      channel && timestamp && name ? { ok: true } : { ok: false, error: "no_item_specified" },
-    );
+    if (!channel || !timestamp || !name) return context.json({ ok: false, error: "no_item_specified" });
+    transcript.react(timestamp, `:${name}:`);
+    return context.json({ ok: true });
   });
   app.post("/api/chat.postEphemeral", async (context) => {
-    const { channel, user, text } = await readArguments(context.req.raw);
+    const { channel, user, text, thread_ts: threadTs } = await readArguments(context.req.raw);
     if (!channel || !user) return context.json({ ok: false, error: "user_not_in_channel" });
-    return context.json(text ? { ok: true, message_ts: "1.1" } : { ok: false, error: "no_text" });
+    if (!text) return context.json({ ok: false, error: "no_text" });
+    const shown = { channel, text, ts: "1.1", ...(threadTs && { threadTs }), edits: 0, buttons: [] };
+    showBot(transcript, shown, "only you can see this");
+    return context.json({ ok: true, message_ts: "1.1" });
   });
   app.post("/api/files.getUploadURLExternal", async (context) => {
     const { filename, length } = await readArguments(context.req.raw);
@@ -210,12 +183,25 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     const found = uploads.get(file?.id ?? "");
     if (!found?.uploaded) return context.json({ ok: false, error: "file_not_found" });
     if (!channel) return context.json({ ok: true, files: [file] });
-    const ts = `${Math.floor(Date.now() / 1_000)}.${String(messages.length).padStart(6, "0")}`;
     const text = `[file: ${found.filename}] ${more["initial_comment"] ?? ""}`.trimEnd();
-    const posted: SlackMessage = { channel, text, ts, ...(threadTs && { threadTs }) };
-    messages.push(posted);
-    waiting.changed(posted);
+    posted({ channel, text, ts: newTs(), ...(threadTs && { threadTs }), edits: 0, buttons: [] });
     return context.json({ ok: true, files: [file] });
+  });
+  app.post("/api/files.info", async (context) => {
+    const { file: id = "" } = await readArguments(context.req.raw);
+    const found = files.get(id);
+    if (found === undefined) return context.json({ ok: false, error: "file_not_found" });
+    const { file, channel } = found;
+    const url = `${listening.url}/files-pri/${WORKSPACE.team_id}-${id}/download/${encodeURIComponent(file.name)}`;
+    const chats = channel === CHANNEL.id ? { channels: [channel] } : { ims: [channel] };
+    const described = { id, name: file.name, mimetype: file.type, size: file.size, ...chats };
+    return context.json({ ok: true, file: { ...described, url_private: url, url_private_download: url } });
+  });
+  app.get("/files-pri/:place/download/:name", async (context) => {
+    const found = files.get(context.req.param("place").replace(`${WORKSPACE.team_id}-`, ""));
+    const isBot = context.req.header("authorization") === `Bearer ${options.botToken}`;
+    if (found === undefined || !isBot) return context.text("Not Found", 404);
+    return context.body(await found.file.arrayBuffer(), 200, { "content-type": found.file.type });
   });
   app.post("/api/*", (context) => context.json({ ok: false, error: "unknown_method" }));
 
@@ -228,8 +214,19 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     connect: (url) => {
       eventsUrl = url;
     },
+    send,
     waitFor: (fits, timeoutMs) => waiting.for(fits, timeoutMs),
   };
+}
+
+/** The buttons of a message's blocks: https://docs.slack.dev/reference/block-kit/blocks/actions-block */
+function buttonsIn(blocks: unknown): SlackMessage["buttons"] {
+  const given: unknown = typeof blocks === "string" ? JSON.parse(blocks) : (blocks ?? []);
+  const list = given as { elements?: { type: string; text: { text: string }; value: string }[] }[];
+  return list
+    .flatMap(({ elements = [] }) => elements)
+    .filter(({ type }) => type === "button")
+    .map(({ text, value }) => ({ label: text.text, value }));
 }
 
 function signed(secret: string, body: string): SignedEvent {

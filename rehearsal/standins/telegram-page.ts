@@ -1,5 +1,6 @@
-import { html } from "hono/html";
-import { standInPage } from "./page.ts";
+import type { Hono } from "hono";
+import { standInPage, type Sent } from "./page.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** A message that the bot sent, as it is shown now. */
 export interface TelegramMessage {
@@ -16,16 +17,150 @@ export interface TelegramMessage {
   buttons: { label: string; data: string }[];
 }
 
-/** The stand-in's page: what the bot sent, and a form that writes to it. */
-export function telegramPage(messages: readonly TelegramMessage[]) {
-  return standInPage("Telegram", {
-    note: "What you send is a direct message, or one in a group.",
-    form: html`<input name="text" required aria-label="Message" placeholder="Ask steward" />
-      <select name="chat" aria-label="Chat">
-        <option value="private">directly</option>
-        <option value="group">in a group, mentioning the bot</option>
-      </select>
-      <button>Send</button>`,
-    messages: messages.map(({ chat, text }) => html`<li><strong>steward</strong> in ${chat}: ${text}</li>`),
+/** The bot's name, without the `@`. */
+export const USERNAME = "steward_rehearsal_bot";
+/** People and places of the stand-in. */
+export const PERSON = { id: 123456789, is_bot: false, first_name: "Ada", username: "ada" };
+export const PRIVATE = { id: PERSON.id, type: "private", first_name: "Ada", username: "ada" };
+export const GROUP = { id: -1001234567890, type: "supergroup", title: "Rehearsal" };
+const TOPIC = { id: 7, name: "Deploys" };
+
+/** Dependencies of Telegram's page. */
+interface TelegramPageOptions {
+  transcript: Transcript;
+  links: Readonly<Record<string, string>>;
+  messages: readonly TelegramMessage[];
+  /** Keeps a file and returns its id. */
+  addFile(file: File): Promise<string>;
+  say(text: string, extra: Record<string, unknown>): unknown;
+  press(message: TelegramMessage, label: string): unknown;
+}
+
+/** The stand-in's page: both sides of Ada's private chat, of the group, and of a topic in it. */
+export function telegramPage({
+  transcript,
+  links,
+  messages,
+  addFile,
+  say,
+  press,
+}: TelegramPageOptions): Hono {
+  return standInPage({
+    platform: "Telegram",
+    transcript,
+    links,
+    note: () =>
+      "Several files are sent as an album. Not modelled: formatting, rate limits, privacy mode, other methods.",
+    places: () => [
+      { value: "private", label: "directly" },
+      { value: "group", label: "in the group, mentioning the bot" },
+      { value: "topic", label: `in the group's topic ${TOPIC.name}, mentioning the bot` },
+    ],
+    async say({ text, place, files }: Sent) {
+      const topic = place === "topic" && { message_thread_id: TOPIC.id, is_topic_message: true };
+      const inGroup = place === "group" || place === "topic";
+      const [words, { entities, ...chat }]: ReturnType<typeof mention> = inGroup ? mention(text) : [text, {}];
+      const marked = entities !== undefined;
+      if (files.length === 0) return void say(words, { ...chat, ...topic, ...(marked && { entities }) });
+      const album = files.length > 1 && { media_group_id: crypto.randomUUID() };
+      for (const [index, file] of files.entries()) {
+        const caption = index === 0 && { caption: words, ...(marked && { caption_entities: entities }) };
+        const content = contentOf(file, await addFile(file));
+        say("", { ...chat, ...topic, ...album, ...content, ...caption, text: undefined });
+      }
+      return undefined;
+    },
+    press(id, label) {
+      const message = messages.find((one) => idOf(one.chat, one.id) === id);
+      if (message !== undefined) press(message, label);
+    },
   });
+}
+
+/** A message in the group that mentions the bot, for {@link TelegramPageOptions.say}. */
+export function mention(text: string): [text: string, extra: Record<string, unknown>] {
+  const entities = [{ type: "mention", offset: 0, length: USERNAME.length + 1 }];
+  return [`@${USERNAME} ${text}`, { chat: GROUP, entities }];
+}
+
+/** https://core.telegram.org/bots/api#photosize and https://core.telegram.org/bots/api#document */
+function contentOf(file: File, id: string): object {
+  const described = { file_id: id, file_unique_id: id, file_size: file.size };
+  return /^image\/(?:jpeg|png|webp)$/.test(file.type)
+    ? { photo: [{ ...described, width: 512, height: 512 }] }
+    : { document: { ...described, file_name: file.name, mime_type: file.type } };
+}
+
+/** The fields of a person's message that the page shows. */
+interface Said {
+  message_id: number;
+  chat: { id: number; type: string; title?: string; first_name?: string };
+  from?: { first_name: string };
+  text?: string;
+  caption?: string;
+  message_thread_id?: number;
+  media_group_id?: string;
+  photo?: object[];
+  document?: { file_name: string };
+}
+
+/** What a transcript of Telegram is told of. */
+export interface TelegramView {
+  /** A person writes or edits a message. */
+  update(update: Record<string, unknown>): void;
+  sent(message: TelegramMessage): void;
+}
+
+/** Puts both sides of the chats into a transcript. */
+export function telegramView(transcript: Transcript): TelegramView {
+  const names = new Map<string, string>();
+  const said = new Map<string, { text: string; edits: number }>();
+  const placeOf = (chat: string, thread: number | undefined): string => {
+    const name = names.get(chat) ?? `Chat ${chat}`;
+    if (thread === undefined) return name;
+    return `${name} › ${thread === TOPIC.id ? TOPIC.name : `topic ${thread}`}`;
+  };
+  return {
+    update({ message, edited_message: edited }) {
+      const one = (message ?? edited) as Said | undefined;
+      if (one === undefined) return;
+      const { chat, message_id, from, message_thread_id: thread, media_group_id: album } = one;
+      const id = idOf(String(chat.id), message_id);
+      const text = one.text ?? one.caption ?? "";
+      const known = said.get(id);
+      if (known !== undefined) {
+        Object.assign(known, { text, edits: known.edits + 1 });
+        return transcript.changed();
+      }
+      const shown = { text, edits: 0 };
+      said.set(id, shown);
+      names.set(String(chat.id), chat.title ?? `Private chat with ${chat.first_name ?? chat.id}`);
+      const files = [...(one.photo ? ["photo"] : []), ...(one.document ? [one.document.file_name] : [])];
+      transcript.add(() => ({
+        ...shown,
+        place: placeOf(String(chat.id), thread),
+        author: from?.first_name ?? "Somebody",
+        fromBot: false,
+        id,
+        files,
+        note: album === undefined ? undefined : "part of an album",
+      }));
+    },
+    sent(message) {
+      transcript.add(() => ({
+        place: placeOf(message.chat, message.thread),
+        author: "steward",
+        fromBot: true,
+        text: message.text,
+        id: idOf(message.chat, message.id),
+        edits: message.edits.length,
+        buttons: message.buttons.map(({ label }) => label),
+      }));
+    },
+  };
+}
+
+/** Returns the name that a message has on the page: Telegram numbers the messages of each chat. */
+export function idOf(chat: string, message: number): string {
+  return `${chat}/${message}`;
 }

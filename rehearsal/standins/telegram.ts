@@ -3,8 +3,20 @@ import { Kept } from "./kept.ts";
 import { Waiting } from "./waiting.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 import { readHtml } from "./telegram-html.ts";
-import { telegramPage, type TelegramMessage } from "./telegram-page.ts";
+import {
+  GROUP,
+  idOf,
+  PERSON,
+  PRIVATE,
+  type TelegramMessage,
+  telegramPage,
+  telegramView,
+  USERNAME,
+} from "./telegram-page.ts";
+import { Transcript } from "./transcript.ts";
 import { Updates, type Update, type Webhook } from "./telegram-updates.ts";
+
+export { mention, PERSON, PRIVATE } from "./telegram-page.ts";
 
 /** The longest message, counted without its tags: https://core.telegram.org/bots/api#sendmessage */
 const MAX_CHARS = 4_096;
@@ -13,12 +25,6 @@ const LARGEST_PHOTO = 10_000_000;
 /** https://core.telegram.org/bots/api#senddocument */
 const LARGEST_DOCUMENT = 50_000_000;
 const LONGEST_CAPTION = 1_024;
-const USERNAME = "steward_rehearsal_bot";
-
-/** People and places of the stand-in. */
-export const PERSON = { id: 123456789, is_bot: false, first_name: "Ada", username: "ada" };
-export const PRIVATE = { id: PERSON.id, type: "private", first_name: "Ada", username: "ada" };
-const GROUP = { id: -1001234567890, type: "supergroup", title: "Rehearsal" };
 
 /** A call of the bot. */
 interface TelegramCall {
@@ -67,6 +73,8 @@ export interface TelegramOptions extends ListenOptions {
   botToken: string;
   /** Keeps the webhook from run to run. Default: none. */
   file?: string;
+  /** Addresses of all stand-ins, for the page. Default: none. */
+  links?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -91,6 +99,21 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
   const blocked = new Set<string>();
   const files = new Map<string, Uint8Array>();
   const waiting = new Waiting("Telegram", messages);
+  const transcript = new Transcript();
+  const view = telegramView(transcript);
+  const add = (content: Record<string, unknown>): Update => {
+    view.update(content);
+    return updates.add(content);
+  };
+  const posted = (message: TelegramMessage): void => {
+    messages.push(message);
+    view.sent(message);
+    waiting.changed(message);
+  };
+  const changed = (message: TelegramMessage): void => {
+    transcript.changed();
+    waiting.changed(message);
+  };
   /** Presses that wait for a word, and the words that came. */
   const presses = new Set<string>();
   const words: string[] = [];
@@ -101,12 +124,12 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
   const say = (text: string, extra: Record<string, unknown> = {}): Update => {
     const date = Math.floor(Date.now() / 1_000);
     const plain = { message_id: nextMessageId(), date, from: PERSON, chat: PRIVATE, text };
-    return updates.add({ message: { ...plain, ...extra } });
+    return add({ message: { ...plain, ...extra } });
   };
 
   const edit = ({ message }: Update, text: string): Update => {
     const date = Math.floor(Date.now() / 1_000);
-    return updates.add({ edited_message: { ...Object(message), edit_date: date, text } });
+    return add({ edited_message: { ...Object(message), edit_date: date, text } });
   };
 
   const press = (message: TelegramMessage, label: string, from: object = PERSON): Update => {
@@ -114,7 +137,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     const id = String(presses.size + words.length + 1);
     presses.add(id);
     const isPrivate = message.chat === String(PRIVATE.id);
-    const chat = isPrivate ? PRIVATE : { id: Number(message.chat), type: "supergroup", title: "Group" };
+    const chat = isPrivate ? PRIVATE : { ...GROUP, id: Number(message.chat) };
     const below = { message_id: message.id, date: 1, chat, text: message.text };
     return updates.add({ callback_query: { id, from, message: below, chat_instance: "1", data } });
   };
@@ -152,7 +175,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       buttons,
       ...(typeof thread === "number" && { thread }),
     };
-    messages.push(sent);
+    posted(sent);
     return sent;
   };
 
@@ -176,8 +199,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       edits: [],
       buttons: [],
     };
-    messages.push(sent);
-    waiting.changed(sent);
+    posted(sent);
     return { message_id: sent.id, date: Math.floor(Date.now() / 1_000), caption };
   };
 
@@ -213,7 +235,6 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     sendMessage: (parameters) => {
       const sent = write(parameters);
       if ("status" in sent) return sent;
-      waiting.changed(sent);
       return { message_id: sent.id, date: Math.floor(Date.now() / 1_000), text: sent.text };
     },
     editMessageText: (parameters) => {
@@ -223,7 +244,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       if (known === undefined) return refused(400, "Bad Request: message to edit not found");
       const sent = write(parameters, known);
       if ("status" in sent) return sent;
-      waiting.changed(sent);
+      changed(sent);
       return { message_id: sent.id, text: sent.text };
     },
     sendPhoto: (parameters) => takeFile(parameters, "photo", LARGEST_PHOTO),
@@ -232,7 +253,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       const known = messages.find(({ id }) => id === parameters["message_id"]);
       if (known === undefined) return refused(400, "Bad Request: message to edit not found");
       known.buttons = readKeyboard(parameters["reply_markup"]) ?? [];
-      waiting.changed(known);
+      changed(known);
       return { message_id: known.id };
     },
     answerCallbackQuery: ({ callback_query_id: id, text }) => {
@@ -241,7 +262,11 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       words.push(String(text ?? ""));
       return true;
     },
-    setMessageReaction: () => true,
+    setMessageReaction: ({ chat_id: chat, message_id: message, reaction }) => {
+      const [{ emoji } = { emoji: "" }] = (reaction ?? []) as { emoji: string }[];
+      transcript.react(idOf(String(chat), Number(message)), emoji);
+      return true;
+    },
     sendChatAction: () => true,
     getFile: ({ file_id: id }) => {
       const file = files.get(String(id));
@@ -256,13 +281,19 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
   };
 
   const app = new Hono();
-  app.get("/", (context) => context.html(telegramPage(messages)));
-  app.post("/say", async (context) => {
-    const { text, chat } = await context.req.parseBody();
-    if (chat === "group") say(...mention(String(text)));
-    else say(String(text));
-    return context.redirect("/", 303);
+  const page = telegramPage({
+    transcript,
+    links: options.links ?? {},
+    messages,
+    async addFile(file) {
+      const id = `file-${files.size}`;
+      files.set(id, new Uint8Array(await file.arrayBuffer()));
+      return id;
+    },
+    say,
+    press,
   });
+  app.route("/", page);
   app.get("/file/:bot/:folder/:name", (context) => {
     const { bot, name } = context.req.param();
     const file = files.get(name);
@@ -300,18 +331,12 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     edit,
     press,
     words: () => words,
-    update: (content) => updates.add(content),
+    update: add,
     fail: (method, ...more) => void faults.set(method, [...(faults.get(method) ?? []), ...more]),
     block: (chat) => void blocked.add(String(chat)),
     addFile: (id, content) => void files.set(id, content),
     waitFor: (fits, timeoutMs) => waiting.for(fits, timeoutMs),
   };
-}
-
-/** A message in the group that mentions the bot, for {@link TelegramStandIn.say}. */
-export function mention(text: string): [text: string, extra: Record<string, unknown>] {
-  const entities = [{ type: "mention", offset: 0, length: USERNAME.length + 1 }];
-  return [`@${USERNAME} ${text}`, { chat: GROUP, entities }];
 }
 
 /**

@@ -45,17 +45,54 @@ export const deliverySchema = z.strictObject({
 /** See {@link deliverySchema}. */
 export type Delivery = z.infer<typeof deliverySchema>;
 
+/** Names that one request may ask for. */
+export const MOST_NAMES = 20;
+
+/** Kinds of what has a name. A group has several readers and its own members; a channel is often a part of one. */
+export const NAME_KINDS = ["person", "group", "channel", "browser"] as const;
+
+/** See {@link NAME_KINDS}. */
+export type NameKind = (typeof NAME_KINDS)[number];
+
+const wantedNameSchema = z.object({
+  /** `<platform>:<id>` */
+  key: z.string().check(z.maxLength(256)),
+  kind: z.enum(NAME_KINDS),
+});
+
+/** A person or a place whose name is wanted. */
+export type WantedName = z.infer<typeof wantedNameSchema>;
+
 /** Events of one chat that are due, in order. Each one is parsed separately: see {@link deliverySchema}. */
 export const chatDeliveriesSchema = z.object({
   /** Id of the chat's previous event if it is still in progress: if that event fails, these fail too. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   deliveries: z.array(z.unknown()).check(z.minLength(1)),
+  /** People and places whose names the edge wants to know; see {@link LearnedName}. */
+  names: z.optional(z.array(wantedNameSchema).check(z.maxLength(MOST_NAMES))),
 });
 
 /** See {@link chatDeliveriesSchema}. */
 export interface ChatDeliveries {
   after?: string | undefined;
   deliveries: readonly [Delivery, ...Delivery[]];
+  names?: readonly WantedName[];
+}
+
+/** Reasons for which a sender is admitted: `by` of `Admission` in message.ts. */
+export const ADMITTED = ["approval", "config", "everyone", "browser", "group", "schedule", "hook"] as const;
+
+/** See {@link ADMITTED}. */
+export type Admitted = (typeof ADMITTED)[number];
+
+/**
+ * Name of a person or a place that the edge has asked for. The names of a request come as `{names: LearnedName[]}`, in a
+ * separate line among those of {@link DeliveryEnd}.
+ */
+export interface LearnedName {
+  key: string;
+  /** Absent if the platform does not tell it. */
+  name?: string | undefined;
 }
 
 /** Result of one event of {@link ChatDeliveries}, equivalent to the response of a separate request. */
@@ -65,6 +102,10 @@ export interface DeliveryEnd {
   status: number;
   /** As in the `Retry-After` header. */
   retryAfter?: string;
+  /** Milliseconds since the chat got the first word of the answer, or a notice. */
+  firstWordMs?: number | undefined;
+  /** The reason for which the sender is admitted. */
+  admitted?: Admitted | undefined;
   /** A {@link DeliveryOutcome}, or a problem document. */
   body: unknown;
 }

@@ -66,6 +66,8 @@ export const ROUTES = {
   rolloutsPage: { method: "GET", path: "/_admin/rollouts", access: "identity" },
   aboutPage: { method: "GET", path: "/_admin/about", access: "identity" },
   ledgerPage: { method: "GET", path: "/_admin/ledger", access: "identity" },
+  ledgerEvent: { method: "GET", path: "/_admin/ledger/event", access: "identity" },
+  ledgerEventText: { method: "POST", path: "/_admin/ledger/event", access: "identity" },
   ledgerPageReplay: { method: "POST", path: "/_admin/ledger/replay", access: "identity" },
   logsPage: { method: "GET", path: "/_admin/logs", access: "identity" },
   channelsPage: { method: "GET", path: "/_admin/channels", access: "identity" },

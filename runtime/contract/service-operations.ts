@@ -249,6 +249,10 @@ export const SERVICE_OPERATIONS = {
   "openai/models": get("none", () => "/models"),
   /** https://docs.slack.dev/reference/methods/auth.test */
   "slack/auth.test": slack("auth.test", "none", z.strictObject({})),
+  /** https://docs.slack.dev/reference/methods/users.info */
+  "slack/users.info": slack("users.info", "none", z.strictObject({ user: id })),
+  /** https://docs.slack.dev/reference/methods/conversations.info */
+  "slack/conversations.info": slack("conversations.info", "channel", z.strictObject({ channel: id })),
   /** https://docs.slack.dev/reference/methods/chat.postMessage */
   "slack/chat.postMessage": slack(
     "chat.postMessage",
@@ -307,6 +311,10 @@ export const SERVICE_OPERATIONS = {
   "slack/file": get("file", () => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */
   "discord/user": get("none", () => "/users/@me"),
+  /** https://docs.discord.com/developers/resources/guild#get-guild */
+  "discord/guild": get("none", ({ guild }) => `/guilds/${guild}`, { guild: isSnowflake }),
+  /** https://docs.discord.com/developers/resources/channel#get-channel */
+  "discord/channel": get("channel", ({ channel }) => `/channels/${channel}`, { channel: isSnowflake }),
   /**
    * https://docs.discord.com/developers/resources/message#create-message: a thread is a channel with an id of its own
    * (https://docs.discord.com/developers/topics/threads).

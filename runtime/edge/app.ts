@@ -30,6 +30,7 @@ import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.tsx";
 import type { Identify } from "./identity.ts";
+import { namingBrowsers } from "./operate.ts";
 import { limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
@@ -41,6 +42,7 @@ import type {
   Backups,
   Clock,
   Ledger,
+  NameDirectory,
   RecordChange,
   Sandbox,
   Signatures,
@@ -73,6 +75,7 @@ export interface EdgeOptions {
   /** The key shared with the stack that deployed it. */
   stackKey: string | undefined;
   ledger: Ledger;
+  directory: NameDirectory;
   activity: Activity;
   answers: AnswerMemory;
   /** Set if each chat has a sandbox of its own. */
@@ -100,7 +103,8 @@ export interface EdgeOptions {
 
 /** Builds the edge with every public route, using only web-standard APIs, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, bundle, attestation, ledger, activity, answers, sandbox, backups } = options;
+  const { settings, bundle, attestation, ledger, directory, activity, answers, backups } = options;
+  const sandbox = namingBrowsers(options.sandbox, directory);
   const { identify, signIn, sendEmail, clock, log } = options;
   const record = recorder(activity, log);
   const app = new Hono<AccessVariables>();
@@ -179,7 +183,19 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
       tenants,
     }),
   );
-  addAdminPages(app, { bundle, ledger, activity, answers, tenants, sandbox, backups, clock, log, record });
+  addAdminPages(app, {
+    bundle,
+    ledger,
+    directory,
+    activity,
+    answers,
+    tenants,
+    sandbox,
+    backups,
+    clock,
+    log,
+    record,
+  });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry({ ledger, log, record }));
 
@@ -192,12 +208,12 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.metrics.path, metricsText(measured));
 
   app.use("/debug/*", noStore(), refuseForeignChanges(), refuseCrossSite(), ...identified, ...aboutOne);
-  const runLine = createLineRunner({ sandbox, backups, log, record });
+  const runLine = createLineRunner({ sandbox, directory, backups, log, record });
   app.get(ROUTES.cli.path, debugCli(runLine));
   app.post(ROUTES.cliChange.path, changeByCli(runLine));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
   app.get(ROUTES.version.path, debugVersion(sandbox, bundle, attestation));
-  app.get(ROUTES.ledger.path, debugLedger(ledger));
+  app.get(ROUTES.ledger.path, debugLedger(ledger, directory));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 

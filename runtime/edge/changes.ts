@@ -1,9 +1,14 @@
 import type { Handler } from "hono";
 import { streamSSE } from "hono/streaming";
+import type { GatewayStatus } from "../contract/control.ts";
+import { gatewayDetails } from "./debug-routes.ts";
+import { attempt } from "./operate.ts";
 import type { Activity, Clock, Ledger, Sandbox } from "./ports.ts";
 
 /** Between two looks at the state. */
-const EVERY_MS = 2_000;
+const EVERY_MS = 1_000;
+/** Most that a look waits for the gateway. */
+const GATEWAY_MS = 1_000;
 /** Keeps a proxy from taking the stream for dead. */
 const SIGN_EVERY_MS = 20_000;
 /** A browser then asks for the next stream, with its identity. */
@@ -12,7 +17,7 @@ const LONGEST_MS = 5 * 60_000;
 /** Dependencies of the stream of changes. */
 interface ChangesOptions {
   ledger: Pick<Ledger, "counts">;
-  sandbox: Pick<Sandbox, "status">;
+  sandbox: Pick<Sandbox, "status" | "peek">;
   activity: Pick<Activity, "activity">;
   clock: Clock;
 }
@@ -46,10 +51,20 @@ export function streamChanges(options: ChangesOptions): Handler {
 }
 
 async function revision({ ledger, sandbox, activity }: ChangesOptions): Promise<string> {
-  const [counts, { state, since }, [latest]] = await Promise.all([
+  const [counts, { state, since }, [latest], { value: details }] = await Promise.all([
     ledger.counts(),
     sandbox.status(),
     activity.activity(1),
+    attempt(GATEWAY_MS, gatewayDetails(sandbox)),
   ]);
-  return JSON.stringify([counts, state, since, latest?.at]);
+  return JSON.stringify([counts, state, since, latest?.at, details && notable(details)]);
+}
+
+/** Returns the part of a gateway's status whose changes matter to a page: not the times of polls and events. */
+function notable({ pending, counts, schedules, channels, models, config }: GatewayStatus): unknown {
+  const states = [
+    ...channels.map((one) => [one.platform, one.state]),
+    ...models.map((one) => [one.id, one.state]),
+  ];
+  return [pending, counts.conversations, counts.messages, schedules, states, config];
 }

@@ -3,14 +3,14 @@ import type { CliResult, OperationReply } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { backup } from "../operations/backup.ts";
-import type { Operation } from "../operations/operation.ts";
+import type { Names, Operation } from "../operations/operation.ts";
 import { notAllowed } from "../operations/registry.ts";
 import { replyOf } from "../operations/reply.ts";
 import { type Line, readWords, splitWords } from "../operations/words.ts";
 import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
 import { readFields } from "./form.ts";
 import { askOperation, inTime } from "./operate.ts";
-import type { Backups, RecordChange, Sandbox } from "./ports.ts";
+import type { Backups, NameDirectory, RecordChange, Sandbox } from "./ports.ts";
 
 /** An archive of some size, and where it is stopped a container's start before. */
 const LIMIT_MS = 60_000;
@@ -24,6 +24,7 @@ const ANY = /^/;
 /** Dependencies of `/debug/cli`. */
 interface CliOptions {
   sandbox: Sandbox;
+  directory: NameDirectory;
   backups: Backups;
   log: Log;
   record: RecordChange;
@@ -56,7 +57,7 @@ function changes({ operation, input }: Line): boolean {
 }
 
 /** Creates what `/debug/cli` runs its lines with. It starts a stopped container. */
-export function createLineRunner({ sandbox, backups, log, record }: CliOptions): RunLine {
+export function createLineRunner({ sandbox, directory, backups, log, record }: CliOptions): RunLine {
   return async (line, by) => {
     const { command, operation, input } = line;
     log.info("operator runs a command", { by, command });
@@ -66,7 +67,7 @@ export function createLineRunner({ sandbox, backups, log, record }: CliOptions):
       here === undefined
         ? await askOperation(sandbox, operation, input)
         : await runHere(() => here.run({ backups }, input));
-    return { command, ...(await print(line, reply)) };
+    return { command, ...(await print(line, reply, (keys) => namesOf(directory, keys))) };
   };
 }
 
@@ -88,15 +89,26 @@ export function changeByCli(run: RunLine): Handler<AccessVariables> {
   };
 }
 
-/** Prints a reply as the command line does. */
-async function print({ operation, input, json }: Line, reply: OperationReply): Promise<CliResult> {
+/** Returns the names of people and places by their keys. A directory that does not answer knows none. */
+async function namesOf(directory: NameDirectory, keys: readonly string[]): Promise<Names> {
+  const entries = keys.length === 0 ? [] : await directory.names(keys).catch(() => []);
+  return new Map([...entries].flatMap(([key, { name }]) => (name === undefined ? [] : [[key, name]])));
+}
+
+/** Prints a reply as the command line does, with the names that the directory knows. */
+async function print(
+  { operation, input, json }: Line,
+  reply: OperationReply,
+  named: (keys: readonly string[]) => Promise<Names>,
+): Promise<CliResult> {
   if (!reply.ok) return printFailure(reply, json);
   const { value, notes } = reply;
   const parsed = operation.output().safeParse(value);
   if (!parsed.success) throw new StewardError("command_failed");
   const exitCode = operation.failed?.(parsed.data) ? 1 : 0;
   if (json) return { exitCode, stdout: asJson(value), stderr: notes };
-  const text = await replyOf(() => operation.text(parsed.data, input));
+  const names = await named(operation.keys?.(parsed.data) ?? []);
+  const text = await replyOf(() => operation.text(parsed.data, input, names));
   if (!text.ok) return printFailure({ ...text, notes }, json);
   const warnings = (operation.warnings?.(parsed.data) ?? []).map((warning) => `${warning}\n`);
   const end = operation.verbatim ? "" : "\n";

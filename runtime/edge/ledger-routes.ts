@@ -5,7 +5,14 @@ import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import type { AccessVariables } from "./access.ts";
 import { readJsonBody } from "./admission/body.ts";
-import { ENTRY_STATES, type Ledger, type RecordChange } from "./ports.ts";
+import {
+  ENTRY_STATES,
+  type Ledger,
+  type LedgerQuery,
+  type NameDirectory,
+  type NameEntry,
+  type RecordChange,
+} from "./ports.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
 const MOST_ENTRIES = 200;
@@ -17,16 +24,32 @@ export const listQuery = () =>
     limit: z._default(wholeNumber(1, MOST_ENTRIES), 50),
     before: z.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
     q: z.optional(z.string().check(z.maxLength(100))),
+    sender: z.optional(z.string().check(z.maxLength(256))),
+    place: z.optional(z.string().check(z.maxLength(256))),
   });
 const replayBody = () => z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
 
-/** `GET /debug/ledger?state=&platform=&q=&limit=&before=`: counts and a page of entries, newest first; wakes nothing. */
-export function debugLedger(ledger: Ledger): Handler {
+/**
+ * `GET /debug/ledger?state=&platform=&sender=&place=&q=&limit=&before=`: counts and a page of entries, newest first, with
+ * the names of their people and places by key; wakes nothing.
+ */
+export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   return async function handleLedger(context) {
     const query = readQuery(context, listQuery());
     const [counts, page] = await Promise.all([ledger.counts(), ledger.list(query)]);
-    return context.json({ counts, ...page });
+    const names = await namesIn(directory, page.entries);
+    const shown = [...names].flatMap(([key, { name }]) => (name === undefined ? [] : [[key, name]]));
+    return context.json({ counts, ...page, ...(shown.length > 0 && { names: Object.fromEntries(shown) }) });
   };
+}
+
+/** Returns what the directory knows of the people and places of entries or a query, by key. */
+export async function namesIn(
+  directory: NameDirectory,
+  entries: readonly Pick<LedgerQuery, "sender" | "place">[],
+): Promise<Map<string, NameEntry>> {
+  const keys = new Set(entries.flatMap(({ sender = [], place = [] }) => [sender, place].flat()));
+  return keys.size === 0 ? new Map() : directory.names([...keys]);
 }
 
 /** Dependencies of a replay. */

@@ -1,10 +1,12 @@
+import * as z from "zod/mini";
+import { once } from "../shared/once.ts";
 import { within } from "../shared/within.ts";
 import { CONTROL_ROUTES, type OperationReply, type OperationRequest } from "../contract/control.ts";
 import { ERRORS, isErrorCode, reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
 import { readReply } from "./container-answers.ts";
 import type { Operation } from "../operations/operation.ts";
-import type { PortRequest, Sandbox } from "./ports.ts";
+import type { NameDirectory, PortRequest, Sandbox, Sighting } from "./ports.ts";
 
 /** Status of a container whose main process is silent. */
 export const NO_SUPERVISOR = "The container's supervisor does not answer.";
@@ -44,6 +46,56 @@ export function looking(sandbox: Sandbox): Sandbox {
       if (answer === undefined) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
       return answer;
     },
+  };
+}
+
+/** Devices in the reply to an operation about them. */
+const devicesReply = once(() => {
+  const device = z.object({
+    deviceId: z.string(),
+    displayName: z.string(),
+    approvedAtMs: z.number(),
+    tokens: z.record(z.string(), z.object({ lastUsedAtMs: z.optional(z.number()) })),
+  });
+  return z.object({
+    value: z.object({
+      paired: z.optional(z.array(device)),
+      approved: z.optional(device),
+      granted: z.optional(device),
+    }),
+  });
+});
+
+/** Returns a sandbox whose answers about browsers also give the directory their names. */
+export function namingBrowsers(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
+  const noted = async <Answer extends Response | undefined>(
+    { path, body = "" }: PortRequest,
+    response: Answer,
+  ): Promise<Answer> => {
+    if (path !== CONTROL_ROUTES.operations || !body.includes('"devices ') || !response?.ok) return response;
+    const { value } =
+      devicesReply().safeParse(
+        await response
+          .clone()
+          .json()
+          .catch(() => undefined),
+      ).data ?? {};
+    const { paired = [], approved, granted } = value ?? {};
+    const sightings = [...paired, approved ?? [], granted ?? []].flat().map((device): Sighting => ({
+      key: `web:${device.deviceId}`,
+      kind: "browser",
+      name: device.displayName,
+      admitted: "browser",
+      at: Math.max(device.approvedAtMs, ...Object.values(device.tokens).map((one) => one.lastUsedAtMs ?? 0)),
+    }));
+    // The operation has succeeded, whatever becomes of the names.
+    if (sightings.length > 0) await directory.noteNames(sightings).catch(() => undefined);
+    return response;
+  };
+  return {
+    ...sandbox,
+    request: async (port, request) => noted(request, await sandbox.request(port, request)),
+    peek: async (request, port) => noted(request, await sandbox.peek(request, port)),
   };
 }
 

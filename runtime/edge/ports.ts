@@ -1,6 +1,6 @@
 import type { BackupCause, ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
 import type { ConfigText, SandboxStatus } from "../contract/control.ts";
-import type { Delivery, Platform } from "../contract/delivery.ts";
+import type { Admitted, Delivery, NameKind, Platform } from "../contract/delivery.ts";
 import type { Reason } from "../contract/errors.ts";
 import type { TenantId } from "../contract/tenant.ts";
 
@@ -47,6 +47,42 @@ export interface LedgerEntry {
   note?: string;
   /** Id of the group whose message was ignored because the config does not list it. */
   group?: string;
+  /** Its author, as a key of the {@link NameDirectory}. Absent if no person wrote it. */
+  sender?: string;
+  /** The chat, as a key of the {@link NameDirectory}. */
+  place?: string;
+  /** Absent for an entry that an older version returns. */
+  timeline?: Timeline;
+}
+
+/** Course of an event. Times are ISO 8601; one that is unknown, or has not come, is absent. */
+export interface Timeline {
+  received: string;
+  /** The event was on disk. */
+  recorded?: string;
+  /** The container that answers it was ready, if it had to be started. */
+  started?: string;
+  /** The last attempt began. */
+  attempted?: string;
+  /** The chat got the first word of the answer, or a notice. */
+  firstWord?: string;
+  /** The reply was sent. */
+  reply?: string;
+  settled?: string;
+}
+
+/** A delivery of an event that has ended. Times are ISO 8601. */
+export interface LedgerAttempt {
+  at?: string;
+  endedAt: string;
+  /** Why it was not the last one, or how it settled the event. */
+  note: string;
+}
+
+/** An event with its last attempts, the oldest first. */
+export interface LedgerDetails {
+  entry: LedgerEntry;
+  attempts: LedgerAttempt[];
 }
 
 /** Filter of entries. */
@@ -56,8 +92,12 @@ export interface LedgerQuery {
   limit: number;
   /** `next` of the previous page. */
   before?: number | undefined;
-  /** Substring of the event's id or conversation, case-insensitive. */
+  /** Substring of the event's id or conversation, or of the name of its sender or place; case-insensitive. */
   q?: string | undefined;
+  /** Only events that this person sent: a key of the {@link NameDirectory}. */
+  sender?: string | undefined;
+  /** Only events of this chat: a key of the {@link NameDirectory}. */
+  place?: string | undefined;
   /** Milliseconds since the epoch: only entries received at or after this time. */
   since?: number | undefined;
   /** Only entries of this chat. Only a host's ledger holds those of several. */
@@ -81,6 +121,12 @@ export interface Ledger {
   admit(event: Delivery): Promise<Admission>;
   counts(): Promise<LedgerCounts>;
   list(query: LedgerQuery): Promise<LedgerPage>;
+  details(key: string): Promise<LedgerDetails | undefined>;
+  /**
+   * Returns the beginning of what an event says, from the stored event. The caller records who asked. `undefined` for
+   * an event without text, or one that is gone.
+   */
+  excerpt(key: string): Promise<string | undefined>;
   /**
    * Returns the newest events with their contents, newest first: {@link Delivery} as JSON. At most `limit`, and as many as
    * fit into 1.5 MiB together. `undefined` for one that is larger than 128 KiB.
@@ -88,6 +134,61 @@ export interface Ledger {
   recent(limit: number): Promise<(string | undefined)[]>;
   /** Resets a failed or ignored entry to its initial state and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
+}
+
+/** Somebody or some place that events have named. Times are ISO 8601. */
+export interface NameEntry {
+  /** `<platform>:<id>`; the platform of a browser is `web`. */
+  key: string;
+  kind: NameKind;
+  platform: Platform | "web";
+  id: string;
+  /** One line of plain text that a stranger chose. Absent until the platform has told it. */
+  name?: string;
+  /** Hue of its picture, in degrees. */
+  hue: number;
+  firstSeenAt: string;
+  lastSeenAt: string;
+  /** Why its last message was admitted, if the gateway has said so. */
+  admitted?: Admitted;
+}
+
+/** A part of the directory. */
+export interface NameQuery {
+  kind?: NameKind | undefined;
+  platform?: Platform | "web" | undefined;
+  /** Substring of the name or id, case-insensitive. */
+  q?: string | undefined;
+  limit: number;
+  /** `next` of the previous page. */
+  before?: string | undefined;
+}
+
+/** Entries, the last seen first. `next` is set if there are more. */
+export interface NamePage {
+  entries: NameEntry[];
+  next?: string;
+}
+
+/** Something that has been learned about a person or a place. */
+export interface Sighting {
+  key: string;
+  kind: NameKind;
+  name?: string | undefined;
+  admitted?: Admitted | undefined;
+  /** Key of the person whose direct chat this is. */
+  personOf?: string | undefined;
+  /** Time of the sighting, in milliseconds since the epoch. Default: now. */
+  at?: number | undefined;
+}
+
+/** People and places by name, as their events and the platforms tell. Reading wakes nothing. */
+export interface NameDirectory {
+  /** Returns what is known of these keys. A direct chat is known by its person. */
+  names(keys: readonly string[]): Promise<Map<string, NameEntry>>;
+  entries(query: NameQuery): Promise<NamePage>;
+  /** Records what was learned otherwise, such as a browser's name. */
+  noteNames(sightings: readonly Sighting[]): Promise<void>;
 }
 
 /** One change made by an operator. */

@@ -16,6 +16,7 @@ import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
 import type { InTurn } from "./inbox/chat-queues.ts";
 import { Inbox } from "./inbox/inbox.ts";
+import { nameOf } from "./inbox/records.ts";
 import { Replies } from "./inbox/replies.ts";
 import { Probe } from "./probe.ts";
 import { AdmissionQuestions } from "./pairing/question.ts";
@@ -196,6 +197,7 @@ export async function startGateway({
       controlToken: settings.controlToken,
       statusToken,
       inbox,
+      firstWordAt: (event) => firstWords.heardAt(nameOf(event)),
       chatFile: ({ ticket, item }) => chat.file(ticket, item),
       replayRecord: async (deliveries) => {
         await reload.look();

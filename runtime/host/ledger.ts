@@ -6,7 +6,7 @@ import { type DeliverOptions, deliverTo } from "../edge/ledger/deliver.ts";
 import { type Deliver, Dispatcher, Notices, type Tell } from "../edge/ledger/dispatcher.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
 import { LedgerStore, type Recorded } from "../edge/ledger/store.ts";
-import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
+import type { Clock, Ledger, NameDirectory, Sandbox } from "../edge/ports.ts";
 import {
   type DatabaseSetAside,
   type HeldDatabase,
@@ -24,7 +24,7 @@ const CONCURRENCY = 128;
 interface LedgerOptions {
   sql: NodeSql;
   supervisor: Pick<Supervisor, "onChange" | "needed" | "checkVolume"> & {
-    status(): Pick<SandboxStatus, "state">;
+    status(): Pick<SandboxStatus, "state"> & Partial<Pick<SandboxStatus, "since">>;
   };
   sandbox: Pick<Sandbox, "request">;
   tell: Tell;
@@ -49,7 +49,7 @@ interface TenantDeliveries {
 }
 
 /** A ledger whose deliveries run in this process. */
-export interface RunningLedger extends Ledger {
+export interface RunningLedger extends Ledger, NameDirectory {
   /** See {@link LedgerStore.oldestOpen}. */
   oldestOpen(): number | undefined;
   /** Delivers at once what waits with this note in one of the conversations. Returns when the deliveries have begun. */
@@ -62,7 +62,7 @@ export interface RunningLedger extends Ledger {
 export function createLedger(options: LedgerOptions): RunningLedger {
   const { sql, supervisor, sandbox, tell, record, tenancy, clock, log } = options;
   const store = new LedgerStore(sql);
-  const arrivals = new Arrivals(sql, store);
+  const arrivals = new Arrivals(sql, store, clock);
   const dispatchAt = new Timer(clock, () => dispatch());
   const noticesAt = new Timer(clock, () => lookForNotices());
   const dispatcher = new Dispatcher({
@@ -70,6 +70,10 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     deliver: tenancy?.deliver ?? ((request, on) => deliverTo({ sandbox, record, clock }, request, on)),
     tell,
     wakeAt: (time) => dispatchAt.set(time),
+    readyAt: () => {
+      const { state, since } = supervisor.status();
+      return state === "ready" && since !== undefined ? Date.parse(since) : undefined;
+    },
     clock,
     random: Math.random,
     log,
@@ -115,6 +119,11 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     oldestOpen: () => store.oldestOpen(),
     counts: async () => store.counts(),
     list: async (query) => store.list(query),
+    details: async (key) => store.details(key),
+    excerpt: async (key) => store.excerpt(key),
+    names: async (keys) => store.names.names(keys),
+    entries: async (query) => store.names.entries(query),
+    noteNames: async (sightings) => store.names.see(sightings, clock()),
     recent: async (limit) => store.recent(limit),
     async replay(key) {
       const result = store.replay(key, clock());
@@ -148,11 +157,13 @@ interface Arrival {
 class Arrivals {
   readonly #sql: NodeSql;
   readonly #store: LedgerStore;
+  readonly #clock: Clock;
   #waiting: Arrival[] = [];
 
-  constructor(sql: NodeSql, store: LedgerStore) {
+  constructor(sql: NodeSql, store: LedgerStore, clock: Clock) {
     this.#sql = sql;
     this.#store = store;
+    this.#clock = clock;
   }
 
   /** Resolves when the event is on disk, if it is stored at all. Rejects if it could not be stored. */
@@ -167,7 +178,9 @@ class Arrivals {
     const arrivals = this.#waiting;
     this.#waiting = [];
     try {
-      const results = this.#sql.transaction(() => arrivals.map(({ event }) => this.#store.record(event)));
+      const results = this.#sql.transaction(() =>
+        arrivals.map(({ event }) => this.#store.record(event, this.#clock())),
+      );
       for (const [index, { recorded }] of arrivals.entries()) recorded(results[index] ?? "known");
     } catch (error) {
       for (const { failed } of arrivals) failed(error);

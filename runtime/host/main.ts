@@ -8,7 +8,7 @@ import {
   type Environment,
 } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import { createLog } from "../shared/log.ts";
+import { createLog, readableLine } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { VERSION } from "../contract/names.ts";
 import { BROKER_PATH, BROKER_VARIABLE, withPasses } from "../contract/services.ts";
@@ -47,7 +47,7 @@ import { telegramIntake } from "./telegram/intake.ts";
 import { beginWithChats } from "./tenants/returns.ts";
 import { HostTenancy } from "./tenants/tenancy.ts";
 import { TenantUsers } from "./tenants/users.ts";
-import { print, printError } from "../shared/terminal.ts";
+import { isTerminal, print, printError } from "../shared/terminal.ts";
 
 const CLOSE_MS = 1_000;
 /** Exceeds the 7 s that the gateway takes to finish its answers. */
@@ -99,7 +99,8 @@ process.umask(0o077);
 // Trim variables before anything reads them, such as the redactor.
 Object.assign(process.env, trimmedVariables(process.env));
 const redact = createRedactor(process.env);
-const write = (line: string): void => print(`${line}\n`);
+const forOutput = isTerminal() ? readableLine : (line: string) => line;
+const write = (line: string): void => print(`${forOutput(line)}\n`);
 try {
   // 1. Environment.
   const settings = readProcessSettings(process.env);
@@ -215,6 +216,7 @@ try {
     attestation: attestationOf(process.env),
     stackKey: process.env[ATTESTATION_KEY_VARIABLE],
     ledger,
+    directory: ledger,
     activity: {
       record: async (entry) => activity.record(entry),
       activity: async (limit) => activity.list(limit),

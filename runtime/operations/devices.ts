@@ -150,26 +150,26 @@ function listText(pending: z.infer<ReturnType<typeof pendingDevice>>[], paired: 
   if (pending.length > 0) {
     const rows = pending.map((one) => [
       one.requestId.slice(0, SHORT_ID),
-      one.deviceId.slice(0, SHORT_ID),
       one.displayName,
+      one.deviceId.slice(0, SHORT_ID),
       one.remoteIp,
       time(one.ts),
     ]);
     sections.push(
-      `Pending (${pending.length})\n${table(["Request", "Device", "Name", "Address", "Requested"], rows)}`,
+      `Pending (${pending.length})\n${table(["Request", "Name", "Device", "Address", "Requested"], rows)}`,
     );
   }
   if (paired.length > 0) {
     const rows = paired.map((one) => [
-      one.deviceId.slice(0, SHORT_ID),
       one.displayName,
+      one.deviceId.slice(0, SHORT_ID),
       one.role,
       isUsable(one) ? "paired" : "revoked",
       time(one.approvedAtMs),
       isUsable(one) ? grantedTo(one) : "none",
     ]);
     sections.push(
-      `Paired (${paired.length})\n${table(["Device", "Name", "Role", "State", "Approved", "Rights"], rows)}`,
+      `Paired (${paired.length})\n${table(["Name", "Device", "Role", "State", "Approved", "Rights"], rows)}`,
     );
   }
   return sections.join("\n\n");

@@ -16,6 +16,9 @@ export const TERMINAL: readonly Entrance[] = ["terminal"];
 /** The values that an operation takes, by name: texts, choices and flags, so that words can spell all of them. */
 export type Form = z.ZodMiniObject<Record<string, z.ZodMiniType>>;
 
+/** Names of people and places, as lines of plain text, by their keys `<platform>:<id>`. */
+export type Names = ReadonlyMap<string, string>;
+
 /** Something that an operator can do. Command line, `/debug/cli`, pages, help and completions derive from it. */
 export interface Operation<I = object, O = unknown, T = OperationTools> {
   /** Words that name it, such as `sessions list`. */
@@ -38,12 +41,14 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   changes?(input: I): boolean;
   /** @throws StewardError for what cannot be done. */
   run(tools: T, input: I): O | Promise<O>;
+  /** Returns the keys, `<platform>:<id>`, of the people and places in a value. Default: none. */
+  keys?(output: O): string[];
   /**
-   * Renders the value for people.
+   * Renders the value for people. `names` are those of {@link Operation.keys}, where the entrance knows any.
    *
    * @throws StewardError for a value that is an answer to programs and an error to people.
    */
-  text(output: O, input: I): string;
+  text(output: O, input: I, names?: Names): string;
   /** Returns what people should know beside the text. Default: nothing. */
   warnings?(output: O): string[];
   /** Returns true for a value that ends the command with exit code 1. Default: false. */

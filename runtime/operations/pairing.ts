@@ -3,7 +3,7 @@ import { type Platform, platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, argument, EVERYWHERE, flag, operation } from "./operation.ts";
+import { always, argument, EVERYWHERE, flag, type Names, operation } from "./operation.ts";
 
 const channel = () => argument(platformSchema, "the chat platform", "platform");
 const codeInput = {
@@ -48,12 +48,17 @@ export const pairing = {
       });
       return channel === undefined ? { channels: platformSchema.options.map(of) } : of(channel);
     },
-    text(output) {
-      if (!("channels" in output)) return [requestsText(output), ...approvedText(output)].join("\n\n");
+    keys: (output) =>
+      ("channels" in output ? output.channels : [output]).flatMap(({ channel, requests, approved }) =>
+        [...requests.map(({ id }) => id), ...approved].map((id) => `${channel}:${id}`),
+      ),
+    text(output, _, names) {
+      if (!("channels" in output))
+        return [requestsText(output, names), ...approvedText(output, names)].join("\n\n");
       const waiting = output.channels.filter(({ requests }) => requests.length > 0);
-      const pending = waiting.map((one) => `${one.channel}\n${requestsText(one)}`);
+      const pending = waiting.map((one) => `${one.channel}\n${requestsText(one, names)}`);
       const shown = pending.length === 0 ? ["No pending pairing requests."] : pending;
-      return [...shown, ...output.channels.flatMap(approvedText)].join("\n\n");
+      return [...shown, ...output.channels.flatMap((one) => approvedText(one, names))].join("\n\n");
     },
   }),
   approve: operation({
@@ -128,18 +133,22 @@ function pending<T>(request: T | undefined, code: string): T {
   throw new StewardError("pairing_code_unknown", `No pending pairing request found for code: ${code}`);
 }
 
-function approvedText({ channel, approved, operators }: People): string[] {
-  const named = approved.map((id) => (operators.includes(id) ? `${id} (operator)` : id));
+function approvedText({ channel, approved, operators }: People, names?: Names): string[] {
+  const named = approved.map((id) => {
+    const name = names?.get(`${channel}:${id}`);
+    const shown = name === undefined ? id : `${name} (${id})`;
+    return operators.includes(id) ? `${shown} (operator)` : shown;
+  });
   return approved.length === 0 ? [] : [`Approved ${channel} senders: ${named.join(", ")}`];
 }
 
-function requestsText({ channel, requests }: People): string {
+function requestsText({ channel, requests }: People, names?: Names): string {
   if (requests.length === 0) return `No pending ${channel} pairing requests.`;
   const rows = requests.map(({ code, id, meta, createdAt }) => [
     code,
+    names?.get(`${channel}:${id}`) ?? meta?.["username"] ?? meta?.["firstName"] ?? "",
     id,
-    meta?.["username"] ?? meta?.["firstName"] ?? "",
     createdAt,
   ]);
-  return table(["Code", "Sender", "Name", "Requested"], rows);
+  return table(["Code", "Name", "Sender", "Requested"], rows);
 }

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
 import type { StoredSchedule } from "../gateway/schedules/store.ts";
 import { table } from "../shared/table.ts";
-import { always, argument, EVERYWHERE, operation, option } from "./operation.ts";
+import { always, argument, EVERYWHERE, type Names, operation, option } from "./operation.ts";
 
 const MOST_RUNS = 50;
 const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${MOST_RUNS}`;
@@ -36,7 +36,8 @@ export const schedules = {
     rights: EVERYWHERE,
     output: () => z.object({ schedules: z.array(listed()) }),
     run: async (tools) => ({ schedules: (await tools.listSchedules()).map(shownSchedule) }),
-    text: ({ schedules }) => listText(schedules),
+    keys: ({ schedules }) => schedules.map(({ to }) => `${to.platform}:${to.chat}`),
+    text: ({ schedules }, _, names) => listText(schedules, names),
   }),
   add: operation({
     name: "schedules add",
@@ -159,17 +160,23 @@ function shownSchedule({ id, source, spec, nextAt, lastAt, lastOutcome }: Stored
   return { id, source, ...spec, nextAt: iso(nextAt), lastAt: iso(lastAt), lastOutcome: lastOutcome ?? null };
 }
 
-function listText(schedules: readonly Listed[]): string {
+function listText(schedules: readonly Listed[], names?: Names): string {
   if (schedules.length === 0) return "No schedules.";
   const rows = schedules.map((one) => [
     one.id,
     one.nextAt ?? (one.enabled ? "over" : "off"),
     one.at ?? (one.every !== undefined ? `every ${one.every}` : `${one.cron} ${one.timezone ?? "UTC"}`),
-    [one.to.platform, one.to.chat, one.to.thread ?? []].flat().join(":"),
+    addressText(one.to, names),
     shorten(one.text ?? one.prompt ?? ""),
     one.lastAt === null ? "" : `${one.lastAt} ${shorten(one.lastOutcome ?? "")}`,
   ]);
   return table(["Id", "Next", "When", "Chat", "What", "Last"], rows);
+}
+
+function addressText({ platform, chat, thread }: Listed["to"], names?: Names): string {
+  const address = [platform, chat, thread ?? []].flat().join(":");
+  const name = names?.get(`${platform}:${chat}`);
+  return name === undefined ? address : `${shorten(name)} (${address})`;
 }
 
 function shorten(text: string): string {

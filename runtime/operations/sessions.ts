@@ -7,7 +7,8 @@ const MOST_SESSIONS = 1_000;
 const MOST_MESSAGES = 50;
 /** A long message is not shown in full. */
 const LONGEST_TEXT = 2_000;
-const SESSIONS = `SELECT conversation, count(*) AS messages, max(at) AS last_at FROM messages
+const SESSIONS = `SELECT conversation, count(*) AS messages, max(at) AS last_at,
+    iif(min(sender) = max(sender), max(name), NULL) AS name FROM messages
   GROUP BY conversation ORDER BY last_at DESC LIMIT ${MOST_SESSIONS}`;
 const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE conversation = ?1) AS kept,
   (SELECT min(at) FROM messages WHERE conversation = ?1) AS first_at
@@ -34,25 +35,31 @@ export const sessions = {
     output: () =>
       z.object({
         sessions: z.array(
-          z.object({ conversation: z.string(), messages: z.int(), lastAt: z.iso.datetime() }),
+          z.object({
+            conversation: z.string(),
+            /** Of a conversation with one person. */
+            name: z.optional(z.string()),
+            messages: z.int(),
+            lastAt: z.iso.datetime(),
+          }),
         ),
       }),
     async run(tools) {
       const rows = await tools.rows("messages", SESSIONS);
-      return {
-        sessions: rows.map((row) => ({
-          conversation: String(row["conversation"]),
-          messages: Number(row["messages"]),
-          lastAt: time(row["last_at"]),
-        })),
-      };
+      return { sessions: rows.map(listedSession) };
     },
-    text: ({ sessions: rows }) =>
+    keys: ({ sessions: rows }) => rows.map(({ conversation }) => conversation),
+    text: ({ sessions: rows }, _, names) =>
       rows.length === 0
         ? "No conversations."
         : table(
-            ["Conversation", "Messages", "Last"],
-            rows.map(({ conversation, messages, lastAt }) => [conversation, String(messages), lastAt]),
+            ["Name", "Conversation", "Messages", "Last"],
+            rows.map(({ conversation, name = "", messages, lastAt }) => [
+              names?.get(conversation) ?? name,
+              conversation,
+              String(messages),
+              lastAt,
+            ]),
           ),
   }),
   show: operation({
@@ -176,6 +183,15 @@ export const sessions = {
     text: ({ deleted, messages }) => `Deleted ${deleted} with ${messages} messages.`,
   }),
 };
+
+function listedSession({ conversation, name, messages, last_at: lastAt }: Record<string, unknown>) {
+  return {
+    conversation: String(conversation),
+    ...(name !== null && { name: String(name) }),
+    messages: Number(messages),
+    lastAt: time(lastAt),
+  };
+}
 
 /** @throws StewardError `session_unknown` */
 async function known(tools: OperationTools, conversation: string) {

@@ -138,22 +138,24 @@ export function unknownSenderText(platform: Platform, user: string): string {
 }
 
 /**
- * Returns the answer to a sender who asks to be let in: its id and its code. Without a code, because no place was free,
- * the operator uses the id.
+ * Returns the answer to a sender who asks to be let in: what happens next, its code and its id, and last the command for
+ * the operator. Without a code, because no place was free, the operator uses the id.
  */
 export function pairingText(platform: Platform, user: string, code: string | undefined): string {
   const lines =
     code === undefined
       ? [
-          `${UNREAD} Too many others ask to be let in, so I have no code for you.`,
+          `${UNREAD} Too many others are asking at the moment, so I have no code for you.`,
+          "Please ask the operator of this bot yourself, and send them your id.",
           idLine(platform, user),
-          `To let you in, the operator runs: ${AGENT} pairing grant ${platform} ${user} person`,
+          `For the operator: ${AGENT} pairing grant ${platform} ${user} person`,
         ]
       : [
           UNREAD,
-          idLine(platform, user),
+          "The operator of this bot can see your request now. Send them your code, so that they know it is you. It is valid for an hour, and I will write to you when you are let in.",
           `Your pairing code: ${code}`,
-          `To let you in, the operator runs within the hour: ${AGENT} pairing approve ${platform} ${code}`,
+          idLine(platform, user),
+          `For the operator: ${AGENT} pairing approve ${platform} ${code}`,
         ];
   return lines.join("\n");
 }

@@ -27,6 +27,11 @@ export function writeText(stream: TextStream, text: string, style = (shown: stri
   stream.write(style(visible(text)));
 }
 
+/** Returns true if somebody reads standard output on a terminal. */
+export function isTerminal(): boolean {
+  return process.stdout.isTTY;
+}
+
 /** Writes a text to standard output; see {@link writeText}. */
 export function print(text: string): void {
   writeText(process.stdout, text);

@@ -40,6 +40,10 @@ import { remoteDirectory } from "./tenants.ts";
 /** Backoff for restarting an always-on container that keeps ending. */
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
 
+/** Names in a report: those of a few minutes, since one report a minute may be lost. */
+const REPORTED_MS = 5 * 60_000;
+const MOST_REPORTED = 20;
+
 /** Parts of the Durable Object that answer its calls. */
 export type SandboxParts = ReturnType<typeof assemble>;
 
@@ -194,6 +198,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
               counts: store.counts(),
               usedAt: gateway.usedAt,
               problem,
+              names: store.names.seenSince(clock() - REPORTED_MS, MOST_REPORTED),
             };
           },
           send: (...report) => remoteDirectory(env).report(...report),

@@ -5,6 +5,7 @@ import type { Delivery } from "../contract/delivery.ts";
 import { AGENT } from "../contract/names.ts";
 import { APPROVALS_KEY, stateKeys, type TenantId } from "../contract/tenant.ts";
 import type { NewDevice } from "../shared/devices.ts";
+import type { NameQuery, Sighting } from "../edge/ports.ts";
 import type { TenantQuery, TenantReport } from "../edge/tenants/ports.ts";
 import { TenantReception } from "../edge/tenants/reception.ts";
 import { Waves } from "../edge/tenants/waves.ts";
@@ -74,7 +75,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
   }
 
   report(tenant: TenantId, report: TenantReport) {
-    return answer(() => this.#reception.roster.report(tenant, report));
+    return answer(() => this.#reception.report(tenant, report));
   }
 
   moved(tenant: TenantId, to: TenantId) {
@@ -113,6 +114,18 @@ export class Directory extends DurableObject<WorkerEnvironment> {
         .map((one) => received(this.env.SANDBOX.getByName(one).followConfig()));
       await Promise.allSettled(told);
     });
+  }
+
+  names(keys: readonly string[]) {
+    return answer(() => this.#reception.names.names(keys));
+  }
+
+  entries(query: NameQuery) {
+    return answer(() => this.#reception.names.entries(query));
+  }
+
+  noteNames(sightings: readonly Sighting[]) {
+    return answer(() => this.#reception.names.see(sightings, Date.now()));
   }
 
   mayRenew(tenant: TenantId) {

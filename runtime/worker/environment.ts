@@ -10,7 +10,7 @@ import { createRedactor } from "../shared/redact.ts";
 import type { DeviceEntry, NewDevice } from "../shared/devices.ts";
 import type { AlertSender } from "../edge/alerts.ts";
 import type { Grant, Renewed, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
-import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
+import type { Activity, AnswerMemory, Ledger, NameDirectory, Sandbox, Signatures } from "../edge/ports.ts";
 import type { BackupsDoor } from "./remote-backups.ts";
 import type { Remote } from "./rpc.ts";
 
@@ -54,7 +54,15 @@ export interface SharedBrowsers {
 
 /** The Durable Object's calls: the edge's ports, backups, and requests as they are. */
 export type SandboxCalls = Remote<
-  Ledger & Activity & AnswerMemory & Signatures & Sandbox & TenantObject & FormerObject & SharedBrowsers
+  Ledger &
+    NameDirectory &
+    Activity &
+    AnswerMemory &
+    Signatures &
+    Sandbox &
+    TenantObject &
+    FormerObject &
+    SharedBrowsers
 > &
   BackupsDoor &
   ChatDoor;
@@ -67,7 +75,7 @@ export interface PeopleOperations {
 }
 
 /** The directory's calls. */
-export type DirectoryCalls = Remote<TenantDirectory & Required<Tenants> & PeopleOperations>;
+export type DirectoryCalls = Remote<TenantDirectory & Required<Tenants> & PeopleOperations & NameDirectory>;
 
 /** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {

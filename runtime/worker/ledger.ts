@@ -55,6 +55,8 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;
   readonly #notices: Notices;
+  /** Time at which the gateway became ready, from its last status. */
+  #readyAt: number | undefined;
 
   constructor(options: ContainerLedgerOptions) {
     this.#options = options;
@@ -77,6 +79,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
         gateway.renewActivityTimeout();
         return result;
       },
+      readyAt: () => this.#readyAt,
       random: Math.random,
       concurrency: CONCURRENCY,
     });
@@ -84,11 +87,11 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
 
   /** See {@link Ledger}. Sets the alarm together with the entry, so that an evicted object wakes for it. */
   async admit(event: Delivery): Promise<Admission> {
-    const { gate, gateway, passOn, onRecord, waitUntil } = this.#options;
+    const { gate, gateway, passOn, onRecord, waitUntil, clock } = this.#options;
     if (gate?.movedTo !== undefined) return passOn(gate.movedTo, event);
     // If this fails, the platform gets an error and sends the event again.
     await gate?.followMove(event);
-    const recorded = this.#store.record(event);
+    const recorded = this.#store.record(event, clock());
     if (recorded === "left") return { duplicate: true, ready: true };
     const duplicate = recorded === "known";
     if (gate?.isOpen === false) {
@@ -142,8 +145,9 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       this.#dispatcher.run();
       return;
     }
-    const { state, reason } = await container.whenReady();
+    const { state, since, reason } = await container.whenReady();
     if (state === "ready") {
+      this.#readyAt = Date.parse(since);
       this.startAgain.recovered();
       this.#dispatcher.run();
       return;

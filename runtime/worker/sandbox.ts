@@ -5,7 +5,15 @@ import { BROKER_PATH } from "../contract/services.ts";
 import { BROWSER_HEADER } from "../contract/chat.ts";
 import { openChat, WAKE_REFUSED } from "./chat.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.tsx";
-import type { ActivityEntry, Backups, LedgerQuery, PortRequest, SandboxPort } from "../edge/ports.ts";
+import type {
+  ActivityEntry,
+  Backups,
+  LedgerQuery,
+  NameQuery,
+  PortRequest,
+  SandboxPort,
+  Sighting,
+} from "../edge/ports.ts";
 import type { SandboxCalls } from "./environment.ts";
 import { callBackups } from "./remote-backups.ts";
 import { answer } from "./rpc.ts";
@@ -29,6 +37,26 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
 
   list(query: LedgerQuery) {
     return answer(() => this.parts.store.list(query));
+  }
+
+  details(key: string) {
+    return answer(() => this.parts.store.details(key));
+  }
+
+  excerpt(key: string) {
+    return answer(() => this.parts.store.excerpt(key));
+  }
+
+  names(keys: readonly string[]) {
+    return answer(() => this.parts.store.names.names(keys));
+  }
+
+  entries(query: NameQuery) {
+    return answer(() => this.parts.store.names.entries(query));
+  }
+
+  noteNames(sightings: readonly Sighting[]) {
+    return answer(() => this.parts.store.names.see(sightings, Date.now()));
   }
 
   recent(limit: number) {

@@ -3,13 +3,13 @@ import type { EdgeSettings } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import type { Delivery } from "../contract/delivery.ts";
-import type { Sandbox } from "../edge/ports.ts";
+import type { NameDirectory, Sandbox } from "../edge/ports.ts";
 import { withDeploymentParts } from "../edge/tenants/operations.ts";
 import type { OperationRequest } from "../contract/control.ts";
 import type { TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import { tenantOfEvent } from "../edge/tenants/routing.ts";
 import type { WorkerEnvironment } from "./environment.ts";
-import { received } from "./rpc.ts";
+import { received, type Remote } from "./rpc.ts";
 
 /**
  * Returns the name of the object that an event belongs to: its chat's, or for an event of no chat the one that serves
@@ -33,6 +33,15 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
       if (!known.has(tenant) && (await received(directory().knows(tenant)))) known.add(tenant);
       return known.has(tenant);
     },
+  };
+}
+
+/** Returns the names that an object knows as the edge uses them: a chat's own, or those of all chats. */
+export function remoteNames(object: () => Remote<NameDirectory>): NameDirectory {
+  return {
+    names: (keys) => received(object().names(keys)),
+    entries: (query) => received(object().entries(query)),
+    noteNames: (sightings) => received(object().noteNames(sightings)),
   };
 }
 

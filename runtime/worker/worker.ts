@@ -16,7 +16,7 @@ import { remoteBackups } from "./remote-backups.ts";
 import { opensChat, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { received } from "./rpc.ts";
-import { objectOf, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
+import { objectOf, remoteNames, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
@@ -50,9 +50,14 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
       admit: (event) => received(env.SANDBOX.getByName(objectOf(event, settings)).admit(event)),
       counts: () => received(object().counts()),
       list: (query) => received(object().list(query)),
+      details: (key) => received(object().details(key)),
+      excerpt: (key) => received(object().excerpt(key)),
       recent: (limit) => received(object().recent(limit)),
       replay: (key) => received(object().replay(key)),
     },
+    directory: remoteNames(
+      () => (tenant === undefined ? env.DIRECTORY?.getByName(AGENT) : undefined) ?? object(),
+    ),
     activity: {
       record: (entry) => received(object().record(entry)),
       activity: (limit) => received(object().activity(limit)),

@@ -24,7 +24,7 @@ test.skipIf(browserIsMissing)(
   async () => {
     const { host, page, problems, response } = await open("bundle");
     expect(response?.headers()["content-security-policy"]).toContain(
-      "default-src 'none'; script-src 'sha256-",
+      "default-src 'none'; script-src 'self'; style-src 'self';",
     );
     await expect
       .poll(() => page.locator("#command").textContent(), SOON)

@@ -91,7 +91,7 @@ describe.skipIf(browserIsMissing)("no page has a serious barrier, wide or narrow
     await page.goto(`${host.url}/_admin/`);
     await look("sign-in");
     await signIn(page, host.secrets.adminToken);
-    await page.getByText("Signed in as admin").waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     for (const path of ADMIN_PAGES) {
       await page.goto(`${host.url}${path}`);
       await look(nameOf(path));

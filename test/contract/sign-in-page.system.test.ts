@@ -1,5 +1,12 @@
 import { expect, onTestFinished, test } from "vitest";
-import { browserIsMissing, openBrowser, PHONE, refusalsByPolicy, signIn } from "../support/browser.ts";
+import {
+  browserIsMissing,
+  openBrowser,
+  PHONE,
+  refusalsByPolicy,
+  signIn,
+  unfold,
+} from "../support/browser.ts";
 import { startHost } from "../support/host.ts";
 import { shoot } from "../support/screenshots.ts";
 
@@ -22,7 +29,7 @@ test.skipIf(browserIsMissing)("a person signs in and out, on a phone too", async
 
   await page.waitForTimeout(1_100);
   await signIn(page, host.secrets.adminToken);
-  await page.getByText("Signed in as admin").waitFor();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
   expect(page.url()).toBe(`${host.url}/_admin/`);
   // The channels and models have long names.
   await host.inState("ready");
@@ -32,6 +39,8 @@ test.skipIf(browserIsMissing)("a person signs in and out, on a phone too", async
   await shoot(page, "phone-signed-in");
   // No script may read the session.
   expect(await page.evaluate("document.cookie")).toBe("");
+  await unfold(page);
+  await page.getByText("Signed in as admin").waitFor();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Admin token").waitFor();
   await page.goto(`${host.url}/_admin/`);

@@ -29,7 +29,7 @@ test.skipIf(browserIsMissing)("the README's pictures come from the real pages", 
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${host.url}/_admin/`);
   await signIn(page, host.secrets.adminToken);
-  await page.getByText("Signed in as admin").waitFor();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
   expect(await page.locator(".badge.production").textContent()).toBe("prod");
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });

@@ -16,7 +16,7 @@ let printed: string;
 beforeAll(async () => {
   if (engineMissing) return;
   dir = await mkdtemp(join(tmpdir(), "steward-rehearsal-"));
-  running = startRehearsal("--sandbox", "process", "--dir", dir);
+  running = startRehearsal("--verbose", "--sandbox", "process", "--dir", dir);
   printed = await running.says("Ctrl-C ends the rehearsal");
   shell = {
     folder: resolve("."),

@@ -81,7 +81,7 @@ describe("npm start with its container as a local process", () => {
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
   it("takes up an update that was killed in its middle, and brings a message back", async () => {
-    const killed = startRehearsal("--once", ...words);
+    const killed = startRehearsal("--once", "--verbose", ...words);
     await killed.says("steward-worker-migrate creating");
     killed.child.kill("SIGKILL");
     await killed.ended;
@@ -89,7 +89,7 @@ describe("npm start with its container as a local process", () => {
     const beside = readdirSync(path.join(dir, "serverless", "state"), { recursive: true, encoding: "utf8" });
     expect(beside.filter((name) => name.endsWith(".attrs"))).toEqual([]);
 
-    first = await rehearse("--once", ...words);
+    first = await rehearse("--once", "--verbose", ...words);
     expect(first.report, first.stderr).toMatchObject({ ok: true });
     expect(first.code).toBe(0);
     expect(first.report.changes["same"]).toBeGreaterThan(0);
@@ -115,6 +115,26 @@ describe("npm start with its container as a local process", () => {
     expect(second.report.timings["upMs"]).toBe(null);
     expect(second.stderr).toContain("Nothing to change, after a preview of");
     expect(second.report.resources).toEqual(first.report.resources);
+  }, 120_000);
+
+  it("prints a line per step, four addresses and what to try on one screen, and Pulumi's log into a file", async () => {
+    const running = startRehearsal("--sandbox", "process", "--dir", dir);
+    await running.says("removes it.\n");
+    running.child.kill("SIGINT");
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(0);
+    const lines = stdout.split("\n");
+    expect(lines.length).toBeLessThanOrEqual(40);
+    const steps = lines.slice(0, lines.indexOf(""));
+    for (const line of steps) expect(line).toMatch(/^[A-Z].* … done in \d+\.\d s$/);
+    expect(steps.length).toBeGreaterThanOrEqual(4);
+    expect(steps.length).toBeLessThan(8);
+    const addresses = lines.slice(steps.length + 1, steps.length + 5).map((line) => line.split(":")[0]);
+    expect(addresses).toEqual(["Console", "Chat", "Slack", "Logs"]);
+    expect(stdout).toContain("Try this:");
+    const log = path.join(dir, "serverless/pulumi.log");
+    expect(stdout).toContain(log);
+    expect(await readFile(log, "utf8")).toContain("Previewing update");
   }, 120_000);
 
   it("keeps every secret out of what it prints and of the plain state; its env file is the owner's alone", async () => {
@@ -183,7 +203,7 @@ describe.runIf(engine.ok)("npm start with its container on Docker", () => {
 
 it("ends what it started when nobody reads its output any more", async () => {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
-  const running = startRehearsal("--sandbox", "process", "--dir", dir);
+  const running = startRehearsal("--verbose", "--sandbox", "process", "--dir", dir);
   await running.says("creating");
   running.child.stdout.destroy();
   running.child.stderr.destroy();

@@ -78,7 +78,7 @@ test.skipIf(browserIsMissing).each([
   const context = page.context();
   await page.goto(`${steward}/_admin/`);
   await signIn(page, ADMIN_TOKEN);
-  await page.getByText("Signed in as admin").waitFor();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
   const ran = (word: string) =>
     requests.filter(({ request: { body } }) => body?.includes(`"${word}"`)).length;
 

@@ -41,11 +41,7 @@ describe("the secrets of a serverless stack with all of them", () => {
       return context.json({}, 401);
     });
     openai = await listen(app, { hostname: "127.0.0.1", port: 0 });
-    world = await openWorld(
-      "serverless",
-      { target: undefined, once: false, json: true, destroy: false, verbose: false, sandbox: "process", dir },
-      () => {},
-    );
+    world = await openWorld("serverless", { sandbox: "process", dir }, () => {});
     const endpoints = { ...world.platforms.endpoints, openai: `${openai.url}/v1` };
     await world.stack.setConfig("steward:endpoints", { value: JSON.stringify(endpoints) });
     await setSecret("openaiApiKey", OPENAI_KEY);

@@ -51,9 +51,14 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** Follows a link of the navigation, which is folded on a phone. */
-export async function go(page: Page, name: string): Promise<void> {
+/** Shows the navigation, which a phone folds. */
+export async function unfold(page: Page): Promise<void> {
   const menu = page.locator("label.menu");
   if (await menu.isVisible()) await menu.click();
+}
+
+/** Follows a link of the navigation, which is folded on a phone. */
+export async function go(page: Page, name: string): Promise<void> {
+  await unfold(page);
   await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
 }

@@ -18,8 +18,10 @@ import type {
   Backups,
   Clock,
   Ledger,
+  NameEntry,
   PortRequest,
   SandboxPort,
+  Sighting,
 } from "../../runtime/edge/ports.ts";
 
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
@@ -136,6 +138,8 @@ interface EdgeFixture {
   replayEvents?: number;
   /** In place of the ledger that only remembers. */
   ledger?: Partial<Ledger>;
+  /** What the directory knows. */
+  named?: NameEntry[];
   /** In place of the record that only remembers. */
   activity?: Partial<Activity>;
   /** Answers that pages have kept, by question. */
@@ -240,6 +244,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const activity: ActivityEntry[] = [];
   const answers = new Map<string, LastAnswer>(fixture.remembered);
   const signatures = new Set<string>();
+  const noted: Sighting[] = [];
   /** Requests that keep a container awake. */
   const uses: string[] = [];
   const logged: string[] = [];
@@ -300,9 +305,17 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       },
       counts: async () => ({ waiting: 1, delivering: 2, answered: 3, ignored: 0, failed: 4 }),
       list: async () => ({ entries: [] }),
+      details: async () => undefined,
+      excerpt: async () => undefined,
       recent: async () => [],
       replay: async () => "unknown",
       ...fixture.ledger,
+    },
+    directory: {
+      names: async (keys) =>
+        new Map((fixture.named ?? []).filter(({ key }) => keys.includes(key)).map((one) => [one.key, one])),
+      entries: async () => ({ entries: fixture.named ?? [] }),
+      noteNames: async (sightings) => void noted.push(...sightings),
     },
     activity: {
       record: async (entry) => void activity.unshift({ at: new Date(NOW).toISOString(), ...entry }),
@@ -364,6 +377,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   return {
     app,
     admitted,
+    noted,
     wakes,
     requests,
     uses,

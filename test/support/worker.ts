@@ -46,9 +46,12 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     apiKey: SECRETS.ANTHROPIC_API_KEY,
     delayMs: () => modelDelayMs,
   });
-  const [main] = worker.files;
-  if (main === undefined) throw new Error("the Worker's bundle is empty");
-  const content = await readFile(main.path);
+  const modules = await Promise.all(
+    worker.files.map(async ({ name, contentType, path: file }) => {
+      const content = await readFile(file);
+      return { name, contentType, sha256: createHash("sha256").update(content).digest("hex"), content };
+    }),
+  );
   const before = config === undefined ? [] : ["--import", await configWriter(dir, config)];
   const command = [process.execPath, ...before, path.join(container.dir, "supervisor/main.js")];
   const start = () =>
@@ -74,14 +77,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
           versionId: `version-${version}`,
           versionCreatedOn: new Date().toISOString(),
           mainModule: worker.mainModule,
-          modules: [
-            {
-              name: main.name,
-              contentType: main.contentType,
-              sha256: createHash("sha256").update(content).digest("hex"),
-              content,
-            },
-          ],
+          modules,
           bindings: [
             ...Object.entries(texts).map(([name, text]) => ({ type: "plain_text", name, text })),
             {

@@ -9,10 +9,20 @@ const STOP_GRACE_S = 10;
  * their old environment. Removing both together matters: one without the other answers 500.
  */
 export async function removeContainers(namespaceId: string): Promise<void> {
-  const filter = `name=^/?workerd-.*${namespaceId}-`;
-  const listed = await run("docker", ["ps", "--all", "--quiet", "--filter", filter], { timeoutMs: 30_000 });
-  const ids = listed.stdout.split(/\s+/).filter((id) => id !== "");
+  const ids = await containersOf(namespaceId, "--all");
   if (ids.length === 0) return;
   await run("docker", ["stop", "--time", String(STOP_GRACE_S), ...ids], { timeoutMs: 60_000 });
   await run("docker", ["rm", "--force", "--volumes", ...ids], { timeoutMs: 60_000 });
+}
+
+/** Kills a process in each running container of a namespace that has it; a sidecar does not. */
+export async function killInContainers(namespaceId: string, pid: number): Promise<void> {
+  for (const id of await containersOf(namespaceId))
+    await run("docker", ["exec", "--user", "0", id, "sh", "-c", `kill -KILL ${pid}`], { timeoutMs: 30_000 });
+}
+
+async function containersOf(namespaceId: string, ...words: string[]): Promise<string[]> {
+  const filter = `name=^/?workerd-.*${namespaceId}-`;
+  const listed = await run("docker", ["ps", "--quiet", ...words, "--filter", filter], { timeoutMs: 30_000 });
+  return listed.stdout.split(/\s+/).filter((id) => id !== "");
 }

@@ -1,11 +1,11 @@
 import type { Handler } from "hono";
 import * as z from "zod/mini";
-import { platformSchema } from "../../contract/delivery.ts";
+import { PLATFORM_TITLES, platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { listQuery, replayKey } from "../ledger-routes.ts";
+import { listQuery, namesIn, replayKey } from "../ledger-routes.ts";
 import { adminPage } from "../ui/console.tsx";
 import { Age, Moment } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
@@ -17,10 +17,12 @@ import {
   type LedgerCounts,
   type LedgerEntry,
   type LedgerQuery,
+  type NameEntry,
 } from "../ports.ts";
+import { Person } from "../ui/person.tsx";
 import { flashSchema, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { PlainTable } from "../ui/table.tsx";
+import { Table } from "../ui/table.tsx";
 
 /** A state as people read it. */
 const STATES: Record<EntryState, string> = {
@@ -40,9 +42,8 @@ const TONES: Record<EntryState, string> = {
 };
 
 const ENTRIES = 50;
-const ALL = ["", "All"] as const;
 /** `<platform>:<the platform's event id>` */
-const KEY = /^[a-z]+:\P{Cc}{1,256}$/u;
+export const EVENT_KEY = /^[a-z]+:\P{Cc}{1,256}$/u;
 // Made when the page is asked for, and not at a start.
 const pageQuery = () =>
   z.extend(z.omit(listQuery(), { limit: true }), {
@@ -50,8 +51,11 @@ const pageQuery = () =>
     range: listingQuery().shape.range,
   });
 
-/** `GET /_admin/ledger?q=&state=&platform=&range=&before=`: counts and a page of entries; wakes nothing. */
-export function showLedger({ ledger, clock }: AdminOptions): Handler<AccessVariables> {
+/** Names of the people and places of a page, by key. */
+type Names = ReadonlyMap<string, NameEntry>;
+
+/** `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&before=`: a page of events; wakes nothing. */
+export function showLedger({ ledger, directory, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleLedgerPage(context) {
     const { done: _done, problem: _problem, ...filter } = readQuery(context, pageQuery());
     const { range, ...query } = filter;
@@ -60,14 +64,21 @@ export function showLedger({ ledger, clock }: AdminOptions): Handler<AccessVaria
       ledger.counts(),
       ledger.list({ ...query, limit: ENTRIES, ...(range && { since: now - RANGES[range][1] }) }),
     ]);
-    const newest = <a href={address({ ...filter, before: undefined })}>Newest</a>;
+    const { sender, place } = filter;
+    const names = await namesIn(directory, [...entries, { sender, place }]);
+    const { before: _before, ...first } = filter;
     const content = (
       <>
-        {countsPart(counts)} {filterForm(filter)}
-        {entries.length === 0 ? <p class="soft">No events.</p> : entriesTable(entries, now)}
+        <StateChips counts={counts} filter={first} names={names} />
+        <FilterForm filter={first} />
+        {entries.length === 0 ? (
+          <p class="empty">No events.</p>
+        ) : (
+          <EventTable entries={entries} names={names} now={now} />
+        )}
         <nav class="pages" aria-label="Pages of entries">
-          {filter.before === undefined ? "" : newest}
-          {next === undefined ? "" : <a href={address({ ...filter, before: next })}>Older</a>}
+          {filter.before !== undefined && <a href={address(first)}>Newest</a>}
+          {next !== undefined && <a href={address({ ...first, before: next })}>Older</a>}
         </nav>
       </>
     );
@@ -78,7 +89,7 @@ export function showLedger({ ledger, clock }: AdminOptions): Handler<AccessVaria
 /** `POST /_admin/ledger/replay`, field `key`; then back to the list. */
 export function replayFromPage(options: AdminOptions): Handler<AccessVariables> {
   return async function handleReplayForm(context) {
-    const { key } = await readFields(context.req.raw, { key: KEY });
+    const { key } = await readFields(context.req.raw, { key: EVENT_KEY });
     const by = context.get("identity").name;
     try {
       await replayKey(options, { by, key });
@@ -91,7 +102,7 @@ export function replayFromPage(options: AdminOptions): Handler<AccessVariables> 
 }
 
 /** Filter as the query has it. */
-type Filter = Omit<LedgerQuery, "limit" | "since"> & { range?: keyof typeof RANGES | undefined };
+type Filter = Omit<LedgerQuery, "limit" | "since" | "tenant"> & { range?: keyof typeof RANGES | undefined };
 
 /** Renders how many events are in each state, each with the way to them. */
 export function countsPart(counts: LedgerCounts): Markup {
@@ -109,14 +120,62 @@ export function countsPart(counts: LedgerCounts): Markup {
   );
 }
 
-function filterForm({ state, platform, q, range }: Filter): Markup {
-  const states = [ALL, ...ENTRY_STATES.map((value) => [value, STATES[value]] as const)];
-  const platforms = [ALL, ...platformSchema.options.map((value) => [value, value] as const)];
+/** Properties of {@link StateChips}. */
+interface StateChipsProps {
+  counts: LedgerCounts;
+  filter: Filter;
+  names: Names;
+}
+
+/** Filters by state, and the person and the place that were chosen. A chosen one is a link that ends the choice. */
+function StateChips({ counts, filter, names }: StateChipsProps): Markup {
+  const { state, sender, place } = filter;
+  return (
+    <ul class="chips" aria-label="Filters">
+      {ENTRY_STATES.map((one) => (
+        <li>
+          <a
+            href={address({ ...filter, state: one === state ? undefined : one })}
+            aria-current={one === state ? "true" : undefined}
+          >
+            {STATES[one]} <b>{counts[one]}</b>
+          </a>
+        </li>
+      ))}
+      {sender !== undefined && (
+        <ChosenChip href={address({ ...filter, sender: undefined })} id={sender} names={names} />
+      )}
+      {place !== undefined && (
+        <ChosenChip href={address({ ...filter, place: undefined })} id={place} names={names} />
+      )}
+    </ul>
+  );
+}
+
+function ChosenChip({ href, id, names }: { href: string; id: string; names: Names }): Markup {
+  return (
+    <li>
+      <a href={href} aria-current="true" title={id}>
+        <bdi>{names.get(id)?.name ?? id}</bdi> ×
+      </a>
+    </li>
+  );
+}
+
+function FilterForm({ filter }: { filter: Filter }): Markup {
+  const { q, range, platform } = filter;
+  const platforms = [
+    ["", "All"] as const,
+    ...platformSchema.options.map((value) => [value, PLATFORM_TITLES[value]] as const),
+  ];
+  const hidden = (["state", "sender", "place"] as const).filter((name) => filter[name] !== undefined);
   return (
     <SearchForm path={ROUTES.ledgerPage.path} query={{ q, range }}>
       {
         <>
-          <SelectField name="state" label="State" options={states} selected={state} />
+          {hidden.map((name) => (
+            <input type="hidden" name={name} value={filter[name]} />
+          ))}
           <SelectField name="platform" label="Platform" options={platforms} selected={platform} />
         </>
       }
@@ -124,77 +183,111 @@ function filterForm({ state, platform, q, range }: Filter): Markup {
   );
 }
 
-function entriesTable(entries: readonly LedgerEntry[], now: number): Markup {
+/** Properties of {@link EventTable}. */
+interface EventTableProps {
+  entries: readonly LedgerEntry[];
+  names: Names;
+  now: number;
+}
+
+function EventTable({ entries, names, now }: EventTableProps): Markup {
   return (
-    <PlainTable
+    <Table<LedgerEntry>
       label="Events"
-      columns={["Received", "State", "Event", "Conversation", { number: "Attempts" }, "Note", "Action"]}
-      rows={entries.map((entry) => entryRow(entry, now))}
+      rows={entries}
+      columns={[
+        {
+          head: "Received",
+          kind: "name",
+          cell: ({ key, receivedAt }) => (
+            <a href={eventAddress(key)} title={key}>
+              <Age at={Date.parse(receivedAt)} now={now} />
+            </a>
+          ),
+        },
+        { head: "Person", cell: ({ sender }) => <SenderName sender={sender} names={names} /> },
+        { head: "Place", cell: (entry) => <PlaceName entry={entry} names={names} /> },
+        { head: "Outcome", cell: (entry) => <Outcome entry={entry} /> },
+        { head: "Remedy", kind: "action", cell: (entry) => <Remedies entry={entry} names={names} /> },
+      ]}
     />
   );
 }
 
-function entryRow(entry: LedgerEntry, now: number): Markup {
-  const { key, state, conversation, attempts, receivedAt, nextAt, settledAt, note, group } = entry;
+/** The sender of an event, with the way to its other events. */
+export function SenderName({ sender, names }: { sender: string | undefined; names: Names }): Markup | null {
+  if (sender === undefined) return null;
+  return <Person id={sender} entry={names.get(sender)} href={address({ sender })} />;
+}
+
+/** The chat of an event: its platform, and its name unless it is a direct one. */
+export function PlaceName({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
+  const { place, platform, conversation } = entry;
+  const title = PLATFORM_TITLES[platform as keyof typeof PLATFORM_TITLES];
+  const known = place === undefined ? undefined : names.get(place);
+  if (place === undefined)
+    return (
+      <>
+        <span class="soft">{title}</span> <code>{conversation}</code>
+      </>
+    );
   return (
-    <tr>
-      <td>
-        <Age at={Date.parse(receivedAt)} now={now} />
-      </td>
-      <td>
-        <span class={`badge ${TONES[state]}`}>{STATES[state]}</span>
-      </td>
-      <th scope="row">
-        <code>{key}</code>
-      </th>
-      <td>
-        <code>{conversation}</code>
-      </td>
-      <td class="number">{attempts}</td>
-      <td>
-        {note ?? ""}
-        {settledAt === undefined ? (
-          ""
-        ) : (
-          <span class="soft">
-            finished <Age at={Date.parse(settledAt)} now={now} />
-          </span>
-        )}
-        {nextAt === undefined ? (
-          ""
-        ) : (
-          <span class="soft">
-            next attempt <Moment at={nextAt} />
-          </span>
-        )}
-      </td>
-      <td>
-        {group === undefined ? "" : allowLink(entry.platform, group, key)}
-        {state === "failed" || state === "ignored" ? replayForm(key) : ""}
-      </td>
-    </tr>
+    <span class="person" title={place}>
+      <span class="soft">{title}</span>
+      <a href={address({ place })}>
+        <bdi>
+          {known?.kind === "person" ? "Direct message" : (known?.name ?? place.slice(place.indexOf(":") + 1))}
+        </bdi>
+      </a>
+    </span>
   );
 }
 
-function allowLink(platform: string, group: string, key: string): Markup {
-  // Once the group is allowed, the operator wants to replay this very event.
-  const search = new URLSearchParams({ platform, group, from: address({ q: key }) });
+/** The outcome of an event in words, and when it is tried again. */
+export function Outcome({ entry }: { entry: LedgerEntry }): Markup {
+  const { state, note, nextAt } = entry;
+  const isSaid = note === undefined || note === "answered";
   return (
-    <p>
-      <a href={`${ROUTES.configAllowGroup.path}?${search}`}>Answer in this group</a>
-    </p>
+    <span class="outcome">
+      <span class={`badge ${TONES[state]}`}>{STATES[state]}</span>
+      {!isSaid && <span title={note}>{note}</span>}
+      {nextAt !== undefined && (
+        <span class="soft">
+          next attempt <Moment at={nextAt} />
+        </span>
+      )}
+    </span>
   );
 }
 
-function replayForm(key: string): Markup {
+/** Returns the address at which a group is allowed; saving leads back to `from`, where the event can be replayed. */
+function allowAddress(query: { platform: string; group: string; from: string }): string {
+  return `${ROUTES.configAllowGroup.path}?${new URLSearchParams(query)}`;
+}
+
+/** The ways on from an event that was not answered. */
+export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
+  const { key, state, platform, group, sender } = entry;
+  const whose = (sender === undefined ? undefined : names.get(sender)?.name) ?? "unknown";
   return (
-    <form method="post" action={ROUTES.ledgerPageReplay.path}>
-      <input type="hidden" name="key" value={key} />{" "}
-      <button type="submit" aria-label={`Replay ${key}`}>
-        Replay
-      </button>
-    </form>
+    <div class="actions">
+      {group !== undefined && (
+        <a href={allowAddress({ platform, group, from: address({ q: key }) })}>Answer in this group</a>
+      )}
+      {(state === "failed" || state === "ignored") && (
+        <form method="post" action={ROUTES.ledgerPageReplay.path}>
+          <input type="hidden" name="key" value={key} />
+          <button type="submit" class="quiet" aria-label={`Replay ${key}, from ${whose}`}>
+            Replay
+          </button>
+        </form>
+      )}
+    </div>
   );
+}
+
+function eventAddress(key: string): string {
+  return `${ROUTES.ledgerEvent.path}?${new URLSearchParams({ key })}`;
 }
 
 function address(query: Filter): string {

@@ -39,7 +39,7 @@ export function showLogs({ sandbox }: AdminOptions): Handler<AccessVariables> {
         {head} {linesPart(tail, follow, facts.status.state === "stopped")}
       </>
     );
-    const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { script: "logs.js" as const };
+    const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { scripts: ["logs.js"] as const };
     return adminPage(context, { title: "Logs", ...ways }, content);
   };
 }

@@ -1,12 +1,22 @@
 import type { Log } from "../../shared/log.ts";
 import type { Tenants } from "../tenants/ports.ts";
-import type { Activity, AnswerMemory, Backups, Clock, Ledger, RecordChange, Sandbox } from "../ports.ts";
+import type {
+  Activity,
+  AnswerMemory,
+  Backups,
+  Clock,
+  Ledger,
+  NameDirectory,
+  RecordChange,
+  Sandbox,
+} from "../ports.ts";
 
 /** Dependencies of the administration's pages and their forms. */
 export interface AdminOptions {
   /** The hash of the bundle that the edge runs from, or `source`. */
   bundle: string;
   ledger: Ledger;
+  directory: NameDirectory;
   sandbox: Sandbox;
   backups: Backups;
   clock: Clock;

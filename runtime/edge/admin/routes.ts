@@ -17,6 +17,7 @@ import {
 import { checkConfig, editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.tsx";
 import { grantRole, revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.tsx";
 import { replayFromPage, showLedger } from "./ledger.tsx";
+import { showEvent, showEventText } from "./ledger-event.tsx";
 import type { AdminOptions } from "./options.ts";
 import { showConfig } from "./config.tsx";
 import { showLogs } from "./logs.tsx";
@@ -70,6 +71,8 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.get(ROUTES.aboutPage.path, showAbout(options));
   app.get(ROUTES.ledgerPage.path, showLedger(options));
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(options));
+  app.get(ROUTES.ledgerEvent.path, showEvent(options));
+  app.post(ROUTES.ledgerEventText.path, showEventText(options));
 
   app.get(ROUTES.logsPage.path, showLogs(looks));
   app.get(ROUTES.configPage.path, showConfig(looks));

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { gatewayDetails } from "../debug-routes.ts";
-import { LOOK_HEADER } from "../../contract/client.ts";
+import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
 import { reason } from "../../contract/errors.ts";
 import { type HealthFacts, judgeHealth } from "../health.ts";
 import type { Identity } from "../identity.ts";
@@ -27,15 +27,18 @@ interface VisitorOptions {
 
 /** Most that a page waits for the state in its head. */
 const LIMIT_MS = 3_000;
-/** A page that keeps itself up to date asks the container's command line no more often than this. */
+/** A page that keeps itself up to date asks the container no more often than this. */
 const REUSED_MS = 15_000;
+/** Right after a change it asks again, but not once for each of several changes. */
+const REUSED_AFTER_CHANGE_MS = 500;
 
 /** Leaves the visitor and the deployment's health for the admin pages. Starts nothing and keeps nothing awake. */
 export function describeVisitor(options: VisitorOptions): MiddlewareHandler<AccessVariables> {
   return async function describeVisitorMiddleware(context, next) {
     let visitor: Promise<Visitor> | undefined;
-    const isLook = context.req.header(LOOK_HEADER) !== undefined;
-    const reuseAfter = isLook ? options.clock() - REUSED_MS : undefined;
+    const look = context.req.header(LOOK_HEADER);
+    const reused = look === LOOK_AFTER_CHANGE ? REUSED_AFTER_CHANGE_MS : REUSED_MS;
+    const reuseAfter = look === undefined ? undefined : options.clock() - reused;
     const description = () => describe(context.get("identity"), options, reuseAfter);
     context.set("visitor", () => (visitor ??= description()));
     await next();

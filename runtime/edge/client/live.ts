@@ -2,27 +2,29 @@
  * Script of the admin pages: loads the page again when something has changed, and puts its content in place. What
  * somebody fills in, reads by selection or has opened stays as it is. Without the script a page is loaded again by hand.
  */
-import { LOOK_HEADER } from "../../contract/client.ts";
+import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
 import { element } from "./dom.ts";
 
 /** The server tells of changes; ages in words are brought up to date this often. */
 const AT_LEAST_EVERY_MS = 60_000;
 /** Without a stream of changes. */
 const ASK_EVERY_MS = 10_000;
-const SHORTEST_MS = 1_000;
+const TICK_MS = 250;
 /** Between two loads, however much changes. */
-const PAUSE_MS = 3_000;
-/** A notice stays readable for so long. */
-const NOTICE_MS = 15_000;
-const PARTS = ["#content", ".shell > header", ".side"];
+const PAUSE_MS = 750;
+/** A notice stays so long, if nobody points at it. */
+const NOTICE_MS = 10_000;
 
 const content = element("content", HTMLElement);
-const began = Date.now();
-let loadedAt = began;
+/** Pages without it show something that a reload would drop, such as an editor: only their frame is kept up to date. */
+const isLive = document.body.dataset["live"] !== undefined;
+const PARTS = [...(isLive ? ["#content"] : []), ".bar", ".side"];
+
+let loadedAt = Date.now();
 let loading = false;
 let changed = false;
 
-/** The page's address without the message of the button before. */
+/** The page's address without the outcome of the last button. */
 function address(): string {
   const url = new URL(location.href);
   url.searchParams.delete("done");
@@ -30,8 +32,9 @@ function address(): string {
   return `${url.pathname}${url.search}`;
 }
 
-/** Tells whether somebody would lose something: a field that was filled in, a selection, an opened menu. */
+/** Returns true if a reload of the content would lose something: a field that was filled in, a selection, the focus. */
 function isInUse(): boolean {
+  if (!isLive) return false;
   const fields = content.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input, textarea");
   const isFilled = [...fields].some((field) =>
     field instanceof HTMLInputElement && (field.type === "radio" || field.type === "checkbox")
@@ -50,25 +53,24 @@ function opened(): string[] {
 
 function put(next: Document): void {
   const open = opened();
-  const notice = Date.now() - began < NOTICE_MS ? content.querySelector(":scope > .done") : null;
   for (const selector of PARTS) {
     const old = document.querySelector(selector);
     const now = next.querySelector(selector);
-    // The keyboard focus stays in place.
-    const isHeld = old?.matches(":has(:focus)");
+    // The keyboard focus stays in place, and so does the phone's open navigation.
+    const isHeld = old?.matches(":has(:focus, #menu:checked)");
     if (old && now && !isHeld && old.innerHTML !== now.innerHTML) old.replaceChildren(...now.childNodes);
   }
   for (const summary of content.querySelectorAll("summary")) {
     if (open.includes(summary.textContent)) summary.parentElement?.setAttribute("open", "");
   }
-  if (notice) content.querySelector("h1")?.after(notice);
   document.title = next.title;
 }
 
 /** Asks for the page as a program does: a look that nobody asked for wakes no container. */
-async function load(): Promise<void> {
+async function load(isTold: boolean): Promise<void> {
   loadedAt = Date.now();
-  const response = await fetch(address(), { headers: { accept: "*/*", [LOOK_HEADER]: "1" } });
+  const look = isTold ? LOOK_AFTER_CHANGE : "1";
+  const response = await fetch(address(), { headers: { accept: "*/*", [LOOK_HEADER]: look } });
   if (!response.ok) return;
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
   if (!isInUse()) put(next);
@@ -79,12 +81,12 @@ function look(): void {
   const isDue = changed ? age >= PAUSE_MS : age >= AT_LEAST_EVERY_MS;
   if (!isDue || document.hidden || loading || isInUse()) return;
   loading = true;
-  changed = false;
-  void load()
+  void load(changed)
     .catch(() => undefined)
     .finally(() => {
       loading = false;
     });
+  changed = false;
 }
 
 function tell(): void {
@@ -100,12 +102,21 @@ function follow(): void {
   stream?.addEventListener("change", tell);
 }
 
+/** Takes a notice away after a while, unless somebody points at it or is in it. */
+function dismiss(notice: Element): void {
+  setTimeout(() => {
+    if (notice.matches(":hover, :focus-within")) dismiss(notice);
+    else notice.remove();
+  }, NOTICE_MS);
+}
+
 history.replaceState(null, "", address() + location.hash);
+document.querySelectorAll(".toast").forEach(dismiss);
 document.addEventListener("visibilitychange", () => {
   follow();
   tell();
 });
-setInterval(look, SHORTEST_MS);
+setInterval(look, TICK_MS);
 setInterval(() => {
   if (stream?.readyState !== EventSource.OPEN) changed = true;
 }, ASK_EVERY_MS);

@@ -1,9 +1,16 @@
 import * as z from "zod/mini";
+import { catch as recovered } from "zod/mini";
 import { parseJson } from "../../shared/json.ts";
 import { once } from "../../shared/once.ts";
 import { retryAfterMs } from "../../shared/retry-after.ts";
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
-import { type ChatDeliveries, type DeliveryEnd, PLATFORM_TITLES } from "../../contract/delivery.ts";
+import {
+  ADMITTED,
+  type ChatDeliveries,
+  type DeliveryEnd,
+  MOST_NAMES,
+  PLATFORM_TITLES,
+} from "../../contract/delivery.ts";
 import type { Problem } from "../../contract/problem.ts";
 import type { ActivityEntry, Sandbox } from "../ports.ts";
 import type { AttemptResult, Deliver } from "./dispatcher.ts";
@@ -21,7 +28,7 @@ export interface DeliverOptions {
 export async function deliverTo(
   { sandbox, record, clock }: DeliverOptions,
   request: ChatDeliveries,
-  { placed, ended }: Parameters<Deliver>[1],
+  { placed, ended, named }: Parameters<Deliver>[1],
 ): Promise<AttemptResult> {
   const response = await sandbox.request("gateway", {
     method: "POST",
@@ -35,6 +42,11 @@ export async function deliverTo(
   }
   placed();
   for await (const line of linesOf(response.body)) {
+    const names = namesIn(line);
+    if (names !== undefined) {
+      named?.(names.filter(({ key }) => request.names?.some((one) => one.key === key)));
+      continue;
+    }
     const end = endIn(line);
     const delivery = end && request.deliveries[end.index];
     if (end === undefined || delivery === undefined) continue;
@@ -52,12 +64,13 @@ async function answerOf(response: Response): Promise<Omit<DeliveryEnd, "index">>
 }
 
 /** Maps the result of a delivery to the ledger's next step. */
-function resultOf({ status, retryAfter, body }: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
+function resultOf(end: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
+  const { status, retryAfter, body, firstWordMs, admitted } = end;
   const told = status === 200 ? outcomeIn(body) : undefined;
   if (told !== undefined) {
     const { outcome, note = outcome, group } = told;
     const state = outcome === "repeated" ? "answered" : outcome;
-    return { kind: "settled", state, note, group };
+    return { kind: "settled", state, note, group, firstWordMs, admitted };
   }
   const { code = "", detail = "" } = Object(body) as Partial<Problem>;
   const note = `${status} ${code} ${detail}`.trim();
@@ -84,6 +97,15 @@ const deliveryEnd = once(() =>
     status: z.number(),
     retryAfter: z.optional(z.nullable(z.string())),
     body: z.optional(z.unknown()),
+    firstWordMs: z.optional(z.number().check(z.nonnegative())),
+    admitted: recovered(z.optional(z.enum(ADMITTED)), undefined),
+  }),
+);
+const learnedNames = once(() =>
+  z.object({
+    names: z
+      .array(z.object({ key: z.string(), name: z.optional(z.string()) }))
+      .check(z.maxLength(MOST_NAMES)),
   }),
 );
 const outcome = once(() =>
@@ -99,8 +121,13 @@ const outcome = once(() =>
 function endIn(line: string): DeliveryEnd | undefined {
   const { data } = deliveryEnd().safeParse(parseJson(line));
   if (data === undefined) return undefined;
-  const { index, status, retryAfter, body } = data;
-  return { index, status, body, ...(typeof retryAfter === "string" && { retryAfter }) };
+  const { retryAfter, ...rest } = data;
+  return { ...rest, body: data.body, ...(typeof retryAfter === "string" && { retryAfter }) };
+}
+
+/** Parses the line with the names that the request wanted. Returns `undefined` for any other line. */
+function namesIn(line: string) {
+  return learnedNames().safeParse(parseJson(line)).data?.names;
 }
 
 /** Parses a delivery's result. Returns `undefined` if it is malformed. */

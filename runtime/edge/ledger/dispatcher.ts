@@ -1,7 +1,8 @@
 import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { ChatDeliveries, Delivery, DeliveryNotice } from "../../contract/delivery.ts";
+import type { ChatDeliveries, Delivery, DeliveryNotice, LearnedName } from "../../contract/delivery.ts";
 import type { Clock } from "../ports.ts";
+import { peopleOf } from "./people.ts";
 import type { DueChat, DueEntry, LedgerStore, SettledAs } from "./store.ts";
 
 const FAILED_AFTER_MS = 24 * 3_600_000;
@@ -32,7 +33,12 @@ export type AttemptResult =
  */
 export type Deliver = (
   request: ChatDeliveries,
-  on: { placed(): void; ended(id: string, result: AttemptResult): void },
+  on: {
+    placed(): void;
+    ended(id: string, result: AttemptResult): void;
+    /** The gateway has asked the platforms for the names that the request wants. */
+    named?(names: readonly LearnedName[]): void;
+  },
 ) => Promise<AttemptResult>;
 
 /** Dependencies of the dispatcher. */
@@ -47,6 +53,8 @@ export interface DispatcherOptions {
   /** A number from 0 up to 1. */
   random(): number;
   log: Log;
+  /** Returns when the gateway last became ready, in milliseconds since the epoch, if known. */
+  readyAt?(): number | undefined;
   /** Most requests at the same time. Second requests of chats take half of them at most. */
   concurrency: number;
 }
@@ -126,13 +134,13 @@ export class Dispatcher {
   }
 
   #start(now: number): void {
-    const { store, concurrency, wakeAt } = this.#options;
+    const { store, concurrency, wakeAt, readyAt } = this.#options;
     if (this.#orphans) store.release([...this.#open]);
     this.#orphans = false;
     const { size } = this.#requests;
     const chats = this.full
       ? []
-      : store.take(now, concurrency - size, concurrency / 2 - size, this.#unplaced);
+      : store.take(now, concurrency - size, concurrency / 2 - size, this.#unplaced, readyAt?.());
     for (const chat of chats) {
       const request = this.#send(chat, now).finally(() => {
         this.#requests.delete(request);
@@ -157,6 +165,7 @@ export class Dispatcher {
 
   /** Never rejects. */
   async #send({ chatKey, after, entries }: DueChat, now: number): Promise<void> {
+    const { store } = this.#options;
     const open = new Map(entries.map((entry) => [entry.delivery.id, entry]));
     for (const { key } of entries) this.#open.add(key);
     this.#unplaced.add(chatKey);
@@ -165,7 +174,13 @@ export class Dispatcher {
       return isLast ? { ...delivery, last: true } : delivery;
     };
     const [first, ...rest] = entries;
-    const request = { after, deliveries: [given(first), ...rest.map(given)] } as const;
+    const keys = entries.flatMap(({ delivery }) => peopleOf(delivery).sightings.map(({ key }) => key));
+    const names = store.names.wanted(keys, now);
+    const request = {
+      after,
+      deliveries: [given(first), ...rest.map(given)],
+      ...(names.length > 0 && { names }),
+    } as const;
     const end = (entry: DueEntry, result: AttemptResult): void => {
       open.delete(entry.delivery.id);
       this.#end(entry, result);
@@ -182,6 +197,7 @@ export class Dispatcher {
           end(entry, ended);
           this.run();
         },
+        named: (learned) => this.#learn(learned),
       })
       .catch((error: unknown): AttemptResult => ({
         kind: "retry",
@@ -190,6 +206,16 @@ export class Dispatcher {
       }));
     for (const entry of open.values()) end(entry, result);
     this.#unplaced.delete(chatKey);
+  }
+
+  #learn(names: readonly LearnedName[]): void {
+    const { store, clock, log } = this.#options;
+    try {
+      store.names.learn(names, clock());
+    } catch (error) {
+      // The disk is full, for example. The names are asked for again with the next event.
+      log.warn("names cannot be kept", { error: String(error) });
+    }
   }
 
   #end(entry: DueEntry, result: AttemptResult): void {
@@ -225,7 +251,7 @@ export class Dispatcher {
     const lastTry = delivery.receivedAt + FAILED_AFTER_MS - LAST_TRY_MS - now;
     const asked = Math.max(result.afterMs ?? 0, most);
     const wait = lastTry > 0 ? Math.min(asked, lastTry) : asked;
-    store.postpone(key, now + wait, result.note);
+    store.postpone(key, now + wait, result.note, now);
     log.warn("delivery failed, will be tried again", { key, attempt, inMs: wait, note: result.note });
   }
 }

@@ -1,11 +1,15 @@
 import { platformSchema } from "../../contract/delivery.ts";
+import { isRecord, parseJson } from "../../shared/json.ts";
 import {
   ENTRY_STATES,
   type EntryState,
+  type LedgerAttempt,
+  type LedgerDetails,
   type LedgerEntry,
   type LedgerPage,
   type LedgerQuery,
 } from "../ports.ts";
+import { keysMatching } from "./names.ts";
 import type { Row, Sql } from "./sql.ts";
 
 /** The part of a key that names its platform, as the index has it. */
@@ -16,8 +20,9 @@ export const PLATFORM = "substr(key, 1, instr(key, ':') - 1)";
  * of each pair of platform and state come from the index, and only those that are shown are read.
  */
 export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
-  const { state, platform, q, since, tenant, limit, before = Number.MAX_SAFE_INTEGER } = query;
-  if (q !== undefined || since !== undefined || tenant !== undefined) return searchEntries(sql, query);
+  const { state, platform, limit, before = Number.MAX_SAFE_INTEGER } = query;
+  const searched = [query.q, query.since, query.tenant, query.sender, query.place];
+  if (searched.some((value) => value !== undefined)) return searchEntries(sql, query);
   const filtered = state !== undefined || platform !== undefined;
   // One more than is shown tells whether others follow.
   const newest = filtered ? newestOfPairs(sql, query, before) : newestOfAll(sql, limit + 1, before);
@@ -33,7 +38,8 @@ const SEARCHED = 20_000;
 /** One page of a search, newest first. Fewer than `limit` with a `next` mean that older rows are still to be searched. */
 function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const { state = null, platform = null, q = "", since = 0, limit, before = Number.MAX_SAFE_INTEGER } = query;
-  const { tenant } = query;
+  const { tenant, sender = null, place = null } = query;
+  const named = q === "" ? [] : keysMatching(sql, q);
   const ofTenant =
     tenant === undefined
       ? ""
@@ -44,7 +50,9 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const found = sql
     .all(
       `SELECT seq FROM ledger WHERE seq < ? AND seq > ? AND received_at >= ? AND (? IS NULL OR state = ?)
-         AND (? IS NULL OR ${PLATFORM} = ?) AND (instr(lower(key), ?) > 0 OR instr(lower(conversation), ?) > 0)
+         AND (? IS NULL OR ${PLATFORM} = ?) AND (? IS NULL OR sender = ?) AND (? IS NULL OR place = ?)
+         AND (instr(lower(key), ?) > 0 OR instr(lower(conversation), ?) > 0
+           OR sender IN (SELECT value FROM json_each(?)) OR place IN (SELECT value FROM json_each(?)))
          ${ofTenant}
        ORDER BY seq DESC LIMIT ?`,
       before,
@@ -54,8 +62,14 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
       state,
       platform,
       platform,
+      sender,
+      sender,
+      place,
+      place,
       q.toLowerCase(),
       q.toLowerCase(),
+      JSON.stringify(named),
+      JSON.stringify(named),
       ...(tenant === undefined ? [] : [tenant]),
       limit + 1,
     )
@@ -70,10 +84,38 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   return { entries: readEntries(sql, shown), ...(isMore && from !== undefined && { next: from }) };
 }
 
+/** All but the event and the log of its attempts, which may be long. */
+const COLUMNS = `key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note,
+  group_id, sender, place, times`;
+
+/** Attempts that are kept of one event. */
+export const MOST_ATTEMPTS = 10;
+
+/** Returns an entry with its last attempts; `undefined` if there is none. */
+export function detailsOf(sql: Sql, key: string): LedgerDetails | undefined {
+  const [row] = sql.all(`SELECT ${COLUMNS}, attempt_log FROM ledger WHERE key = ?`, key);
+  if (row === undefined) return undefined;
+  const entry = entryOf(row);
+  const log = parseJson(String(row["attempt_log"]));
+  const attempts = (Array.isArray(log) ? log : []).map(attemptOf);
+  // An entry that was given up for its age has settled without another attempt.
+  const { attempted: at, settled: endedAt } = entry.timeline ?? {};
+  if (entry.attempts > 0 && endedAt !== undefined && at !== attempts.at(-1)?.at)
+    attempts.push({ ...(at !== undefined && { at }), endedAt, note: entry.note ?? entry.state });
+  return { entry, attempts: attempts.slice(-MOST_ATTEMPTS) };
+}
+
+function attemptOf({ at, endedAt, note }: Record<string, unknown>): LedgerAttempt {
+  return {
+    ...(typeof at === "number" && { at: new Date(at).toISOString() }),
+    endedAt: new Date(Number(endedAt)).toISOString(),
+    note: String(note),
+  };
+}
+
 function readEntries(sql: Sql, shown: readonly number[]): LedgerEntry[] {
   const rows = sql.all(
-    `SELECT key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note, group_id
-     FROM ledger WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
+    `SELECT ${COLUMNS} FROM ledger WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
     JSON.stringify(shown),
   );
   return rows.map(entryOf);
@@ -102,9 +144,17 @@ function newestOfPairs(sql: Sql, { state, platform, limit }: LedgerQuery, before
     .sort((a, b) => b - a);
 }
 
+/** Times that the column `times` holds, as milliseconds since the epoch. */
+const STEPS = ["recorded", "started", "attempted", "firstWord"] as const;
+
 function entryOf(row: Row): LedgerEntry {
   const time = (column: string): string => new Date(Number(row[column])).toISOString();
   const settled = row["settled_at"] !== null;
+  const times = parseJson(String(row["times"]));
+  const steps = STEPS.flatMap((step) => {
+    const at = isRecord(times) ? times[step] : undefined;
+    return typeof at === "number" ? [[step, new Date(at).toISOString()]] : [];
+  });
   return {
     key: String(row["key"]),
     platform: String(row["platform"]),
@@ -115,5 +165,15 @@ function entryOf(row: Row): LedgerEntry {
     ...(settled ? { settledAt: time("settled_at") } : { nextAt: time("next_at") }),
     ...(row["note"] !== null && row["note"] !== "" && { note: String(row["note"]) }),
     ...(row["group_id"] !== null && { group: String(row["group_id"]) }),
+    ...(row["sender"] !== null && { sender: String(row["sender"]) }),
+    ...(row["place"] !== null && { place: String(row["place"]) }),
+    timeline: {
+      received: time("received_at"),
+      ...(Object.fromEntries(steps) as Record<string, string>),
+      ...(settled && {
+        settled: time("settled_at"),
+        ...(row["state"] === "answered" && { reply: time("settled_at") }),
+      }),
+    },
   };
 }

@@ -19,7 +19,11 @@ const SCHEMA = [
      note TEXT,
      group_id TEXT,
      notice_at INTEGER,
-     message TEXT
+     message TEXT,
+     sender TEXT,
+     place TEXT,
+     times TEXT,
+     attempt_log TEXT
    )`,
   // The partial indexes keep look-ups fast: their size depends on open entries, not on settled ones.
   "CREATE INDEX ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL",
@@ -70,6 +74,22 @@ const FORMAT = [
   "CREATE TABLE ledger_format (format INTEGER NOT NULL)",
   `INSERT INTO ledger_format VALUES (${LEDGER_FORMAT})`,
 ];
+/** Statements of {@link migrate}, by the column that shows that they have run. */
+const ADDED = [
+  {
+    column: "message",
+    statements: [
+      "ALTER TABLE ledger ADD COLUMN message TEXT",
+      "CREATE INDEX ledger_messages ON ledger (message) WHERE message IS NOT NULL",
+    ],
+  },
+  {
+    column: "sender",
+    statements: ["sender", "place", "times", "attempt_log"].map(
+      (name) => `ALTER TABLE ledger ADD COLUMN ${name} TEXT`,
+    ),
+  },
+];
 /** Columns that every ledger has which this version migrates. */
 const OLDEST_COLUMNS = ["group_id", "notice_at"];
 
@@ -96,11 +116,9 @@ export function prepareLedger(sql: Sql): void {
   if (!isMarked) runAll(sql, FORMAT);
 }
 
-/** Adds what versions before 0.1.0 lack. */
+/** Adds what earlier versions lack. */
 function migrate(sql: Sql, columns: readonly string[]): void {
-  if (columns.includes("message")) return;
-  sql.all("ALTER TABLE ledger ADD COLUMN message TEXT");
-  sql.all("CREATE INDEX ledger_messages ON ledger (message) WHERE message IS NOT NULL");
+  for (const { column, statements } of ADDED) if (!columns.includes(column)) runAll(sql, statements);
 }
 
 function runAll(sql: Sql, statements: readonly string[]): void {

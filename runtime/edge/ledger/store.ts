@@ -1,8 +1,22 @@
 import { parseJson } from "../../shared/json.ts";
-import { deliverySchema, type Delivery, type DeliveryNotice } from "../../contract/delivery.ts";
+import {
+  type Admitted,
+  deliverySchema,
+  type Delivery,
+  type DeliveryNotice,
+} from "../../contract/delivery.ts";
 import { Chats, chatKeyOf, Turns, WINDOW, type Turn } from "./chats.ts";
-import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
-import { listEntries } from "./listing.ts";
+import type {
+  EntryState,
+  LedgerCounts,
+  LedgerDetails,
+  LedgerPage,
+  LedgerQuery,
+  ReplayResult,
+} from "../ports.ts";
+import { detailsOf, listEntries, MOST_ATTEMPTS } from "./listing.ts";
+import { NameStore } from "./names.ts";
+import { excerptOf, peopleOf } from "./people.ts";
 import { prepareLedger } from "./schema.ts";
 import type { Row, Sql } from "./sql.ts";
 import { carriedMessage, matters } from "./versions.ts";
@@ -14,6 +28,10 @@ export interface SettledAs {
   note: string;
   /** See `LedgerEntry`. */
   group?: string | undefined;
+  /** Milliseconds before this end at which the chat got its first word. */
+  firstWordMs?: number | undefined;
+  /** The reason for which the sender was admitted. */
+  admitted?: Admitted | undefined;
 }
 
 /**
@@ -51,11 +69,15 @@ const LONGEST = 512 * 1024;
 const LONGEST_RECENT = 128 * 1024;
 const MOST_RECENT = 1.5 * 1024 * 1024;
 
+/** Characters of an attempt's reason that are kept. */
+const LONGEST_REASON = 200;
+
 const UNREADABLE = "the entry cannot be read by this version";
 
 /** The ledger's table: every verified event from its arrival until it is settled. */
 export class LedgerStore {
   readonly chats: Chats;
+  readonly names: NameStore;
   readonly #sql: Sql;
   readonly #turns: Turns;
 
@@ -77,19 +99,23 @@ export class LedgerStore {
       );
       this.#turns.rebuild();
     });
+    this.names = new NameStore(sql);
   }
 
-  /** Stores an event, unless it is already stored or no answer can depend on it. */
-  record(delivery: Delivery): Recorded {
+  /** Stores an event at `now`, unless it is already stored or no answer can depend on it. */
+  record(delivery: Delivery, now = delivery.receivedAt): Recorded {
     const carried = carriedMessage(delivery);
     if (carried !== undefined && !matters(this.#sql, delivery, carried)) return "left";
     const isChange = carried?.change !== undefined;
+    const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(
       // If the chat's head waits longer than NOTICE_MS, notify at once. Only messages get a notice, not edits or
       // deletions.
-      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message)
+      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at, message, sender,
+         place, times)
        VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
-         coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5), ?6)
+         coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5), ?6, ?7, ?8,
+         json_object('recorded', ?9))
        ON CONFLICT (key) DO NOTHING RETURNING seq`,
       `${delivery.platform}:${delivery.id}`,
       chatKeyOf(delivery),
@@ -97,16 +123,28 @@ export class LedgerStore {
       delivery.receivedAt,
       isChange ? null : NOTICE_MS,
       carried === undefined || carried.change === "deletion" ? null : carried.message,
+      sender ?? null,
+      place ?? null,
+      now,
     );
-    return inserted.length > 0 ? "recorded" : "known";
+    if (inserted.length === 0) return "known";
+    this.names.see(sightings, delivery.receivedAt);
+    return "recorded";
   }
 
   /**
    * Marks due entries as delivering and returns them, grouped by chat, up to `limit` chats. Chats with nothing in
    * progress come first; others are added only up to `followerLimit` in total. Chats in `except` are skipped. An entry
-   * that this version cannot read is settled as failed, so that it does not block others.
+   * that this version cannot read is settled as failed, so that it does not block others. `readyAt` is when the gateway
+   * became ready, if known: an event that came before has waited for its start.
    */
-  take(now: number, limit: number, followerLimit = limit, except: Iterable<string> = []): DueChat[] {
+  take(
+    now: number,
+    limit: number,
+    followerLimit = limit,
+    except: Iterable<string> = [],
+    readyAt = 0,
+  ): DueChat[] {
     // Most calls find nothing, and a transaction costs more than the question.
     if (!this.#turns.isDue(now)) return [];
     // Reopening the table resets entries marked `delivering`, so losing this write in a power cut is harmless.
@@ -117,7 +155,7 @@ export class LedgerStore {
         let again = true;
         while (again && taken.length < most) {
           const turns = this.#turns.due(now, follows, most - taken.length, passed);
-          const begun = turns.flatMap((turn) => this.#begin(turn, now) ?? []);
+          const begun = turns.flatMap((turn) => this.#begin(turn, now, readyAt) ?? []);
           for (const { chatKey } of begun) passed.add(chatKey);
           taken.push(...begun);
           // An entry that cannot be read is settled, and its chat may have another one that is due.
@@ -134,9 +172,9 @@ export class LedgerStore {
    * Starts delivery of the chat's next entry and of the due entries directly after it. Returns `undefined` if none can
    * be read.
    */
-  #begin({ chatKey, seq: from }: Turn, now: number): DueChat | undefined {
+  #begin({ chatKey, seq: from }: Turn, now: number, readyAt: number): DueChat | undefined {
     const rows = this.#sql.all(
-      `SELECT seq, key, delivery, state, attempts, next_at FROM (
+      `SELECT seq, key, delivery, state, attempts, next_at, received_at FROM (
          SELECT * FROM ledger WHERE conversation = ? AND settled_at IS NULL ORDER BY seq LIMIT ${WINDOW})
        WHERE seq >= ? ORDER BY seq`,
       chatKey,
@@ -144,14 +182,18 @@ export class LedgerStore {
     );
     const entries: DueEntry[] = [];
     let length = 0;
-    for (const { seq, key, delivery: text, state, attempts, next_at: nextAt } of rows) {
+    for (const row of rows) {
+      const { seq, key, delivery: text, state, attempts, next_at: nextAt, received_at: receivedAt } = row;
       length += String(text).length;
       if (state !== "waiting" || Number(nextAt) > now) break;
       if (entries.length > 0 && length > LONGEST) break;
       const entry = { key: String(key), attempt: Number(attempts) + 1 };
+      const hasWaited = entry.attempt === 1 && readyAt > Number(receivedAt);
       this.#sql.all(
-        "UPDATE ledger SET state = 'delivering', attempts = ? WHERE seq = ?",
+        `UPDATE ledger SET state = 'delivering', attempts = ?, times = json_patch(coalesce(times, '{}'), ?)
+         WHERE seq = ?`,
         entry.attempt,
+        JSON.stringify({ attempted: now, ...(hasWaited && { started: readyAt }) }),
         Number(seq),
       );
       const delivery = readDelivery(text);
@@ -291,31 +333,39 @@ export class LedgerStore {
   }
 
   /** Settles an entry and returns its chat key. */
-  #end(key: string, { state, note, group }: SettledAs, now: number): string {
+  #end(key: string, { state, note, group, firstWordMs, admitted }: SettledAs, now: number): string {
     const [row] = this.#sql.all(
-      `UPDATE ledger SET state = ?, settled_at = ?, note = ?, group_id = ? WHERE key = ?
-       RETURNING conversation`,
+      `UPDATE ledger SET state = ?, settled_at = ?, note = ?, group_id = ?,
+         times = json_patch(coalesce(times, '{}'), ?) WHERE key = ?
+       RETURNING conversation, sender`,
       state,
       now,
       note,
       group ?? null,
+      JSON.stringify(firstWordMs === undefined ? {} : { firstWord: now - firstWordMs }),
       key,
     );
+    if (admitted !== undefined && row?.["sender"] != null) this.names.admit(String(row["sender"]), admitted);
     return String(row?.["conversation"]);
   }
 
   /**
-   * Reschedules an entry for `nextAt`; it blocks all later entries of its chat. Later ones that already came back lose
+   * Reschedules an entry, whose attempt ended at `now`, for `nextAt`; it blocks all later entries of its chat. Later ones that already came back lose
    * their own retry times and wait for it, since they failed because of it.
    */
-  postpone(key: string, nextAt: number, note: string): void {
+  postpone(key: string, nextAt: number, note: string, now = nextAt): void {
     this.#sql.transaction(() => {
       const [row] = this.#sql.all(
-        `UPDATE ledger SET state = 'waiting', next_at = ?, note = ? WHERE key = ? AND settled_at IS NULL
-         RETURNING conversation`,
+        `UPDATE ledger SET state = 'waiting', next_at = ?1, note = ?2, attempt_log = json_insert(
+           iif(json_array_length(attempt_log) >= ?5, json_remove(attempt_log, '$[0]'), coalesce(attempt_log, '[]')),
+           '$[#]', json_object('at', times ->> '$.attempted', 'endedAt', ?4, 'note', substr(?2, 1, ?6)))
+         WHERE key = ?3 AND settled_at IS NULL RETURNING conversation`,
         nextAt,
         note,
         key,
+        now,
+        MOST_ATTEMPTS,
+        LONGEST_REASON,
       );
       if (row === undefined) return;
       const chatKey = String(row["conversation"]);
@@ -392,6 +442,18 @@ export class LedgerStore {
     return listEntries(this.#sql, query);
   }
 
+  /** See {@link Ledger.details}. */
+  details(key: string): LedgerDetails | undefined {
+    return detailsOf(this.#sql, key);
+  }
+
+  /** See {@link Ledger.excerpt}. */
+  excerpt(key: string): string | undefined {
+    const [row] = this.#sql.all("SELECT delivery FROM ledger WHERE key = ?", key);
+    const delivery = row && readDelivery(row["delivery"]);
+    return delivery && excerptOf(delivery);
+  }
+
   /** Makes a failed or ignored entry due at once. Its age restarts, else it would be given up again. */
   replay(key: string, now: number): ReplayResult {
     return this.#sql.transaction(() => {
@@ -400,7 +462,7 @@ export class LedgerStore {
       if (row["state"] !== "failed" && row["state"] !== "ignored") return "not_replayable";
       this.#sql.all(
         `UPDATE ledger SET state = 'waiting', attempts = 0, settled_at = NULL, note = NULL, group_id = NULL,
-           received_at = ?1, next_at = ?1,
+           received_at = ?1, next_at = ?1, times = json_object('recorded', ?1), attempt_log = NULL,
            delivery = CASE WHEN json_valid(delivery) THEN json_set(delivery, '$.receivedAt', ?1) ELSE delivery END
          WHERE key = ?2`,
         now,

@@ -2,7 +2,7 @@ import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import type { Reason } from "../../contract/errors.ts";
 import type { Renewal, TenantId } from "../../contract/tenant.ts";
-import type { LedgerCounts } from "../ports.ts";
+import type { LedgerCounts, Sighting } from "../ports.ts";
 
 /** The rights of a sender, as the gateway of its own tenant has to know them. */
 export interface Grant {
@@ -31,6 +31,8 @@ export interface TenantReport {
   usedAt: string;
   /** Why it does not answer. */
   problem?: Reason | undefined;
+  /** People and places that its last events have named. */
+  names?: readonly Sighting[];
 }
 
 /** State of a container that an update replaces. `starts`: neither of the others yet. */

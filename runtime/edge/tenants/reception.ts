@@ -16,6 +16,8 @@ import {
 } from "../../shared/channel-access.ts";
 import type { DeviceEntry, NewDevice } from "../../shared/devices.ts";
 import { type Fetch, messageIn, messageTo, post } from "../ledger/post.ts";
+import { NameStore } from "../ledger/names.ts";
+import { peopleOf } from "../ledger/people.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { readAccessRules } from "./access-rules.ts";
@@ -24,7 +26,7 @@ import { TenantDesk } from "./desk.ts";
 import { adoptApprovals, operateOnPeople } from "./operations.ts";
 import { TenantOutbox } from "./outbox.ts";
 import { People } from "./people.ts";
-import type { Grant, Standing } from "./ports.ts";
+import type { Grant, Standing, TenantReport } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
 import { settledWithin } from "../../shared/within.ts";
 
@@ -72,6 +74,8 @@ export interface TenantReceptionOptions {
  */
 export class TenantReception {
   readonly roster: TenantRoster;
+  /** Names of all chats. */
+  readonly names: NameStore;
   readonly #options: TenantReceptionOptions;
   readonly #people: People;
   readonly #browsers: Browsers;
@@ -89,6 +93,7 @@ export class TenantReception {
     this.#options = options;
     const { sql, environment, fetch, clock, log } = options;
     this.roster = new TenantRoster(sql, clock);
+    this.names = new NameStore(sql);
     this.#people = new People({ sql, onChange: (...change) => this.#rightsChanged(...change), clock });
     this.#browsers = new Browsers({
       sql,
@@ -143,6 +148,7 @@ export class TenantReception {
   async introduce(tenant: TenantId, event: Delivery): Promise<Standing> {
     const movedTo = this.roster.movedTo(tenant);
     if (movedTo !== undefined) return { admitted: false, note: `passed on to ${movedTo}`, movedTo };
+    this.names.see(peopleOf(event).sightings, this.#options.clock());
     await this.#adopt();
     const standing = await this.#desk.introduce(tenant, event);
     // A stranger may have got a code. A flood of strangers must not be one of writes.
@@ -160,6 +166,12 @@ export class TenantReception {
     this.#browsers.used(deviceId);
     this.roster.meet(tenantOfBrowser(deviceId));
     return entry;
+  }
+
+  /** See `TenantDirectory`. */
+  report(tenant: TenantId, { names = [], ...report }: TenantReport): void {
+    this.names.see(names, this.#options.clock());
+    this.roster.report(tenant, report);
   }
 
   /** Runs an operation about people; see {@link operateOnPeople}. */

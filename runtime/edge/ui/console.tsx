@@ -84,8 +84,8 @@ interface FrameOptions {
   refreshSeconds?: number | undefined;
   /** Shows the state, so it is kept up to date; without scripts it reloads while the container starts. */
   waits?: boolean;
-  /** Replaces the script that keeps the page up to date. */
-  script?: AssetName | undefined;
+  /** Scripts of the page, beside the one that keeps it up to date. */
+  scripts?: readonly AssetName[];
   /** ISO 8601: the time of the state that the page shows; absent if it is the present one. */
   asOf?: string | undefined;
 }
@@ -145,10 +145,12 @@ function ConsolePage(props: ConsoleProps): Markup {
       shell
       refreshSeconds={props.refreshSeconds ?? (reloads ? STARTING_SECONDS : undefined)}
       refreshTo={reloads ? path : undefined}
-      script={props.script ?? (waits ? "live.js" : undefined)}
+      scripts={["live.js", ...(props.scripts ?? [])]}
+      live={waits}
+      notice={!isRefuted && flash?.done !== undefined && <Toast done={flash.done} />}
     >
       <h1>{title}</h1>
-      {!isRefuted && <Notice flash={flash} />}
+      {flash?.problem !== undefined && <AlertBox reason={reason(flash.problem)} />}
       {waits && <AsOf asOf={asOf} wakeFrom={overall === "Asleep" ? path : undefined} />}
       {children}
     </Document>
@@ -278,13 +280,11 @@ function Environment({ name }: { name: string | undefined }): Markup | null {
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;
 }
 
-/** Outcome of the last button: a problem in the page, a success over it. */
-function Notice({ flash }: { flash: Flash | undefined }): Markup | null {
-  if (flash?.problem !== undefined) return <AlertBox reason={reason(flash.problem)} />;
-  if (flash?.done === undefined) return null;
+/** Success of the last button, over the page. */
+function Toast({ done }: { done: Done }): Markup {
   return (
     <div class="toast done" role="status">
-      <p>{DONE[flash.done]}</p>
+      <p>{DONE[done]}</p>
     </div>
   );
 }

@@ -27,7 +27,11 @@ interface DocumentProps {
   refreshSeconds?: number | undefined;
   /** Path to load then. Default: the same address. */
   refreshTo?: string | undefined;
-  script?: AssetName | undefined;
+  scripts?: readonly AssetName[];
+  /** The script may load the content again when something has changed. */
+  live?: boolean;
+  /** Notice of what a button did, shown over the page. */
+  notice?: Child;
 }
 
 /** A whole page. */
@@ -38,7 +42,9 @@ export function Document({
   shell = false,
   refreshSeconds,
   refreshTo,
-  script,
+  scripts = [],
+  live = false,
+  notice,
 }: DocumentProps): Markup {
   const refresh = refreshSeconds !== undefined && (
     <meta
@@ -52,17 +58,20 @@ export function Document({
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           {/* A script does better: it loads what has changed and keeps the rest. */}
-          {script === undefined ? refresh : refresh && <noscript>{refresh}</noscript>}
+          {live ? refresh && <noscript>{refresh}</noscript> : refresh}
           <title>{title}</title>
           <link rel="icon" href={ICON} />
           <link rel="stylesheet" href={assetPath("console.css")} />
-          {script && <script type="module" src={assetPath(script)}></script>}
+          {scripts.map((script) => (
+            <script type="module" src={assetPath(script)}></script>
+          ))}
         </head>
-        <body class={shell ? "shell" : undefined}>
+        <body class={shell ? "shell" : undefined} data-live={live ? "" : undefined}>
           {header}
           <main id="content" tabindex={-1}>
             {children}
           </main>
+          {notice}
         </body>
       </html>
     )}`;

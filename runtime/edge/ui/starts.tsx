@@ -2,7 +2,7 @@ import type { ColdStart } from "../../contract/cold-starts.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { Age } from "./time.tsx";
 import type { Markup } from "./document.tsx";
-import { PlainTable } from "./table.tsx";
+import { Table } from "./table.tsx";
 
 /** Progress of the start under way, compared with earlier ones; nothing if there is none. `now` is in milliseconds. */
 export function StartProgress({ status, now }: { status: SandboxStatus; now: number }): Markup | null {
@@ -34,18 +34,14 @@ export function Starts({
   return (
     <details>
       <summary>Last starts: {starts.length}</summary>
-      <PlainTable
+      <Table
         label="Last starts"
-        columns={["Began", { number: "Took" }, "Ended"]}
-        rows={starts.map(({ at, ms, ended }) => (
-          <tr>
-            <th scope="row">
-              <Age at={Date.parse(at)} now={now} />
-            </th>
-            <td class="number">{ms} ms</td>
-            <td>{ended === "ready" ? "ready" : <code>{ended}</code>}</td>
-          </tr>
-        ))}
+        rows={starts}
+        columns={[
+          { head: "Began", kind: "name", cell: ({ at }) => <Age at={Date.parse(at)} now={now} /> },
+          { head: "Took", kind: "number", cell: ({ ms }) => `${ms} ms` },
+          { head: "Ended", cell: ({ ended }) => (ended === "ready" ? "ready" : <code>{ended}</code>) },
+        ]}
       />
     </details>
   );

@@ -1,6 +1,6 @@
 import type { Attachment, ButtonPress, Inbound, ReplyTarget } from "../../contract/message.ts";
 import type { ChannelHealth } from "../../contract/control.ts";
-import type { Platform } from "../../contract/delivery.ts";
+import type { NameKind, Platform } from "../../contract/delivery.ts";
 import type { Button } from "../actions.ts";
 import { StewardError, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
@@ -76,6 +76,12 @@ export interface Channel {
    * cannot have buttons.
    */
   answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
+
+  /**
+   * Asks the platform for the name of a person or a place. `undefined` if it has none. Rejects if the platform does not
+   * tell it. Absent where events carry all names.
+   */
+  nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 
   /** Returns the id of the direct chat with a person, on platforms where it differs from the person's id. */
   directChat?(person: string): Promise<string>;

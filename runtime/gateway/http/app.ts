@@ -8,13 +8,23 @@ import {
   type GatewayStatus,
   type UsageReport,
 } from "../../contract/control.ts";
-import { chatDeliveriesSchema, type DeliveryEnd, deliverySchema } from "../../contract/delivery.ts";
+import {
+  chatDeliveriesSchema,
+  type Delivery,
+  type DeliveryEnd,
+  deliverySchema,
+  type LearnedName,
+  type Platform,
+  type WantedName,
+} from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { type ReplayRecord, replayRequestSchema } from "../../contract/replay.ts";
 import type { Log } from "../../shared/log.ts";
 import { type Problem, problem, problemResponse } from "../../contract/problem.ts";
 import { bearerToken, sameToken } from "../../shared/token.ts";
+import { within } from "../../shared/within.ts";
+import type { Channels } from "../channels/registry.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { storeFailure } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
@@ -32,6 +42,9 @@ const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
   item: z.string(),
 });
 
+/** The connection to the edge stays open for a name at most this long. */
+const NAME_MS = 5_000;
+
 /** Dependencies of the gateway's HTTP API. */
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Components;
@@ -40,6 +53,8 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   /** Allows reading status and usage and testing a model, and nothing else. */
   statusToken: string;
   inbox: Inbox;
+  /** Returns when the chat of an event got its first word, in milliseconds since the epoch; `undefined` if unknown. */
+  firstWordAt(event: Pick<Delivery, "platform" | "id">): number | undefined;
   /** Returns a file of the web chat; throws StewardError if the page may not have it. */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
   /** Reads past events and redacts them. Sends nothing. */
@@ -130,8 +145,21 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
       if (!success) throw new StewardError("delivery_invalid", z.prettifyError(error));
       return ends.shift();
     });
-    return answerEach(all, log);
+    const { channels } = options.parts();
+    const names = body.names === undefined ? undefined : learnNames(body.names, channels, log);
+    return answerEach(all, log, { names, more: (index) => moreOf(read[index]?.data) });
   });
+  // Parsing stores and sends nothing, so it may be done once more.
+  const moreOf = (delivery: Delivery | undefined): Pick<DeliveryEnd, "firstWordMs" | "admitted"> => {
+    if (delivery === undefined) return {};
+    const heardAt = options.firstWordAt(delivery);
+    const inbound = options.parts().channels.get(delivery.platform)?.receive(delivery.payload);
+    const admission = inbound !== undefined && "admission" in inbound ? inbound.admission : undefined;
+    return {
+      ...(heardAt !== undefined && { firstWordMs: Math.max(0, options.clock() - heardAt) }),
+      ...(admission !== undefined && { admitted: admission.by }),
+    };
+  };
 
   app.notFound(() => problemResponse(problem("not_found")));
   app.onError((error) => answerError(error, log));
@@ -178,20 +206,49 @@ function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: P
   return { status: 503, body: problem("internal", undefined, 503) };
 }
 
-/** Returns a stream with one line per event, see {@link DeliveryEnd}. It starts at once. */
-function answerEach(ends: readonly Promise<unknown>[], log: Log): Response {
+/** Asks the platforms for names, each for at most {@link NAME_MS}. Never rejects. */
+async function learnNames(
+  wanted: readonly WantedName[],
+  channels: Channels,
+  log: Log,
+): Promise<LearnedName[]> {
+  return Promise.all(
+    wanted.map(async ({ key, kind }) => {
+      const [platform = "", ...id] = key.split(":");
+      const channel = channels.get(platform as Platform);
+      const asked = channel?.nameOf?.(kind, id.join(":")) ?? Promise.resolve(undefined);
+      const name = await within(NAME_MS, asked, () => new Error("timeout")).catch((error: unknown) => {
+        log.info("a platform did not tell a name", { platform, kind, error: String(error) });
+        return undefined;
+      });
+      return { key, name };
+    }),
+  );
+}
+
+/** Additions to the lines of {@link answerEach}. */
+interface Additions {
+  names: Promise<LearnedName[]> | undefined;
+  more(index: number): Pick<DeliveryEnd, "firstWordMs" | "admitted">;
+}
+
+/** Returns a stream with one line per event, see {@link DeliveryEnd}, and one of names. It starts at once. */
+function answerEach(ends: readonly Promise<unknown>[], log: Log, { names, more }: Additions): Response {
   const encoder = new TextEncoder();
   let open = true;
   const lines = new ReadableStream<Uint8Array>({
     async start(controller) {
+      const write = (line: object): void => {
+        if (open) controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+      };
       const written = ends.map(async (end, index) => {
         const line: Omit<DeliveryEnd, "index"> = await end.then(
-          (body) => ({ status: 200, body }),
+          (body) => ({ status: 200, body, ...more(index) }),
           (error: Error) => refusal(error, log),
         );
-        if (open) controller.enqueue(encoder.encode(`${JSON.stringify({ index, ...line })}\n`));
+        write({ index, ...line });
       });
-      await Promise.all(written);
+      await Promise.all([...written, names?.then((learned) => write({ names: learned }))]);
       if (open) controller.close();
     },
     // The edge has disconnected. It retries.

@@ -207,6 +207,8 @@ export class FirstWords {
   readonly #all: StatementSync;
   /** Times of arrival of the messages without a word so far, by `<platform> <id>`. */
   readonly #waiting = new Map<string, number>();
+  /** Times of the last first words, the oldest first. */
+  readonly #heard = new Map<string, number>();
   #lateAt: number | undefined;
 
   constructor(database: DatabaseSync) {
@@ -232,10 +234,18 @@ export class FirstWords {
     const at = this.#waiting.get(key);
     if (at === undefined) return;
     this.#waiting.delete(key);
+    this.#heard.set(key, now);
+    const [oldest] = this.#heard.keys();
+    if (this.#heard.size > MOST_WAITING && oldest !== undefined) this.#heard.delete(oldest);
     const seconds = Math.max(0, now - at) / 1_000;
     if (seconds > LATE_SECONDS) this.#lateAt = now;
     const bound = BOUNDS.find((one) => seconds <= one) ?? Number.POSITIVE_INFINITY;
     lightTransaction(this.#database, () => this.#add.run(String(bound), seconds));
+  }
+
+  /** Returns when a message's chat got its first word, in milliseconds since the epoch, if that was of late. */
+  heardAt(key: string): number | undefined {
+    return this.#heard.get(key);
   }
 
   /** Ends the measurement without a count: no word was sent. */

@@ -9,7 +9,17 @@ test("Slack's manifest names the address, and asks for what the bot's events nee
     bot_events: ["app_mention", "message.im"],
   });
   expect(oauth_config.scopes).toEqual({
-    bot: ["app_mentions:read", "assistant:write", "chat:write", "files:read", "files:write", "im:history"],
+    bot: [
+      "app_mentions:read",
+      "assistant:write",
+      "channels:read",
+      "chat:write",
+      "files:read",
+      "files:write",
+      "groups:read",
+      "im:history",
+      "users:read",
+    ],
   });
   expect(settings.interactivity).toEqual({
     is_enabled: true,

@@ -30,8 +30,8 @@ test("pairing list: none, a table, JSON", async () => {
   const request = pairingStore(home).store.request("U1", { username: "ada\u001b[31m" });
   const { stdout } = await run("pairing", "list", "slack");
   const [head, row, ...rest] = stdout.trimEnd().split("\n");
-  expect(head?.split(/ {2,}/)).toEqual(["Code", "Sender", "Name", "Requested"]);
-  expect(row?.split(/ {2,}/)).toEqual([request?.code, "U1", "ada[31m", request?.createdAt]);
+  expect(head?.split(/ {2,}/)).toEqual(["Code", "Name", "Sender", "Requested"]);
+  expect(row?.split(/ {2,}/)).toEqual([request?.code, "ada[31m", "U1", request?.createdAt]);
   expect(rest).toEqual([]);
 
   const asJson = await run("pairing", "list", "slack", "--json");

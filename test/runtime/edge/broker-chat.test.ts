@@ -72,7 +72,11 @@ const REQUESTS = {
       form({ files: '[{"id":"FUPLOAD"}]', channel_id: channel, initial_comment: "a" }),
     ),
   "slack/file": (channel) => get(`slack/file?id=F${channel}`),
+  "slack/users.info": () => post("slack/users.info", form({ user: "U1" })),
+  "slack/conversations.info": (channel) => post("slack/conversations.info", form({ channel })),
   "discord/user": () => get("discord/user"),
+  "discord/guild": () => get("discord/guild?guild=5"),
+  "discord/channel": (channel) => get(`discord/channel?channel=${channel}`),
   "discord/message.create": (channel) =>
     post(`discord/message.create?channel=${channel}`, json(DISCORD_TEXT)),
   "discord/typing": (channel) => post(`discord/typing?channel=${channel}`),
@@ -126,7 +130,9 @@ const WITHOUT_CHAT: readonly OperationName[] = [
   "openai/models",
   "slack/auth.test",
   "slack/files.getUploadURLExternal",
+  "slack/users.info",
   "discord/user",
+  "discord/guild",
   "telegram/getMe",
   "telegram/answerCallbackQuery",
   "telegram/getFile",
@@ -173,7 +179,8 @@ function brokered(chat: TenantChat | undefined, answer = answerOf) {
         "x-api-key": TOKEN,
         "content-type": contentType,
       },
-      ...(body !== undefined && { body: encoded ? await encoded.arrayBuffer() : (body as string) }),
+      ...(body !== undefined &&
+        method !== "GET" && { body: encoded ? await encoded.arrayBuffer() : (body as string) }),
     });
     const text = await answer.text();
     return { status: answer.status, code: /"code":"(\w+)"/.exec(text)?.[1], text };

@@ -1,3 +1,4 @@
+import type { ChannelHealth, GatewayStatus } from "../../../runtime/contract/control.ts";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
 
@@ -46,6 +47,19 @@ describe("GET /_admin/api/changes", () => {
     await read;
     expect(told.match(/: open/g)?.length).toBeGreaterThan(10);
     expect([...requests, ...wakes]).toEqual([]);
+  });
+
+  it("moves when somebody asks for access, and not when a platform was polled once more", async () => {
+    const { jwk, headers } = await operator;
+    const slack: ChannelHealth = { platform: "slack", state: "ready", polledAt: "2026-01-01T00:00:00.000Z" };
+    const gateway: Partial<GatewayStatus> = { pending: 0, channels: [slack] };
+    const { app } = edgeFixture({ jwk, gateway });
+    const ask = async () => (await app.request(`${HOST}/_admin/api/changes`, { headers })).json();
+    const before = await ask();
+    gateway.channels = [{ ...slack, polledAt: "2026-01-01T00:01:00.000Z" }];
+    expect(await ask()).toEqual(before);
+    gateway.pending = 1;
+    expect(await ask()).not.toEqual(before);
   });
 
   it("gives who accepts no stream a revision that moves with each change", async () => {

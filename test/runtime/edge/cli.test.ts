@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reason, StewardError } from "../../../runtime/contract/errors.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
+import type { NameEntry } from "../../../runtime/edge/ports.ts";
 import { edgeFixture, operationAnswers, signedIn } from "../../support/edge.ts";
 import { TYPED } from "../../support/typed.ts";
 
@@ -36,6 +37,68 @@ describe("GET /debug/cli", () => {
     });
     expect(requests).toEqual([
       { port: "supervisor", request: { method: "POST", path: "/operations", body } },
+    ]);
+  });
+
+  it("shows people and places by name, with the id after it", async () => {
+    const time = "2026-11-18T10:00:00.000Z";
+    const called = (id: string, name: string): NameEntry => ({
+      key: `telegram:${id}`,
+      kind: "person",
+      platform: "telegram",
+      id,
+      name,
+      hue: 0,
+      firstSeenAt: time,
+      lastSeenAt: time,
+    });
+    const named = [called("42", "Ada Lovelace"), called("-100", "Engines")];
+    const requests = [{ id: "42", code: "ABCDEFGH", createdAt: time, meta: { username: "ada" } }];
+    const values: Record<string, object> = {
+      "pairing list": { channel: "telegram", requests, approved: ["42", "7"], operators: ["42"] },
+      "sessions list": {
+        sessions: [
+          { conversation: "telegram:-100", messages: 2, lastAt: time },
+          { conversation: "slack:D1", name: "Eve", messages: 2, lastAt: time },
+        ],
+      },
+      "schedules list": {
+        schedules: [
+          {
+            id: "s1",
+            source: "cli",
+            to: { platform: "telegram", chat: "-100" },
+            every: "1h",
+            nextAt: time,
+            lastAt: null,
+            lastOutcome: null,
+          },
+        ],
+      },
+    };
+    const { answers } = operationAnswers((_, operation) => values[operation]);
+    const shown = async (line: string): Promise<string> => {
+      const { response } = await run(line, { answers, named });
+      const { stdout } = (await response.json()) as { stdout: string };
+      return stdout.replace(/ {2,}/g, " | ");
+    };
+    const pairing = await shown("pairing list telegram");
+    expect(pairing).toContain("ABCDEFGH | Ada Lovelace | 42");
+    expect(pairing).toContain("Approved telegram senders: Ada Lovelace (42) (operator), 7");
+    const sessions = await shown("sessions list");
+    expect(sessions).toContain("Engines | telegram:-100 | 2");
+    expect(sessions).toContain("Eve | slack:D1 | 2");
+    expect(await shown("schedules list")).toContain("Engines (telegram:-100)");
+  });
+
+  it("tells the directory the names of browsers, and when they were last used", async () => {
+    const device = { deviceId: "d1", displayName: "Ada's phone", approvedAtMs: 5, role: "user", scopes: [] };
+    const paired = [{ ...device, tokens: { user: { lastUsedAtMs: 7 } } }];
+    const { answers } = operationAnswers(() => ({ pending: [], paired }));
+    const { noted, response } = await run("devices list", { answers });
+    expect(await response.json()).toMatchObject({ exitCode: 0 });
+    expect(noted).toEqual([
+      { key: "web:d1", kind: "browser", name: "Ada's phone", admitted: "browser", at: 7 },
     ]);
   });
 

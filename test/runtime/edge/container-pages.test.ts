@@ -51,10 +51,13 @@ describe("GET /_admin/logs", () => {
     const { look, text } = await edge({ answers: LOGS });
     const response = await look("/_admin/logs");
     const scripts = [...(await response.text()).matchAll(/<script[^>]*>[^<]*/g)].map(([tag]) => tag);
-    expect(scripts).toEqual(['<script type="module" src="/assets/logs.js">']);
+    expect(scripts).toEqual([
+      '<script type="module" src="/assets/live.js">',
+      '<script type="module" src="/assets/logs.js">',
+    ]);
     const policy = response.headers.get("content-security-policy");
     expect(policy).toContain("script-src 'self'; style-src 'self'; connect-src 'self';");
-    expect(await text("/_admin/logs?follow=1")).not.toContain("<script");
+    expect(await text("/_admin/logs?follow=1")).not.toContain("/assets/logs.js");
   });
 
   it("says that there are none while the container is stopped, and wakes nothing", async () => {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { LedgerEntry, LedgerQuery, ReplayResult } from "../../../runtime/edge/ports.ts";
+import type {
+  LedgerDetails,
+  LedgerEntry,
+  LedgerQuery,
+  NameEntry,
+  ReplayResult,
+} from "../../../runtime/edge/ports.ts";
 import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
@@ -37,14 +43,61 @@ const ENTRIES: LedgerEntry[] = [
   },
 ];
 
+const SEEN = { firstSeenAt: ENTRIES[0]?.receivedAt ?? "", lastSeenAt: ENTRIES[0]?.receivedAt ?? "" };
+const NAMED: NameEntry[] = [
+  {
+    key: "telegram:42",
+    kind: "person",
+    platform: "telegram",
+    id: "42",
+    name: "<i>Ada</i> مرحبا",
+    hue: 30,
+    ...SEEN,
+  },
+  {
+    key: "telegram:-1009",
+    kind: "group",
+    platform: "telegram",
+    id: "-1009",
+    name: "Engines",
+    hue: 60,
+    ...SEEN,
+  },
+];
+const iso = (after: number): string => new Date(NOW + after).toISOString();
+const DETAILS: LedgerDetails = {
+  entry: {
+    key: "telegram:9",
+    platform: "telegram",
+    conversation: "telegram:-1009:7",
+    state: "failed",
+    attempts: 2,
+    receivedAt: iso(0),
+    settledAt: iso(90_000),
+    note: "model_auth_failed",
+    sender: "telegram:42",
+    place: "telegram:-1009",
+    timeline: { received: iso(0), recorded: iso(20), attempted: iso(60_000), settled: iso(90_000) },
+  },
+  attempts: [
+    { at: iso(1_000), endedAt: iso(2_000), note: "503 gateway_unavailable" },
+    { at: iso(60_000), endedAt: iso(90_000), note: "model_auth_failed" },
+  ],
+};
+
 async function edge(result: ReplayResult = "replayed") {
   const { jwk, headers } = await operator;
   const queries: LedgerQuery[] = [];
   const replayed: string[] = [];
+  const recorded: object[] = [];
   const fixture = edgeFixture({
     jwk,
     state: "stopped",
+    named: NAMED,
+    activity: { record: async (entry) => void recorded.push(entry) },
     ledger: {
+      details: async (key) => (key === DETAILS.entry.key ? DETAILS : undefined),
+      excerpt: async (key) => (key === DETAILS.entry.key ? "hello <b>you</b>" : undefined),
       list: async (query) => {
         queries.push(query);
         return { entries: ENTRIES, next: 7 };
@@ -62,18 +115,24 @@ async function edge(result: ReplayResult = "replayed") {
       headers: { ...headers, origin, "content-type": "application/x-www-form-urlencoded" },
       body,
     });
-  return { ...fixture, queries, replayed, look, replay };
+  const showText = (key: string) =>
+    fixture.app.request(`${HOST}/_admin/ledger/event`, {
+      method: "POST",
+      headers: { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ key }).toString(),
+    });
+  return { ...fixture, queries, replayed, recorded, look, replay, showText };
 }
 
 describe("GET /_admin/ledger", () => {
   it("shows counts and entries, and wakes nothing", async () => {
     const { look, queries, requests, wakes } = await edge();
     const page = await (await look()).text();
-    expect(page).toMatch(/href="\/_admin\/ledger\?state=failed">Failed<\/a><\/dt>\s*<dd>4<\/dd>/);
+    expect(page).toContain('<a href="/_admin/ledger?state=failed">Failed <b>4</b></a>');
     for (const shown of ["slack:Ev&lt;1&gt;", "model_auth_failed", "2 days ago", "2026-11-22T08:00"]) {
       expect(page).toContain(shown);
     }
-    expect(page).toMatch(/<td>\s*the group is not on the list/);
+    expect(page).toMatch(/Ignored<\/span><span title="[^"]*">the group is not on the list<\/span>/);
     expect(page).toContain("/_admin/config/allow-group?platform=telegram&amp;group=-1009");
     expect(page.split("Replay")).toHaveLength(5);
     expect(queries).toEqual([{ limit: 50 }]);
@@ -86,7 +145,8 @@ describe("GET /_admin/ledger", () => {
     expect(queries).toEqual([{ state: "failed", platform: "slack", before: 99, limit: 50 }]);
     expect(page).toContain('href="/_admin/ledger?state=failed&amp;platform=slack&amp;before=7">Older');
     expect(page).toContain('href="/_admin/ledger?state=failed&amp;platform=slack">Newest');
-    expect(page).toMatch(/<option value="failed" selected="">/);
+    expect(page).toContain('<input type="hidden" name="state" value="failed"/>');
+    expect(page).toContain('<a href="/_admin/ledger?platform=slack" aria-current="true">Failed <b>4</b></a>');
     expect(page).toMatch(/<option value="slack" selected="">/);
   });
 
@@ -109,6 +169,66 @@ describe("GET /_admin/ledger", () => {
     const page = await (await (await edge()).look()).text();
     expect(page).toContain('name="key" value="slack:Ev&lt;1&gt;"');
     expect(page).not.toContain('value="telegram:7"');
+  });
+});
+
+describe("people and places of events", () => {
+  const withPeople = async (differs: Partial<LedgerEntry> = {}) => {
+    const { jwk, headers } = await operator;
+    const entries = [{ ...DETAILS.entry, ...differs }];
+    const { app } = edgeFixture({ jwk, named: NAMED, ledger: { list: async () => ({ entries }) } });
+    return (await app.request(`${HOST}/_admin/ledger?sender=telegram:42`, { headers })).text();
+  };
+
+  it("have their names, with the id on hover, and are ways to their other events", async () => {
+    const page = await withPeople();
+    expect(page).toContain('<span class="person" title="telegram:42">');
+    expect(page).toContain("<bdi>&lt;i&gt;Ada&lt;/i&gt; مرحبا</bdi>");
+    expect(page).toContain('href="/_admin/ledger?place=telegram%3A-1009"><bdi>Engines</bdi>');
+    expect(page).not.toContain("<i>Ada");
+    expect(page).toMatch(/aria-current="true" title="telegram:42"><bdi>/);
+  });
+
+  it("are shown by their ids as long as nobody has named them, and a direct message as such", async () => {
+    const page = await withPeople({ sender: "telegram:77", place: "telegram:42" });
+    expect(page).toContain("<bdi>77</bdi>");
+    expect(page).toContain("<bdi>Direct message</bdi>");
+  });
+});
+
+describe("GET /_admin/ledger/event", () => {
+  it("shows the ids, the course and the attempts of one event, and not its text; wakes nothing", async () => {
+    const { look, requests, wakes, recorded } = await edge();
+    const page = await (await look("/event?key=telegram:9")).text();
+    for (const shown of ["telegram:-1009:7", "after 90.0 s", "503 gateway_unavailable", "Engines", "Replay"])
+      expect(page).toContain(shown);
+    expect(page).not.toContain("First word");
+    expect(page).not.toContain("hello");
+    expect([...requests, ...wakes, ...recorded]).toEqual([]);
+  });
+
+  it("is not found for an event that is gone, and refuses what is no key", async () => {
+    const { look } = await edge();
+    expect((await look("/event?key=telegram:10")).status).toBe(404);
+    expect((await look("/event?key=x")).status).toBe(400);
+  });
+});
+
+describe("POST /_admin/ledger/event", () => {
+  it("shows the beginning of the text, and records who has read it", async () => {
+    const { showText, recorded } = await edge();
+    const response = await showText("telegram:9");
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      expect.stringContaining('<blockquote dir="auto">hello &lt;b&gt;you&lt;/b&gt;</blockquote>'),
+    ]);
+    expect(recorded).toEqual([{ by: "operator@example.com", action: "read", detail: "telegram:9" }]);
+  });
+
+  it("records nothing for an event without text", async () => {
+    const { showText, recorded } = await edge();
+    expect((await showText("telegram:10")).status).toBe(404);
+    expect(recorded).toEqual([]);
   });
 });
 

@@ -51,6 +51,40 @@ describe("GET /debug/ledger", () => {
     expect([...requests, ...wakes]).toEqual([]);
   });
 
+  it("names the people and places of its entries", async () => {
+    const { jwk, headers } = await operator;
+    const time = "2026-11-18T10:00:00.000Z";
+    const person = {
+      key: "slack:U1",
+      kind: "person",
+      platform: "slack",
+      id: "U1",
+      hue: 30,
+      firstSeenAt: time,
+      lastSeenAt: time,
+    } as const;
+    const entry = {
+      key: "slack:Ev1",
+      platform: "slack",
+      conversation: "slack:T1:C1",
+      state: "answered",
+      attempts: 1,
+      receivedAt: time,
+      sender: "slack:U1",
+      place: "slack:C1",
+    } as const;
+    const { app } = edgeFixture({
+      jwk,
+      named: [
+        { ...person, name: "Ada" },
+        { ...person, key: "slack:C1" },
+      ],
+      ledger: { list: async () => ({ entries: [entry] }) },
+    });
+    const response = await app.request(`${HOST}/debug/ledger`, { headers });
+    expect(await response.json()).toMatchObject({ entries: [entry], names: { "slack:U1": "Ada" } });
+  });
+
   it("tells all that is wrong with the query at once", async () => {
     const { list, queries } = await edge();
     const response = await list("?state=lost&platform=irc&limit=9999&before=x&foo=1");

@@ -131,6 +131,7 @@ async function useAll(channel: Channel, chat: string): Promise<void> {
   await channel.answerPress?.(press, "No", false);
   await channel.react?.({ chat }, "7");
   await channel.directChat?.("5");
+  for (const kind of ["person", "channel", "group"] as const) await channel.nameOf?.(kind, "12");
   await channel.probe?.();
 }
 

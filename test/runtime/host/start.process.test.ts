@@ -1,11 +1,11 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { type NodeSql, openSqlite } from "../../../runtime/host/ledger.ts";
 import { surroundings } from "../support/gateway.ts";
-import { programOf, startRuntime, temporaryDirectory } from "../support/processes.ts";
+import { eventually, programOf, startRuntime, temporaryDirectory } from "../support/processes.ts";
 
 test("a data directory that cannot be created is reported with the fix", async () => {
   const { environment } = await surroundings();
@@ -41,6 +41,31 @@ test("the ledger of a newer version is reported with the fix, and left as it is"
   expect(inside((sql) => sql.all("SELECT state, attempts FROM ledger"))).toEqual([
     { state: "delivering", attempts: 1 },
   ]);
+});
+
+test("its log is JSON, and lines for people on a terminal", async () => {
+  const { home, environment } = await surroundings();
+  const env = { ...environment, STEWARD_HOME: home };
+  const piped = startRuntime("host/main.ts", env);
+  await eventually(() => piped.stdout().includes("steward listens"));
+  expect(piped.stdout()).toMatch(
+    /^\{"time":"[^"]+","level":"info","logger":"edge","message":"steward listens"/m,
+  );
+  piped.kill("SIGTERM");
+  await piped.exited;
+
+  // `script` gives its command a terminal of its own.
+  const line = `${process.execPath} ${programOf("host/main.ts")}`;
+  const child = spawn("script", ["--quiet", "--return", "--command", line, "/dev/null"], {
+    env: { ...env, PATH: process.env["PATH"] },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  let shown = "";
+  child.stdout.on("data", (part: Buffer) => void (shown += part.toString()));
+  await eventually(() => /gateway ready/.test(shown));
+  child.kill("SIGTERM");
+  expect(shown).toMatch(/^\d\d:\d\d:\d\d INFO    steward listens {2}address=127\.0\.0\.1 {2}port=\d+\r?$/m);
+  expect(shown).not.toContain('{"time"');
 });
 
 describe.runIf(process.getuid?.() === 0)("a host that is to give each chat a user of its own", () => {

@@ -80,3 +80,30 @@ test("an event that is alone is refused with its request", async () => {
     last: { kind: "refused" },
   });
 });
+
+test("names that were wanted are told as they come, and others are left out; an end says what else is known", async () => {
+  const wanted = (key: string) => ({ key, kind: "person" }) as const;
+  const learned: unknown[] = [];
+  const results: unknown[] = [];
+  const names = [{ key: "slack:U1", name: "Ada" }, { key: "slack:U2" }, { key: "slack:U3", name: "Eve" }];
+  const end = { index: 0, status: 200, body: { outcome: "answered" }, firstWordMs: 7, admitted: "group" };
+  await deliverTo(
+    {
+      sandbox: {
+        request: async () => pieces([`${JSON.stringify({ names })}\n${JSON.stringify(end)}\n`]),
+      },
+      record: () => {},
+      clock: () => NOW,
+    },
+    { deliveries: [event("a1")], names: [wanted("slack:U1"), wanted("slack:U2")] },
+    {
+      placed: () => {},
+      ended: (_, result) => void results.push(result),
+      named: (known) => void learned.push(...known),
+    },
+  );
+  expect(learned).toEqual(names.slice(0, 2));
+  expect(results).toEqual([
+    expect.objectContaining({ state: "answered", firstWordMs: 7, admitted: "group" }),
+  ]);
+});

@@ -83,6 +83,7 @@ test("an event that was given up is delivered again when somebody asks for it, a
     return page.entries.length === 1 && page;
   });
   expect(got.map(({ id }) => id)).toEqual(["Ev1", "Ev1"]);
+  const replayedAt = new Date(1_795_000_000_000 + 72 * HOUR).toISOString();
   expect(answered.entries).toEqual([
     {
       key: "slack:Ev1",
@@ -93,6 +94,13 @@ test("an event that was given up is delivered again when somebody asks for it, a
       receivedAt: new Date(1_795_000_000_000 + 72 * HOUR).toISOString(),
       settledAt: new Date(1_795_000_000_000 + 72 * HOUR).toISOString(),
       note: "answered",
+      timeline: {
+        received: replayedAt,
+        recorded: replayedAt,
+        attempted: replayedAt,
+        reply: replayedAt,
+        settled: replayedAt,
+      },
     },
   ]);
   expect(await (await replay("slack:Ev1")).json()).toMatchObject({ code: "ledger_entry_not_replayable" });

@@ -56,13 +56,15 @@ it("a decision reads the approvals each time", () => {
 it("a stranger is sent its code, or without a free place its id", () => {
   expect(pairingText("slack", "U1", "ABCDEFGH").split("\n")).toEqual([
     "I do not know you yet, so I have not read your message.",
-    "Your Slack user id: U1",
+    "The operator of this bot can see your request now. Send them your code, so that they know it is you. It is valid for an hour, and I will write to you when you are let in.",
     "Your pairing code: ABCDEFGH",
-    "To let you in, the operator runs within the hour: steward pairing approve slack ABCDEFGH",
+    "Your Slack user id: U1",
+    "For the operator: steward pairing approve slack ABCDEFGH",
   ]);
   expect(pairingText("telegram", "7", undefined).split("\n")).toEqual([
-    "I do not know you yet, so I have not read your message. Too many others ask to be let in, so I have no code for you.",
+    "I do not know you yet, so I have not read your message. Too many others are asking at the moment, so I have no code for you.",
+    "Please ask the operator of this bot yourself, and send them your id.",
     "Your Telegram user id: 7",
-    "To let you in, the operator runs: steward pairing grant telegram 7 person",
+    "For the operator: steward pairing grant telegram 7 person",
   ]);
 });

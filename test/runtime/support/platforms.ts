@@ -8,7 +8,8 @@ interface Call {
   body: string;
 }
 
-const UNASKED = /^GET .*\/v1\/models(?:\/|$)|^GET .*\/users\/@me$|^POST .*\/auth\.test$|threads\.setStatus$/;
+const UNASKED =
+  /^GET .*\/v1\/models(?:\/|$)|^GET .*\/(?:users\/@me|(?:channels|guilds)\/\d+)$|^POST .*\/(?:auth\.test|(?:users|conversations)\.info)$|threads\.setStatus$/;
 
 /** Answers one request. */
 export type Answer = (response: ServerResponse, call: Call) => void | Promise<void>;
@@ -18,7 +19,7 @@ export interface ScriptedServer {
   url: string;
   /** All but what a gateway asks by itself, at any time. */
   calls: Call[];
-  /** What it asks by itself: which models there are, and whether a token is taken. */
+  /** What it asks by itself: which models there are, whether a token is taken, and the names of people and places. */
   catalogCalls: Call[];
   /** Sets the answer to them; not set, it is 404. */
   catalog(answer: Answer): void;

@@ -133,3 +133,24 @@ test("a revocation that a chat's object does not take is sent until it does", as
   }
   expect(changed).toEqual(["slack-DUANN person", "slack-DUANN undefined"]);
 });
+
+test("the names of all chats come from their first events and their reports, which stay as small as they were", async () => {
+  const { write, reception } = stage();
+  await write("UANN");
+  expect([...reception.names.names(["slack:UANN", "slack:DUANN"]).values()].map(({ key }) => key)).toEqual([
+    "slack:UANN",
+    "slack:UANN",
+  ]);
+  const counts = { waiting: 0, delivering: 0, answered: 1, ignored: 0, failed: 0 };
+  const report = { running: true, counts, usedAt: new Date(0).toISOString() };
+  reception.roster.meet("slack-DUANN");
+  const names = [{ key: "slack:UANN", kind: "person", name: "Ann", admitted: "approval" } as const];
+  reception.report("slack-DUANN", { ...report, names });
+  expect(reception.names.names(["slack:DUANN"]).get("slack:DUANN")).toMatchObject({
+    name: "Ann",
+    admitted: "approval",
+  });
+  reception.report("slack-DUANN", report);
+  expect(reception.roster.list({ limit: 9 })).toMatchObject([{ report }]);
+  expect(JSON.stringify(reception.roster.list({ limit: 9 }))).not.toContain("Ann");
+});

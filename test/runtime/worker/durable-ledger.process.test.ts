@@ -16,7 +16,11 @@ const SOURCE = `
     store = new LedgerStore(durableSql(this.ctx.storage));
     async fetch(request) {
       const steps = await request.json();
-      return Response.json(steps.map(([method, ...args]) => this.store[method](...args) ?? null));
+      const plain = (value) => (value instanceof Map ? Object.fromEntries(value) : value ?? null);
+      return Response.json(steps.map(([name, ...args]) => {
+        const [method, part] = name.split(".").reverse();
+        return plain((part === undefined ? this.store : this.store[part])[method](...args));
+      }));
     }
   }
   export default { fetch: (request, env) => env.OBJECT.getByName("one").fetch(request) };
@@ -64,6 +68,61 @@ test("a Durable Object's SQLite lists and replays as the host's does", async () 
     { entries: [{ key: "slack:Ev1", attempt: 1, delivery: { receivedAt: 9_000 } }] },
   ]);
   expect(after).toEqual({ waiting: 0, delivering: 1, answered: 1, ignored: 0, failed: 0 });
+});
+
+test("a Durable Object's SQLite keeps people, attempts and times as the host's does", async () => {
+  const run = await durableLedger();
+  const from = { id: 42, first_name: "Ada" };
+  const message = { message_id: 7, chat: { id: -1, type: "group", title: "Engines" }, from, text: "hello" };
+  await run(
+    [
+      "record",
+      { id: "1", platform: "telegram", conversation: "-1", receivedAt: 1_000, payload: { message } },
+    ],
+    ["take", 2_000, 10, 10, [], 1_500],
+    ["postpone", "telegram:1", 2_500, "503", 2_200],
+    ["take", 3_000, 10],
+    [
+      "settle",
+      "telegram:1",
+      { state: "answered", note: "answered", firstWordMs: 500, admitted: "group" },
+      4_000,
+    ],
+    ["names.see", [{ key: "slack:U1", kind: "person" }], 1_000],
+    ["names.learn", [{ key: "slack:U1", name: "Eve" }], 1_000],
+  );
+  const iso = (time: number): string => new Date(time).toISOString();
+  const [found, details, excerpt, names, wanted, people] = await run(
+    ["list", { limit: 5, q: "engines" }],
+    ["details", "telegram:1"],
+    ["excerpt", "telegram:1"],
+    ["names.names", ["telegram:42", "telegram:-1", "slack:U1"]],
+    ["names.wanted", ["slack:U1"], 1_000 + 24 * 3_600_000],
+    ["names.entries", { limit: 1, q: "a" }],
+  );
+  expect(found).toMatchObject({
+    entries: [
+      {
+        sender: "telegram:42",
+        place: "telegram:-1",
+        timeline: { started: iso(1_500), attempted: iso(3_000), firstWord: iso(3_500), reply: iso(4_000) },
+      },
+    ],
+  });
+  expect(details).toMatchObject({
+    attempts: [
+      { at: iso(2_000), endedAt: iso(2_200), note: "503" },
+      { at: iso(3_000), endedAt: iso(4_000), note: "answered" },
+    ],
+  });
+  expect(excerpt).toBe("hello");
+  expect(names).toMatchObject({
+    "telegram:42": { name: "Ada", admitted: "group" },
+    "telegram:-1": { name: "Engines", kind: "group" },
+    "slack:U1": { name: "Eve" },
+  });
+  expect(wanted).toEqual([{ key: "slack:U1", kind: "person" }]);
+  expect(people).toMatchObject({ entries: [{ key: "telegram:42" }], next: expect.any(String) });
 });
 
 test("an edit is recorded after its message alone, and one of an unknown message starts no container", async () => {

@@ -17,6 +17,8 @@ import {
 import { takeInteraction } from "../../../runtime/edge/admission/discord.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
+import { excerptOf, peopleOf } from "../../../runtime/edge/ledger/people.ts";
+import { displayName, hueOf } from "../../../runtime/shared/display-name.ts";
 import { accessIdentity } from "../../../runtime/edge/identity.ts";
 import {
   inputForm,
@@ -130,7 +132,7 @@ async function pageFunction(script: string, name: string): Promise<(...given: un
   return (...given) => withDocument(() => found(...given));
 }
 
-const displayName = await pageFunction("device", "displayName");
+const browserName = await pageFunction("device", "displayName");
 const element = await pageFunction("dom", "element");
 const render = await pageFunction("markdown", "render");
 const redact = createRedactor({ SLACK_BOT_TOKEN: "xoxb-a-token-of-this-test" });
@@ -269,7 +271,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "edge/admission/telegram.ts": {
     telegramDelivery: (text) => telegramDelivery({ update_id: 1, message: { chat, text } }, 0),
   },
-  "edge/client/device.ts": { displayName },
+  "edge/client/device.ts": { displayName: browserName },
   "edge/client/dom.ts": {
     element: (id) => caught((async () => element(id, Object))()),
   },
@@ -282,6 +284,15 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "edge/identity.ts": {
     accessIdentity: (text) => caught((async () => accessIdentity({ teamDomain: text, audience: "a" }))()),
   },
+  "edge/ledger/people.ts": {
+    peopleOf: (text) => [
+      peopleOf({ platform: "telegram", payload: { message: { chat, from: { id: 1, first_name: text } } } }),
+      peopleOf({ platform: "slack", payload: { event: { channel: "C1", user: text } } }),
+      peopleOf({ platform: "discord", payload: { ...interaction, member: { nick: text } } }),
+    ],
+    excerptOf: (text) => excerptOf({ platform: "telegram", payload: { message: { text } } }),
+  },
+  "shared/display-name.ts": { displayName, hueOf },
   "edge/ledger/chats.ts": {
     chatOfDelivery: (text) =>
       (["slack", "telegram"] as const).map((platform) =>

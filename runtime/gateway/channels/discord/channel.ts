@@ -2,6 +2,7 @@ import type { Config } from "../../../contract/config/index.ts";
 import type { ReplyTarget } from "../../../contract/message.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import { directAddress } from "../../../contract/services.ts";
+import { isRecord } from "../../../shared/json.ts";
 import { readBrokerRefusal, RefusedError, RetryableError } from "../../failure.ts";
 import { type Channel, OutgoingHealth } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
@@ -97,6 +98,13 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     dismiss: (target) => standing.out(() => sender.dismiss(target)),
     load: ({ reference }, signal) =>
       fetchFile(reference, { allowed: mayFetch, maxBytes: mediaMaxBytes, signal }),
+    nameOf: async (kind, id) => {
+      const answer =
+        kind === "group"
+          ? await call({ operation: "discord/guild", values: { guild: id } })
+          : await call({ operation: "discord/channel", values: { channel: id } });
+      return isRecord(answer) && typeof answer["name"] === "string" ? answer["name"] : undefined;
+    },
     probe: () => standing.probe(() => call({ operation: "discord/user" })),
     health: () => {
       const { polledAt, reason } = intakeHealth(intake(), "discord", clock());

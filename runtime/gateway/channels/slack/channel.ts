@@ -75,6 +75,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
         throw error;
       }
     },
+    nameOf: (kind, id) => sender.nameOf(kind, id),
     probe: () => standing.probe(() => sender.test()),
     health: () => standing.health(),
   };

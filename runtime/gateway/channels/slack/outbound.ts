@@ -1,3 +1,4 @@
+import type { NameKind } from "../../../contract/delivery.ts";
 import type { ButtonPress, ReplyTarget } from "../../../contract/message.ts";
 import { retryAfterMs } from "../../../shared/retry-after.ts";
 import { within } from "../../../shared/within.ts";
@@ -6,7 +7,7 @@ import * as z from "zod/mini";
 import { isRecord, parseJson } from "../../../shared/json.ts";
 import { readBrokerRefusal, RefusedError, RetryableError } from "../../failure.ts";
 import type { Button } from "../../actions.ts";
-import type { OutgoingFile } from "../channel.ts";
+import { maybe, type OutgoingFile } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
 /** Errors that mean that the token itself is of no use any more. */
@@ -54,9 +55,21 @@ const UPLOAD_TIMEOUT_MS = 120_000;
 const FILES_ORIGIN = "https://files.slack.com";
 /** Bytes of the largest file: https://docs.slack.dev/messaging/working-with-files */
 export const LARGEST_FILE = 1_000_000_000;
-/** A status that comes late is of no use. */
+/** A status or a name that comes late is of no use. */
 const STATUS_TIMEOUT_MS = 5_000;
-const answerSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
+const answerSchema = z.object({
+  ok: z.boolean(),
+  error: z.optional(z.string()),
+  /** https://docs.slack.dev/reference/objects/user-object */
+  user: maybe(
+    z.object({
+      name: maybe(z.string()),
+      profile: maybe(z.object({ display_name: maybe(z.string()), real_name: maybe(z.string()) })),
+    }),
+  ),
+  /** https://docs.slack.dev/reference/objects/conversation-object */
+  channel: maybe(z.object({ name: maybe(z.string()) })),
+});
 
 /** Connection settings of Slack. */
 interface SlackOutboundOptions {
@@ -73,6 +86,8 @@ interface SlackOutboundOptions {
 interface SlackSender {
   /** Asks whether the token is taken: https://docs.slack.dev/reference/methods/auth.test */
   test(): Promise<void>;
+  /** Returns the name of a person or a channel. Rejects if Slack does not tell it: the app may lack a scope. */
+  nameOf(kind: NameKind, id: string): Promise<string | undefined>;
   /** Shows in a thread that an answer is being made: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
   showStatus(target: ReplyTarget): Promise<void>;
   /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
@@ -120,6 +135,14 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
         throw readSlackError(error, clock());
       });
       if (!answer.ok) throw readSlackError(Object.assign(new Error("auth.test"), answer), clock());
+    },
+    async nameOf(kind, id) {
+      const { ok, error, user, channel } =
+        kind === "person"
+          ? await ask("users.info", { user: id }, STATUS_TIMEOUT_MS)
+          : await ask("conversations.info", { channel: id }, STATUS_TIMEOUT_MS);
+      if (!ok) throw new Error(error ?? "no reason");
+      return user?.profile?.display_name || user?.profile?.real_name || user?.name || channel?.name;
     },
     async showStatus({ chat, thread }) {
       if (thread === undefined) return;

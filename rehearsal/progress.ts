@@ -1,0 +1,87 @@
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { CommandOutput } from "../infra/shell/command.ts";
+import { isInterruption } from "./signals.ts";
+
+/** Lines of the log that a failure prints. */
+const TAIL_LINES = 15;
+const REDRAW_MS = 200;
+
+/** Runs one step of the work and reports it as one line. */
+export type RunStep = <T>(what: string, work: () => Promise<T>) => Promise<T>;
+
+/** Options of {@link Progress}. */
+export interface ProgressOptions {
+  output: Pick<CommandOutput, "say" | "status">;
+  /** Gets every detail, such as Pulumi's log. A new run overwrites it. */
+  file: string;
+  /** Also prints the details. */
+  verbose: boolean;
+}
+
+/**
+ * The progress of a command: one line for each step, with its time. On a terminal the line counts the seconds. Details
+ * go to a file; a failed step prints the end of its details, and where the rest is.
+ */
+export class Progress {
+  /** The log, as it is named from the working folder. */
+  readonly file: string;
+  readonly #options: ProgressOptions;
+  /** Details of the current step. */
+  #details: string[] = [];
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    const near = path.relative(process.cwd(), options.file);
+    this.file = near.startsWith("..") ? options.file : near;
+    mkdirSync(path.dirname(options.file), { recursive: true, mode: 0o700 });
+    writeFileSync(options.file, "", { mode: 0o600 });
+  }
+
+  /** Notes text of any length, such as a part of Pulumi's log. */
+  readonly detail = (text: string): void => {
+    const { file, verbose, output } = this.#options;
+    appendFileSync(file, text);
+    this.#details.push(text);
+    if (verbose) output.say(text);
+  };
+
+  /** Notes one line without its line feed. */
+  readonly log = (line: string): void => this.detail(`${line}\n`);
+
+  readonly step: RunStep = async (what, work) => {
+    const { output, file, verbose } = this.#options;
+    const { status } = output;
+    const started = performance.now();
+    const seconds = (): string => `${((performance.now() - started) / 1_000).toFixed(1)} s`;
+    appendFileSync(file, `# ${what}\n`);
+    this.#details = [];
+    const isLive = status !== undefined && !verbose;
+    const redraw = (): void => status?.(`${what} … ${seconds()}`);
+    const timer = isLive ? setInterval(redraw, REDRAW_MS).unref() : undefined;
+    if (isLive) redraw();
+    else output.say(verbose ? `${what} …\n` : `${what} … `);
+    const end = (outcome: string): void => {
+      clearInterval(timer);
+      if (isLive) status("");
+      output.say(isLive || verbose ? `${what} … ${outcome}\n` : `${outcome}\n`);
+    };
+    try {
+      const result = await work();
+      end(`done in ${seconds()}`);
+      return result;
+    } catch (error) {
+      const isInterrupted = isInterruption(error);
+      end(`${isInterrupted ? "interrupted" : "failed"} after ${seconds()}`);
+      if (!isInterrupted) this.#printTail();
+      throw error;
+    }
+  };
+
+  #printTail(): void {
+    const { output, verbose } = this.#options;
+    const lines = this.#details.join("").trimEnd().split("\n").filter(Boolean).slice(-TAIL_LINES);
+    if (!verbose) output.say(lines.map((line) => `  ${line}\n`).join(""));
+    output.say(`The whole log: ${this.file}\n`);
+  }
+}

@@ -1,0 +1,269 @@
+import { readdir, rm, rmdir } from "node:fs/promises";
+import path from "node:path";
+import { ROUTES } from "../../runtime/contract/routes.ts";
+import { STACK } from "../stack.ts";
+import type { Stage } from "./stage.ts";
+
+/** Tells a part of the story on a deployed stack, and checks that it is true. */
+export type Chapter = (stage: Stage) => Promise<void>;
+
+const GRACE = { id: 424_242, is_bot: false, first_name: "Grace", username: "grace" };
+const PATIENCE_MS = 90_000;
+/** The file that the gateway reads at its start. An operator may put it into the bucket by hand. */
+const CONFIG_KEY = "steward/steward.json";
+/** `npm run rollout` exits with it if it failed and the former version answers. */
+const WENT_BACK = 4;
+const DRIFT_FOUND = 2;
+
+/** A stranger asks for access, and an operator lets her in. */
+export const pairing: Chapter = async (stage) => {
+  const { guide, world } = stage;
+  const { telegram } = world.platforms;
+  const chat = { id: GRACE.id, type: "private", first_name: "Grace", username: "grace" };
+  const reply = async (text: string, expected: RegExp): Promise<RegExpExecArray> => {
+    telegram.say(text, { from: GRACE, chat });
+    const isIt = (one: { chat: string; text: string }) =>
+      one.chat === String(GRACE.id) && expected.test(one.text);
+    const { text: said } = await telegram.waitFor(isIt, PATIENCE_MS);
+    return expected.exec(said) as RegExpExecArray;
+  };
+
+  guide.tell("Grace, a stranger, writes to the bot on Telegram. The bot does not read what strangers write.");
+  const [, code = ""] = await guide.do("Grace writes: “May I come in?”", () =>
+    reply("May I come in?", /pairing code: (\w+)/i),
+  );
+  const waiting = await stage.cli("pairing list");
+  guide.check(
+    `the bot has sent her a pairing code, ${code}, and she waits for approval`,
+    waiting.includes(code),
+  );
+  guide.look(
+    ["both sides of her chat", `${telegram.url}/`],
+    ["Grace, who waits", stage.address(ROUTES.devicesPage)],
+  );
+  await guide.next("let her in");
+  const approved = await guide.do(`steward pairing approve telegram ${code}`, () =>
+    stage.cli(`pairing approve telegram ${code}`),
+  );
+  guide.check("she is approved", approved.includes("Approved"), approved);
+  const [answer] = await guide.do("Grace writes: “Can you read me now?”", () =>
+    reply("Can you read me now?", /.*“Can you read me now\?”/),
+  );
+  guide.check(`she is answered: ${answer}`, true);
+};
+
+/** The gateway is killed while a message is on its way. */
+export const crash: Chapter = async (stage) => {
+  const { guide, cloud } = stage;
+  guide.tell(
+    "The gateway's process is killed, and somebody writes at that moment. The edge has recorded the message before it " +
+      "answers the platform, so it is answered once the supervisor has started the gateway again.",
+  );
+  await stage.answered("Is everything well?");
+  const before = await processes(stage);
+  guide.look(
+    ["the state, as it changes", stage.address(ROUTES.admin)],
+    ["the message, and its answer", `${stage.world.platforms.slack.url}/`],
+  );
+  await guide.next("kill the gateway");
+  await guide.do(`kill -9 ${before.pid}, and “Did you crash?” on Slack`, async () => {
+    await cloud.runner.killInContainer(before.pid);
+    await stage.answered("Did you crash?");
+  });
+  const after = await stage.until("the gateway runs again", async () => {
+    const now = await processes(stage).catch(() => undefined);
+    return now !== undefined && now.restarts > before.restarts && now;
+  });
+  guide.check(
+    `the supervisor has restarted it: process ${before.pid} is ${after.pid} now`,
+    after.pid !== before.pid,
+  );
+  guide.look(["what the supervisor wrote about it", stage.address(ROUTES.logsPage)]);
+  await guide.next("go on");
+};
+
+/** Somebody breaks the config file by hand, and repairs it. */
+export const brokenConfig: Chapter = async (stage) => {
+  const { guide, cloud } = stage;
+  guide.tell(
+    "Somebody edits steward.json in the bucket by hand and misspells a key: “grops” for “groups”. The console would have " +
+      "refused to save it. The gateway refuses to start with it, and says why.",
+  );
+  const bucket = `${STACK}-steward`;
+  const put = async (config: object): Promise<void> => {
+    const text = JSON.stringify(config, undefined, 2);
+    await cloud.runner.withBucket(bucket, (objects) => objects.put(CONFIG_KEY, text));
+    await stage.operate(ROUTES.restart, {});
+  };
+  const answer = await stage.operate(ROUTES.containerConfig);
+  const { config: good } = (await answer.json()) as { config: { channels: { slack: object } } };
+  const { channels } = good;
+  const bad = { ...good, channels: { ...channels, slack: { ...channels.slack, grops: {} } } };
+  await guide.next("break the config and restart");
+  await guide.do(`Putting ${CONFIG_KEY} into the bucket ${bucket}, and restarting`, async () => {
+    await put(bad);
+    await stage.until("the gateway stops", async () => (await stage.state()).state === "crash-looping");
+  });
+  const doctor = await stage.cli("doctor");
+  guide.check("steward doctor names the key", /Unrecognized key.*grops/.test(doctor), doctor);
+  const queued = await guide.do("Somebody writes “Are you broken?” on Slack", () =>
+    stage.ask("Are you broken?"),
+  );
+  guide.look(
+    ["the cause, and the repairs that it offers", stage.address(ROUTES.admin)],
+    ["the line of the file", stage.address(ROUTES.configPage)],
+    ["what the person was told", `${stage.world.platforms.slack.url}/`],
+  );
+  await guide.next("take the key out again");
+  await guide.do("Putting the former file back, and restarting", async () => {
+    await put(good);
+    await queued.reply;
+  });
+  const { state } = await stage.state();
+  guide.check("the gateway is ready, and the message that waited is answered", state === "ready", state);
+};
+
+/** A rollout goes through. */
+export const rollout: Chapter = async (stage) => {
+  const { guide, world } = stage;
+  guide.tell("`npm run rollout` previews under the policies, backs up, updates, and asks the new version.");
+  const { workerVersion: before } = await stage.state();
+  await world.stack.setConfig("steward:logLevel", { value: "debug" });
+  await guide.next("roll out another log level");
+  const { code, output } = await withoutRecords(() => stage.command("rollout", "--yes"));
+  guide.check("it exits with 0, after a backup", code === 0 && output.includes("Made the backup"), output);
+  const { workerVersion: after } = await stage.state();
+  guide.check(`version ${after.slice(0, 8)} answers instead of ${before.slice(0, 8)}`, after !== before);
+  guide.look(["the new version", stage.address(ROUTES.aboutPage)]);
+};
+
+/** A rollout fails, and the former version serves again. */
+export const rolloutBack: Chapter = async (stage) => {
+  const { guide, cloud, world } = stage;
+  guide.tell(
+    "A new version fails on every request: the emulated cloud answers with 500 for it, as Cloudflare does for a Worker " +
+      "that throws. `npm run rollout` notices, and goes back. This takes about half a minute.",
+  );
+  const { workerVersion: before } = await stage.state();
+  guide.look(["the versions that serve, and when they came", stage.address(ROUTES.rolloutsPage)]);
+  await guide.next("roll out the broken version");
+  await world.stack.setConfig("steward:logLevel", { value: "warning" });
+  cloud.breakAllBut(before);
+  try {
+    const { code, output } = await withoutRecords(() => stage.command("rollout", "--yes"));
+    guide.check(
+      `it exits with ${WENT_BACK}: it failed, and the former version answers`,
+      code === WENT_BACK,
+      output,
+    );
+  } finally {
+    cloud.breakAllBut(undefined);
+  }
+  const { workerVersion: after } = await stage.state();
+  guide.check(`version ${before.slice(0, 8)} serves again`, after === before);
+  await guide.do("Somebody writes “Still the same?” on Slack", () => stage.answered("Still the same?"));
+  guide.check("people are answered as before", true);
+};
+
+/** Somebody changes a registration by hand; it is found and put back. */
+export const drift: Chapter = async (stage) => {
+  const { guide, world } = stage;
+  const { telegram } = world.platforms;
+  guide.tell(
+    "Somebody uses the bot's token elsewhere and moves Telegram's webhook to another address: messages no longer arrive. " +
+      "`npm run drift` compares what was deployed with what is there.",
+  );
+  const webhook = (): string => telegram.updates.webhook?.url ?? "";
+  const deployed = webhook();
+  guide.check(`Telegram's webhook is ${deployed}`, deployed.startsWith(stage.url));
+  await guide.next("move the webhook");
+  await guide.do("Calling Telegram's setWebhook with another address", async () => {
+    const { telegramBotToken: token } = world.settings.secrets;
+    const body = new URLSearchParams({ url: "https://elsewhere.example/hook" });
+    const moved = `${telegram.url}/bot${token}/setWebhook`;
+    await fetch(moved, { method: "POST", body: JSON.stringify(Object.fromEntries(body)) });
+  });
+  const found = await stage.command("drift");
+  guide.check(
+    "it exits with 2 and names the webhook",
+    found.code === DRIFT_FOUND && /webhook/i.test(found.output),
+    found.output,
+  );
+  guide.tell(found.output.trim());
+  await guide.next("put it back");
+  const put = await stage.pulumi("up", "--refresh", "--yes", "--stack", STACK, "--non-interactive");
+  guide.check("pulumi up --refresh exits with 0", put.code === 0, put.output);
+  guide.check(`the webhook is ${deployed} again`, webhook() === deployed, webhook());
+  const none = await stage.command("drift");
+  guide.check("npm run drift finds nothing any more", none.code === 0, none.output);
+};
+
+/** A conversation is lost and restored. */
+export const restore: Chapter = async (stage) => {
+  const { guide } = stage;
+  guide.tell(
+    "Backups are made before each sleep, after changes, and on demand. A conversation is deleted by mistake, and the newest " +
+      "backup brings it back.",
+  );
+  const text = "Remember that the tour was here.";
+  await guide.do(`Somebody writes “${text}” on Slack`, () => stage.answered(text));
+  const list = async () => {
+    const { sessions } = JSON.parse(await stage.cli("sessions list --json")) as {
+      sessions: { conversation: string }[];
+    };
+    return sessions;
+  };
+  const before = await list();
+  const made = await stage.command("backup", "--create", "--verify");
+  const id = /Made (\S+)\./.exec(made.output)?.[1] ?? "";
+  guide.check(
+    `the backup ${id} is complete`,
+    made.code === 0 && made.output.includes(`${id} is complete`),
+    made.output,
+  );
+  guide.look(
+    ["the conversations", stage.address(ROUTES.sessionsPage)],
+    ["the backups", stage.address(ROUTES.backupsPage)],
+  );
+  await guide.next("delete every conversation");
+  await guide.do(`Deleting ${before.length} conversation(s)`, async () => {
+    for (const { conversation } of before) await stage.cli(`sessions delete ${conversation}`);
+  });
+  guide.check("no conversation is left", (await list()).length === 0);
+  await guide.next(`restore ${id}`);
+  await guide.do(`Restoring ${id}`, async () => {
+    await stage.operate(ROUTES.backupsRestore, { id, config: "current" });
+    await stage.until("the conversations are back", async () => {
+      const now = await list().catch(() => []);
+      return now.length === before.length;
+    });
+  });
+  guide.check(`${before.length} conversation(s) are back`, true);
+};
+
+/** The gateway's process, and how often it was restarted. */
+async function processes(stage: Stage): Promise<{ pid: number; restarts: number }> {
+  const answer = await stage.operate(ROUTES.processes);
+  const { processes: list, restarts } = (await answer.json()) as {
+    processes: { name: string; pid?: number }[];
+    restarts: number;
+  };
+  const pid = list.find(({ name }) => name === "gateway")?.pid;
+  if (pid === undefined) throw new Error("the gateway does not run");
+  return { pid, restarts };
+}
+
+/** Removes the records that a rollout of the tour leaves in the checkout. Others' stay. */
+async function withoutRecords<T>(work: () => Promise<T>): Promise<T> {
+  const folder = path.join(".steward", "rollouts", STACK);
+  const names = () => readdir(folder).catch((): string[] => []);
+  const before = new Set(await names());
+  try {
+    return await work();
+  } finally {
+    for (const name of await names())
+      if (!before.has(name)) await rm(path.join(folder, name), { recursive: true });
+    // Only if nothing else is in them.
+    for (const empty of [folder, path.dirname(folder)]) await rmdir(empty).catch(() => undefined);
+  }
+}

@@ -1,0 +1,127 @@
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { run } from "../../infra/shell/process.ts";
+import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
+import type { Cloud } from "../cloud.ts";
+import type { Deployment } from "../deploy.ts";
+import { STACK, stackVariables } from "../stack.ts";
+import { mention } from "../standins/slack-events.ts";
+import type { World } from "../world.ts";
+import type { Guide } from "./guide.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** Longer than a cold start, a backup and a restore take on a busy machine. */
+const PATIENCE_MS = 90_000;
+const POLL_MS = 200;
+/** A version that fails on purpose is given up sooner than one that somebody waits for. */
+const PROBE_MS = "15000";
+
+/** A scripted command's end. */
+interface Ended {
+  code: number;
+  /** Both outputs, in no particular order. */
+  output: string;
+}
+
+/** A deployed stack, and what the chapters of a tour do with it. */
+export class Stage {
+  readonly world: World;
+  readonly cloud: Cloud;
+  readonly url: string;
+  readonly guide: Guide;
+  readonly #audience: string;
+
+  constructor(world: World, { url, audience }: Deployment, guide: Guide) {
+    if (world.cloud === undefined) throw new Error("a tour needs the emulated cloud");
+    this.world = world;
+    this.cloud = world.cloud;
+    this.url = url;
+    this.#audience = audience;
+    this.guide = guide;
+    world.platforms.slack.connect(this.address(ROUTES.slackEvents));
+  }
+
+  address({ path: route }: Pick<Route, "path">): string {
+    return new URL(route, this.url).href;
+  }
+
+  /** Requests a route as the operator; with fields, by a form. */
+  async operate({ path: route }: Pick<Route, "path">, fields?: Record<string, string>): Promise<Response> {
+    const headers = { ...(await this.world.signIn(this.#audience)), origin: this.url };
+    const form = fields && { method: "POST", body: new URLSearchParams(fields) };
+    const answer = await fetch(new URL(route, this.url), { ...form, headers, redirect: "manual" });
+    if (answer.status >= 400)
+      throw new Error(`${route} was answered with ${answer.status}: ${await answer.text()}`);
+    return answer;
+  }
+
+  /** Runs a command of the gateway, as `/debug/cli` does. */
+  async cli(command: string): Promise<string> {
+    const answer = await this.operate(ROUTES.cliChange, { cmd: command });
+    const { stdout, stderr } = (await answer.json()) as { stdout: string; stderr: string };
+    return `${stdout}${stderr}`;
+  }
+
+  /** The service's state, as `/readyz` says it. */
+  async state(): Promise<{ state: string; workerVersion: string }> {
+    return (await (await fetch(this.address(ROUTES.ready))).json()) as {
+      state: string;
+      workerVersion: string;
+    };
+  }
+
+  /** Waits until a function returns something else than `undefined` or `false`. */
+  async until<T>(what: string, find: () => Promise<T | undefined | false>): Promise<T> {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const found = await find();
+      if (found !== undefined && found !== false) return found;
+      if (Date.now() > end) throw new Error(`${what}: not within ${PATIENCE_MS / 1_000} s`);
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** Mentions the bot on Slack; `reply` resolves with the reply that quotes the text. */
+  async ask(text: string): Promise<{ reply: Promise<string> }> {
+    const { slack } = this.world.platforms;
+    const sent = await slack.send(mention(text));
+    if (sent.status !== 200 && sent.status !== 503)
+      throw new Error(`Slack's event was answered with ${sent.status}`);
+    return {
+      reply: slack.waitFor((message) => message.text.includes(`“${text}”`), PATIENCE_MS).then((m) => m.text),
+    };
+  }
+
+  /** Mentions the bot on Slack and waits for the reply. */
+  async answered(text: string): Promise<void> {
+    await (
+      await this.ask(text)
+    ).reply;
+  }
+
+  /** Runs an operator's command on the stack, as it is typed: `npm run <script> -- rehearsal …`. */
+  async command(script: string, ...words: string[]): Promise<Ended> {
+    return this.#run(`npm run ${script} -- ${[STACK, ...words].join(" ")}`, process.execPath, [
+      path.join(ROOT, "stacks/commands", `${script}.ts`),
+      STACK,
+      ...words,
+    ]);
+  }
+
+  /** Runs the Pulumi CLI on the stack. */
+  pulumi(...words: string[]): Promise<Ended> {
+    return this.#run(`pulumi ${words.join(" ")}`, this.world.engine.cli, words);
+  }
+
+  async #run(typed: string, file: string, words: string[]): Promise<Ended> {
+    const { engine, dir, settings } = this.world;
+    const own = { ...engine.env, ...stackVariables({ dir, passphrase: settings.passphrase }) };
+    const env = { ...process.env, ...own, PROBE_TIMEOUT_MS: PROBE_MS };
+    const { progress } = this.guide;
+    return this.guide.do(`$ ${typed}`, async () => {
+      const ended = await run(file, words, { cwd: ROOT, env, onLine: progress.log });
+      return { code: ended.code, output: `${ended.stdout}${ended.stderr}` };
+    });
+  }
+}

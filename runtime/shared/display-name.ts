@@ -1,0 +1,25 @@
+/** Characters of the longest name that is stored. */
+const LONGEST_NAME = 200;
+/** Characters that write over a line, reverse it or break it. Joiners stay: emoji and several scripts need them. */
+const COMMANDS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
+
+/** Returns a foreign name as one line of plain text; `undefined` if nothing of it is visible. */
+export function displayName(name: unknown): string | undefined {
+  if (typeof name !== "string") return undefined;
+  // A platform's names are far shorter; a longer text is not searched.
+  const line = name
+    .slice(0, 4 * LONGEST_NAME)
+    .replace(COMMANDS, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  if (!/[^\p{C}\p{Z}\p{M}]/u.test(line)) return undefined;
+  return line.slice(0, LONGEST_NAME).toWellFormed();
+}
+
+/** Returns the hue, in degrees, of the picture of a person or place: one of twelve, always the same for an id. */
+export function hueOf(id: string): number {
+  // FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(id)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return (hash % 12) * 30;
+}
