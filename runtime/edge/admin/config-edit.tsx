@@ -160,8 +160,8 @@ function editPage(
       <BackLink context={context} />
     </>
   );
-  const status = problems.length > 0 ? 422 : statusOf(problem);
-  return adminPage(context, { title: TITLE, script: "editor.js" }, content, status);
+  const status = problems.length > 0 ? 422 : statusOf(edited && problem);
+  return adminPage(context, { title: TITLE, scripts: ["editor.js"] }, content, status);
 }
 
 /** The page of a file that cannot be edited, since it holds secrets. */

@@ -292,7 +292,7 @@ async function filePage(context: Context<AccessVariables>, view: FileView): Prom
       <BackLink />
     </>
   );
-  return adminPage(context, { title: FILE_TITLE, script: "editor.js" }, content, statusOf(problem));
+  return adminPage(context, { title: FILE_TITLE, scripts: ["editor.js"] }, content, statusOf(problem));
 }
 
 function BackLink(): Markup {
