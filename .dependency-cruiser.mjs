@@ -8,18 +8,18 @@ const TABLE = [
     packages: ["zod"],
     node: false,
   },
-  {
-    from: "runtime/edge",
-    except: "runtime/edge/client/",
-    may: ["runtime/operations", "runtime/contract", "runtime/shared"],
-    packages: ["diff", "hono", "jose", "lucide", "uplot", "zod"],
-    node: false,
-  },
-  // The scripts of pages, which browsers run.
+  // Scripts of the pages. Browsers load them, and no Worker.
   {
     from: "runtime/edge/client",
-    may: ["runtime/contract", "runtime/shared"],
-    packages: ["highlight.js", "lucide"],
+    may: ["runtime/edge", "runtime/contract", "runtime/shared"],
+    packages: ["@codemirror/[\\w-]+", "@lezer/highlight", "highlight.js", "lucide", "uplot"],
+    node: false,
+  },
+  {
+    from: "runtime/edge",
+    except: "runtime/edge/client",
+    may: ["runtime/operations", "runtime/contract", "runtime/shared"],
+    packages: ["diff", "hono", "jose", "lucide", "uplot", "zod"],
     node: false,
   },
   // Small Node helpers that the container's processes share.

@@ -2,6 +2,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { build, type BuildOptions } from "esbuild";
+import { configJsonSchema } from "../../runtime/contract/config/json-schema.ts";
 import { ROOT } from "../shell/package.ts";
 
 /** Source files of the pages' styles, scripts and icons, by the name that {@link Assets.names} gives them. */
@@ -12,6 +13,7 @@ const ENTRIES = {
   "usage.js": "runtime/edge/client/usage.ts",
   "logs.js": "runtime/edge/client/logs.ts",
   "chat.js": "runtime/edge/client/chat.ts",
+  "editor.js": "runtime/edge/client/editor.ts",
   "icon.svg": "runtime/edge/ui/icon.svg",
   "icon.png": "runtime/edge/ui/icon.png",
 };
@@ -52,6 +54,8 @@ export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Ass
     target: ["es2022", "chrome123", "firefox120", "safari17.5"],
     loader: { ".svg": "copy", ".png": "copy" },
     legalComments: "none",
+    // The editor completes and explains the config by it.
+    define: { CONFIG_SCHEMA: JSON.stringify(configJsonSchema()) },
     logLevel: "silent",
   } satisfies BuildOptions);
   const compressed = outputFiles.map(async (file): Promise<[string, Uint8Array]> => [

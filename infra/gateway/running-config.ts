@@ -50,13 +50,13 @@ export async function judgeConfigText(
   commands: OperatorCommands,
 ): Promise<Reason | undefined> {
   // The schema is large, and a first update has no config to judge.
-  const [{ readConfigText, secretValues }, { tellProblem }] = await Promise.all([
+  const [{ readConfigText, secretValues }, { tellProblems }] = await Promise.all([
     import("../../runtime/contract/config/text.ts"),
     import("../../runtime/contract/config/help.ts"),
   ]);
   const { value, result } = readConfigText(text, deployedEnvironment(runtime));
   const redact = createRedactor({}, secretValues(value, {}));
-  const problems = result.ok ? [] : result.problems.map((one) => tellProblem(one, redact));
+  const problems = result.ok ? [] : tellProblems(result.problems, text, redact);
   return runningConfigProblem({ references: referencesInText(text), problems }, runtime, commands);
 }
 

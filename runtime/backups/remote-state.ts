@@ -30,6 +30,7 @@ const stateRevision: z.ZodMiniType<StateRevision> = z.object({ revision: z.strin
 const configText: z.ZodMiniType<ConfigText> = z.object({
   text: z.nullable(z.string()),
   sha256: z.nullable(z.string()),
+  secrets: z.optional(z.array(z.string())),
 });
 const chatsReport: z.ZodMiniType<ChatsReport> = z.object({
   tenants: z.array(z.string()),

@@ -38,8 +38,7 @@ export const CONTROL_ROUTES = {
    * `chat=<tenant>` merges the archive of a tenant into the state, while the gateway is stopped.
    *
    * These queries leave the gateway as it is: `drill=true` only tests the archive, as `/generations/<id>/verify` does.
-   * `show=config` returns the archive's config file as {@link ConfigText}; a secret in it has the same mark as in the
-   * current file. `take=config` replaces the current config file with it and saves the current one beside it; 404
+   * `show=config` returns the archive's config file as {@link ConfigText}. `take=config` replaces the current config file with it and saves the current one beside it; 404
    * `config_no_good` if the archived config is no longer valid.
    */
   restore: "/restore",
@@ -106,16 +105,20 @@ export const CONFIG_LIMIT_BYTES = 256 * 1024;
 
 /** The config file as an editor shows it. */
 export interface ConfigText {
-  /** `null` if there is no file. Literal secrets are replaced by marks; a mark in a submitted text keeps its secret. */
+  /** `null` if there is no file. Literal secrets in it are redacted. */
   text: string | null;
+  /** Dotted paths of its literal secrets, if there are any; a path is empty if the text is not JSON. */
+  secrets?: string[] | undefined;
   /** SHA-256 of the file on disk; `null` if there is no file. */
   sha256: string | null;
+  /** Problems that a repair leaves. */
+  problems?: ToldProblem[];
 }
 
 /** Reasons for rejecting a config text, added to the fields of the problem document. */
 export interface ConfigRefusal {
   problems: ToldProblem[];
-  /** The submitted text, with a mark in place of each secret newly written in it. */
+  /** The submitted text, with its literal secrets redacted. */
   text: string;
 }
 
@@ -236,6 +239,8 @@ export interface ContainerConfig {
 export interface ToldProblem {
   path: string;
   message: string;
+  /** Line of the file's text, from 1. */
+  line?: number;
   /** Describes the expected value, if the schema has a description. */
   help?: string;
 }

@@ -101,6 +101,8 @@ export const ROUTES = {
   configReview: { method: "POST", path: "/_admin/config/review", access: "identity" },
   configSave: { method: "POST", path: "/_admin/config/save", access: "identity" },
   configMend: { method: "GET", path: "/_admin/config/mend", access: "identity" },
+  configMendNow: { method: "POST", path: "/_admin/config/mend", access: "identity" },
+  configCheck: { method: "POST", path: "/_admin/config/check", access: "identity" },
   configLastGood: { method: "GET", path: "/_admin/config/last-good", access: "identity" },
   configAllowGroup: { method: "GET", path: "/_admin/config/allow-group", access: "identity" },
   configFreshPage: { method: "GET", path: "/_admin/config/fresh", access: "identity" },

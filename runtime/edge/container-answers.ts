@@ -28,7 +28,8 @@ function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T
 
 const [text, number, list, optional, object] = [z.string, z.number, z.array, z.optional, z.object] as const;
 const because = () => optional(object({ code: text(), detail: text(), fix: text() }));
-const problems = () => list(object({ path: text(), message: text(), help: optional(text()) }));
+const problems = () =>
+  list(object({ path: text(), message: text(), line: optional(number()), help: optional(text()) }));
 const sources = () =>
   list(
     object({
@@ -60,7 +61,12 @@ export const readContainerConfig = reader<ContainerConfig>(() =>
 
 /** Reads the config file for editing. */
 export const readEditedConfig = reader<ConfigText>(() =>
-  object({ text: z.nullable(text()), sha256: z.nullable(text()) }),
+  object({
+    text: z.nullable(text()),
+    sha256: z.nullable(text()),
+    secrets: optional(list(text())),
+    problems: optional(problems()),
+  }),
 );
 
 /** Reads why a config was refused. */

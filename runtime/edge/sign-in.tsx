@@ -111,7 +111,7 @@ function isHttps(context: Context): boolean {
 }
 
 /** Returns where a browser goes once it is signed in: a path of this site with its query; anything else is the overview. */
-function nextPath(wanted: string | null | undefined): string {
+export function nextPath(wanted: string | null | undefined): string {
   const fallback = ROUTES.admin.path;
   if (!wanted?.startsWith("/") || UNSAFE.test(wanted)) return fallback;
   const url = URL.canParse(wanted, HERE) ? new URL(wanted, HERE) : undefined;

@@ -26,8 +26,8 @@ export async function showConfig(
   const { readConfigText } = await import("../contract/config/text.ts");
   const { wholeReading } = await import("../process/config-file.ts");
   const { value, result } = await wholeReading(readConfigText(text, environment));
-  const { tellProblem } = await import("../contract/config/help.ts");
-  const problems = result.ok ? [] : result.problems.map((one) => tellProblem(one, redact));
+  const { tellProblems } = await import("../contract/config/help.ts");
+  const problems = result.ok ? [] : tellProblems(result.problems, text, redact);
   return { config: redactValue(value, redact), path, valid: result.ok, problems };
 }
 

@@ -103,7 +103,7 @@ async function readConfigFile(supervisor: Supervisor, query: URLSearchParams) {
   if (!CONFIG_TEXTS.includes(kind)) {
     throw new StewardError("query_invalid", `as: not one of ${CONFIG_TEXTS.join(", ")}`);
   }
-  return { status: 200, value: (await supervisor.editConfig()).read(kind) };
+  return { status: 200, value: await (await supervisor.editConfig()).read(kind) };
 }
 
 /** `PUT /config-file`. */
@@ -115,7 +115,7 @@ async function replaceConfigFile(supervisor: Supervisor, query: URLSearchParams,
     write: query.get("write") !== "false",
   };
   const result = await (await supervisor.editConfig()).replace(text, options);
-  if (!("problems" in result)) return { status: 200, value: result };
+  if ("sha256" in result) return { status: 200, value: result };
   const refusal: ConfigRefusal = result;
   return { status: REFUSED, value: { ...problem("config_invalid", undefined, REFUSED), ...refusal } };
 }

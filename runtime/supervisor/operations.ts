@@ -9,7 +9,6 @@ import { REQUEST_FLAG } from "../operations/reply.ts";
 import { parseJson } from "../shared/json.ts";
 import { createRedactor, MASK, redactValue } from "../shared/redact.ts";
 import type { ProcessUser } from "./child.ts";
-import { markSecrets } from "./config-marks.ts";
 import { CUT_NOTE, runCommand, TIMED_OUT } from "./run-command.ts";
 import type { Timers } from "./timers.ts";
 
@@ -138,10 +137,9 @@ async function showJson(
     const redact = createRedactor(environment, secretValuesIn(text, environment));
     return { text: `${JSON.stringify(redactValue(JSON.parse(text), redact), null, 2)}\n`, notes: "" };
   }
-  const { schemaKeys } = await import("../contract/config/schema-at.ts");
-  const { text: marked } = markSecrets(text, { environment, values: [], keys: schemaKeys() });
+  const { maskValues } = await import("./config-secrets.ts");
   return {
-    text: marked.replaceAll(/"\[kept secret \d+\]"/g, JSON.stringify(MASK)),
+    text: maskValues(text, createRedactor(environment)),
     notes: `cat: ${name}: ${problem.message}. Its values are left out.\n`,
   };
 }

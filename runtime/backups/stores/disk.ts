@@ -27,7 +27,7 @@ import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions }
 
 /** The parts of a config file's editor that read and take a backup's config. */
 interface ConfigFileEditor {
-  read(kind: "file"): ConfigText;
+  read(kind: "file"): Promise<ConfigText>;
   show(text: string): ConfigText;
   replace(
     text: string,
@@ -183,10 +183,10 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
       const detail = `The config of the backup ${report.id} is not valid for this version.`;
       if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
       const editor = await this.#options.editConfig();
-      const expected = editor.read("file").sha256 ?? "none";
+      const expected = (await editor.read("file")).sha256 ?? "none";
       // Its plain secrets are no reason to refuse it: they were there before.
       const taken = await editor.replace(config, { expected, unchecked: true, write: true });
-      if ("problems" in taken) throw new StewardError("config_no_good", detail);
+      if (!("sha256" in taken)) throw new StewardError("config_no_good", detail);
       return taken;
     });
   }

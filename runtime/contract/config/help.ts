@@ -2,19 +2,39 @@ import * as z from "zod/mini";
 import type { ToldProblem } from "../control.ts";
 import { deprecatedKey } from "./deprecated.ts";
 import { type ConfigProblem, withMeant } from "./index.ts";
+import { lineFinder } from "./json-text.ts";
 import { keysAt, schemaAt } from "./schema-at.ts";
 
-/** A problem in words that may be shown, with what the schema says of its place. */
-export function tellProblem(problem: ConfigProblem, redact: (text: string) => string): ToldProblem {
-  const { path, unknownKey } = problem;
-  const message = withMeant(problem);
-  const help = unknownKey === undefined ? describe(path) : keysHelp(path, unknownKey);
-  return { path: redact(path), message: redact(message), ...(help !== undefined && { help }) };
+/**
+ * Describes problems in words that may be shown, with their lines and what the schema says of their places.
+ *
+ * @param text text of the file
+ */
+export function tellProblems(
+  problems: readonly ConfigProblem[],
+  text: string,
+  redact: (text: string) => string,
+): ToldProblem[] {
+  const lineAt = lineFinder(text);
+  return problems.map((problem) => {
+    const { path, unknownKey } = problem;
+    const help = unknownKey === undefined ? describe(path) : keysHelp(problem, unknownKey);
+    const place =
+      unknownKey === undefined ? path : [path, unknownKey].filter((part) => part !== "").join(".");
+    const line = problem.line ?? lineAt(place);
+    return {
+      path: redact(path),
+      message: redact(withMeant(problem)),
+      ...(line !== undefined && { line }),
+      ...(help !== undefined && { help }),
+    };
+  });
 }
 
-/** For a key that is deprecated the message itself says what to use. */
-function keysHelp(path: string, unknownKey: string): string | undefined {
+/** The message itself names the key to use, if the key is deprecated or near another one. */
+function keysHelp({ path, meant }: ConfigProblem, unknownKey: string): string | undefined {
   const keys = keysAt(path);
+  if (meant !== undefined) return undefined;
   if (deprecatedKey(path, unknownKey) !== undefined || keys.length === 0) return undefined;
   return `Keys here: ${keys.join(", ")}.`;
 }

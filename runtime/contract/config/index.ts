@@ -10,6 +10,8 @@ export interface ConfigProblem {
   /** Dotted path of the object or value, for example `channels.telegram`; empty for the root. */
   path: string;
   message: string;
+  /** Line of the file's text, from 1, if the text itself shows it. */
+  line?: number;
   /** The key itself, where the schema does not have it, the one that was probably meant, and the keys that lead there. */
   unknownKey?: string;
   meant?: string;

@@ -46,7 +46,7 @@ function syntaxProblem(text: string): ConfigProblem | undefined {
     .replace(/^Unexpected token .*/s, "Unexpected character")
     .replace(/ (?:in JSON|after JSON)? ?at position .*/s, "");
   const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-  return problemAt(`Not valid JSON: ${what} at ${place}`);
+  return { ...problemAt(`Not valid JSON: ${what} at ${place}`), line: before.length };
 }
 
 /** The parser does not tell a position with every error: the length of the longest beginning that JSON can have. */
@@ -81,39 +81,88 @@ interface Open {
   keys?: Map<string, number>;
   /** The key whose value is read, or the index of the item. */
   at: string | number;
-  awaitsKey: boolean;
+  /** A key or an item comes next. */
+  awaits: boolean;
+}
+
+/** A key of an object or an item of a list. */
+interface Place {
+  /** Dotted path of the object or list. */
+  path: string;
+  key: string;
+  line: number;
+  /** Line on which the object has the key already. */
+  first?: number;
+}
+
+/**
+ * Yields every key and item of a text in their order. Reads the text once.
+ *
+ * @param text valid JSON that has no {@link sizeProblem}
+ */
+function* placesIn(text: string): Generator<Place> {
+  const open: Open[] = [];
+  let line = 1;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (open.length > DEEPEST) return;
+    const inside = open.at(-1);
+    if (token === "\n") {
+      line += 1;
+      continue;
+    }
+    const path = (): string =>
+      open
+        .slice(0, -1)
+        .map(({ at }) => at)
+        .join(".");
+    if (inside?.awaits === true && inside.keys === undefined && token !== "]") {
+      yield { path: path(), key: String(inside.at), line };
+      inside.awaits = false;
+    }
+    if (token === "{") open.push({ keys: new Map(), at: "", awaits: true });
+    else if (token === "[") open.push({ at: 0, awaits: true });
+    else if (token === "}" || token === "]") open.pop();
+    else if (token === "," && inside !== undefined) {
+      inside.awaits = true;
+      if (typeof inside.at === "number") inside.at += 1;
+    } else if (inside?.keys !== undefined && inside.awaits) {
+      const key = JSON.parse(token) as string;
+      const first = inside.keys.get(key);
+      inside.at = key;
+      inside.awaits = false;
+      if (first === undefined) inside.keys.set(key, line);
+      yield { path: path(), key, line, ...(first !== undefined && { first }) };
+    }
+  }
 }
 
 /**
  * Returns the keys that stand twice in one object, each with both lines: JSON takes the last of them in silence, and
- * with it an allow-list may go. Reads the text once.
+ * with it an allow-list may go.
  *
  * @param text valid JSON that has no {@link sizeProblem}
  */
 export function repeatedKeys(text: string): ConfigProblem[] {
-  const problems: ConfigProblem[] = [];
-  const open: Open[] = [];
-  let line = 1;
-  for (const [token] of text.matchAll(TOKEN)) {
-    if (open.length > DEEPEST) return problems;
-    const inside = open.at(-1);
-    if (token === "\n") line += 1;
-    else if (token === "{") open.push({ keys: new Map(), at: "", awaitsKey: true });
-    else if (token === "[") open.push({ at: 0, awaitsKey: false });
-    else if (token === "}" || token === "]") open.pop();
-    else if (token === "," && inside !== undefined) {
-      inside.awaitsKey = inside.keys !== undefined;
-      if (typeof inside.at === "number") inside.at += 1;
-    } else if (inside?.keys !== undefined && inside.awaitsKey) {
-      const key = JSON.parse(token) as string;
-      const first = inside.keys.get(key);
-      inside.at = key;
-      inside.awaitsKey = false;
-      if (first === undefined) inside.keys.set(key, line);
-      else problems.push({ path: open.map(({ at }) => at).join("."), message: twice(key, first, line) });
-    }
-  }
-  return problems;
+  return [...placesIn(text)].flatMap(({ path, key, line, first }) =>
+    first === undefined
+      ? []
+      : [{ path: path === "" ? key : `${path}.${key}`, message: twice(key, first, line), line }],
+  );
+}
+
+/**
+ * Returns the line at which a path of a text stands, or else the line of what is around it. A path of a text that is
+ * not JSON stands nowhere.
+ */
+export function lineFinder(text: string): (path: string) => number | undefined {
+  if (jsonProblem(text) !== undefined) return () => undefined;
+  const lines = new Map([["", 1]]);
+  for (const { path, key, line } of placesIn(text)) lines.set(path === "" ? key : `${path}.${key}`, line);
+  return (path) => {
+    let at = path;
+    while (!lines.has(at)) at = at.slice(0, Math.max(0, at.lastIndexOf(".")));
+    return lines.get(at);
+  };
 }
 
 function twice(key: string, first: number, second: number): string {

@@ -1,5 +1,8 @@
 import { checkConfig, type ConfigProblem } from "./index.ts";
 import { deprecatedKey, isSection, type Section } from "./deprecated.ts";
+import { misplacedKey } from "./references.ts";
+import { secretsOf } from "./text.ts";
+import { gatewayEnvironment, secretNames, type Environment } from "../variables.ts";
 
 /** Deprecated keys may carry others with them, as a whole channel that stood at the top does. */
 const MOST_ROUNDS = 8;
@@ -52,4 +55,25 @@ function sectionAt(value: unknown, path: readonly PropertyKey[]): Section | unde
   if (key === undefined) return isSection(value) ? value : undefined;
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
   return sectionAt((value as Record<PropertyKey, unknown>)[key], rest);
+}
+
+/**
+ * Replaces each literal secret that a variable holds, too, by a reference to the variable. Changes the value given.
+ *
+ * @returns one line a change, without any value.
+ */
+export function moveSecrets(value: unknown, environment: Environment): string[] {
+  const offered = gatewayEnvironment(environment);
+  const names = secretNames(environment);
+  return secretsOf(value).flatMap(({ path, secret }) => {
+    if (typeof secret !== "string" || secret === "") return [];
+    const name = names.find((one) => offered[one] === secret);
+    const keys = path.split(".");
+    const section = sectionAt(value, keys.slice(0, -1));
+    const key = keys.at(-1) ?? "";
+    if (name === undefined || section?.[key] !== secret) return [];
+    if (misplacedKey({ path, name }, environment) !== undefined) return [];
+    section[key] = { env: name };
+    return [`- ${path} (in ${name})`];
+  });
 }

@@ -11,7 +11,7 @@ import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { Table } from "../ui/table.tsx";
 import { attempt, type Attempt } from "../operate.ts";
-import { problemList } from "./config-review.tsx";
+import { ProblemList } from "./config-review.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import { type Done, goTo, readFlash } from "./flash.ts";
@@ -233,7 +233,7 @@ function wholePart({ counts, configProblems }: RestoreReport): Markup {
       ) : (
         <>
           <h2>Its config is not valid for this version</h2>
-          {problemList(configProblems)}
+          <ProblemList problems={configProblems} />
         </>
       )}
     </>

@@ -1,17 +1,24 @@
 import type { Context, Handler } from "hono";
-import { CONFIG_LIMIT_BYTES } from "../../contract/control.ts";
+import { CONFIG_LIMIT_BYTES, type ConfigText, type ToldProblem } from "../../contract/control.ts";
 import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { createRedactor } from "../../shared/redact.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
-import { backLink, configReviewPage } from "./config-review.tsx";
-import { AlertBox } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { TextArea } from "../ui/form.tsx";
+import { Editor } from "../ui/form.tsx";
+import { AlertBox } from "../ui/state.tsx";
 import { attempt } from "../operate.ts";
-import { type Edited, readConfigText, replaceConfigText, type Replaced } from "./config-file.ts";
+import {
+  type Edited,
+  originOf,
+  readConfigText,
+  replaceConfigText,
+  type Replaced,
+  withOrigin,
+} from "./config-file.ts";
+import { BackLink, configReviewPage, ProblemsAlert, SecretsAlert } from "./config-review.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import { diffText } from "./change-diff.ts";
@@ -22,20 +29,19 @@ import type { AdminOptions } from "./options.ts";
 export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const FORM = { text: /^/, expected: EXPECTED };
 const ABOUT = "Saving makes these changes. A running gateway then applies the file automatically.";
+const TITLE = "Edit the configuration";
 
 /** `GET /_admin/config/edit`: the file as a text to change; wakes nothing. */
 export function editConfig({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleEditConfig(context) {
     if ((await sandbox.status()).state === "stopped") {
-      const problem = reason(
-        "gateway_not_ready",
-        "The container is stopped; the file can be read once it runs.",
-      );
-      return editPage(context, undefined, problem);
+      const detail = "The container is stopped; the file can be read once it runs.";
+      return editPage(context, undefined, { problem: reason("gateway_not_ready", detail) });
     }
     const { value: file, problem } = await attempt(LIMIT_MS, readConfigText(sandbox, "file"));
+    if (file?.secrets !== undefined) return secretsPage(context, file);
     const edited = file && { text: file.text ?? "{}\n", expected: file.sha256 ?? "none" };
-    return editPage(context, edited, problem);
+    return editPage(context, edited, { problem });
   };
 }
 
@@ -46,20 +52,24 @@ export function editConfigOn(): Handler<AccessVariables> {
   };
 }
 
-/** `POST /_admin/config/review`, fields `text` and `expected`: what would change, and what is wrong. */
+/** `POST /_admin/config/review`, fields `text` and `expected`: what would change, or the form with what is wrong. */
 export function reviewConfig(options: AdminOptions): Handler<AccessVariables> {
   return async function handleReviewConfig(context) {
     const edited = await readEdited(context);
     try {
-      return await showReview(
-        context,
-        options,
-        edited,
-        await replaceConfigText(options.sandbox, edited, false),
-      );
+      const replaced = await replaceConfigText(options.sandbox, edited, false);
+      return await showReview(context, options, edited, replaced);
     } catch (error) {
       return showRefusal(context, edited, error);
     }
+  };
+}
+
+/** `POST /_admin/config/check`, fields `text` and `expected`: the text's problems as JSON; wakes nothing. */
+export function checkConfig({ sandbox }: AdminOptions): Handler<AccessVariables> {
+  return async function handleCheckConfig(context) {
+    const { problems } = await replaceConfigText(sandbox, await readEdited(context), false);
+    return context.json({ problems });
   };
 }
 
@@ -72,13 +82,13 @@ export function saveConfig(options: AdminOptions): Handler<AccessVariables> {
     try {
       const replaced = await replaceConfigText(options.sandbox, edited, true);
       if (replaced.problems.length > 0) return await showReview(context, options, edited, replaced);
-      // Both as the container shows them, with marks in place of secrets.
+      // Both as the container shows them. A file with literal secrets cannot be saved from here.
       diff = before.value && diffText(before.value.text ?? "", replaced.text);
     } catch (error) {
       return showRefusal(context, edited, error);
     }
     await recordChange(context, options, { action: "config", diff });
-    return goTo(context, ROUTES.configPage, "saved");
+    return goTo(context, { path: originOf(context) ?? ROUTES.configPage.path }, "saved");
   };
 }
 
@@ -94,43 +104,86 @@ async function showReview(
   { expected }: Edited,
   { text, problems }: Replaced,
 ): Promise<Response> {
+  const edited = { text, expected };
+  if (problems.length > 0) return editPage(context, edited, { problems });
   const file = await readConfigText(sandbox, "file");
   if ((file.sha256 ?? "none") !== expected) throw new StewardError("config_changed");
   const shown = { title: "Review the change", about: ABOUT, before: file.text ?? "", problems };
-  const status = problems.length === 0 ? 200 : 422;
-  return configReviewPage(context, { ...shown, edited: { text, expected } }, status);
+  return configReviewPage(context, { ...shown, edited });
 }
 
-/** The text is kept. Nobody has looked through it for secrets here, but for those that show by their form. */
+/** The text stays. Only secrets that show by their form can be redacted here. */
 async function showRefusal(
   context: Context<AccessVariables>,
   edited: Edited,
   error: unknown,
 ): Promise<Response> {
-  const problem = readReason(error);
-  const kept = { ...edited, text: createRedactor({})(edited.text) };
-  const page = problem.code === "config_changed" ? changedPage : editPage;
-  return page(context, kept, problem, statusOf(problem));
+  if (!(error instanceof StewardError)) throw error;
+  const problem = error.reason;
+  const shown = { ...edited, text: createRedactor({})(edited.text) };
+  if (problem.code === "config_changed") return changedPage(context, shown, problem);
+  return editPage(context, shown, { problem });
 }
 
-function readReason(error: unknown): Reason {
-  if (error instanceof StewardError) return error.reason;
-  throw error;
+/** Reasons why a text is not accepted. */
+interface Wrong {
+  problem?: Reason | undefined;
+  problems?: readonly ToldProblem[];
 }
 
 /** The file as a text to change; `edited` is `undefined` where it cannot be read now. */
 function editPage(
   context: Context<AccessVariables>,
   edited: Edited | undefined,
-  problem?: Reason,
-  status?: ReturnType<typeof statusOf>,
+  { problem, problems = [] }: Wrong = {},
 ): Promise<Response> {
   const content = (
     <>
-      <AlertBox reason={problem} /> {edited === undefined ? "" : editForm(edited)} {backLink()}
+      <AlertBox reason={problem} />
+      <ProblemsAlert problems={problems} />
+      {edited !== undefined && (
+        <form class="wide" method="post" action={withOrigin(context, ROUTES.configReview.path)}>
+          <Editor
+            label="The config file, JSON"
+            text={edited.text}
+            describedBy={problems.length > 0 ? "hint problems" : "hint"}
+            isWrong={problem !== undefined || problems.length > 0}
+            isConfig
+            check={ROUTES.configCheck.path}
+            problems={problems}
+          />
+          <p id="hint" class="soft">
+            At most {CONFIG_LIMIT_BYTES / 1024} KiB. Enter a secret as a variable:{" "}
+            <code>{'{"env": "NAME"}'}</code>. Nothing is saved yet.
+          </p>
+          <input type="hidden" name="expected" value={edited.expected} />
+          <button type="submit" class="primary">
+            Review the change
+          </button>
+        </form>
+      )}
+      <BackLink context={context} />
     </>
   );
-  return adminPage(context, { title: "Edit the configuration" }, content, status);
+  const status = problems.length > 0 ? 422 : statusOf(edited && problem);
+  return adminPage(context, { title: TITLE, scripts: ["editor.js"] }, content, status);
+}
+
+/** The page of a file that cannot be edited, since it holds secrets. */
+function secretsPage(context: Context<AccessVariables>, file: ConfigText): Promise<Response> {
+  const content = (
+    <>
+      <SecretsAlert {...file} />
+      <p>
+        <a class="button primary" href={ROUTES.configMend.path}>
+          Look for secrets that a variable holds
+        </a>
+      </p>
+      <Text label="The config file">{file.text ?? ""}</Text>
+      <BackLink context={context} />
+    </>
+  );
+  return adminPage(context, { title: TITLE }, content);
 }
 
 /** The page after the file was changed by somebody else: what was written, to take it over by hand. */
@@ -138,53 +191,27 @@ function changedPage(
   context: Context<AccessVariables>,
   { text }: Edited,
   problem: Reason,
-  status: ReturnType<typeof statusOf>,
 ): Promise<Response> {
   const content = (
     <>
       <AlertBox reason={problem} />
       <p>
-        <a href={ROUTES.configEdit.path}>Edit the file as it is now</a>
+        <a class="button primary" href={withOrigin(context, ROUTES.configEdit.path)}>
+          Edit the file as it is now
+        </a>
       </p>
       <h2>What you wrote</h2>
-      <p>
-        Not saved. A secret may have another number in the current file, so carry the change over by hand.
-      </p>
-      <pre role="region" tabindex={0} aria-label="What you wrote">
-        {text}
-      </pre>
+      <p>Not saved. Carry the change over by hand.</p>
+      <Text label="What you wrote">{text}</Text>
     </>
   );
-  return adminPage(context, { title: "The file has changed" }, content, status);
+  return adminPage(context, { title: "The file has changed" }, content, statusOf(problem));
 }
 
-function editForm({ text, expected }: Edited): Markup {
+function Text({ label, children }: { label: string; children: string }): Markup {
   return (
-    <form class="wide" method="post" action={ROUTES.configReview.path}>
-      <label for="text">The config file, JSON</label>
-      <p id="hint" class="soft">
-        At most {CONFIG_LIMIT_BYTES / 1024} KiB. A mark such as <code>"[kept secret 1]"</code> represents a
-        secret in the file and leaves it unchanged. Enter a new secret as a variable:{" "}
-        <code>
-          {"{"}"env": "NAME"{"}"}
-        </code>
-        . Nothing is saved yet.
-      </p>
-      <TextArea
-        id="text"
-        name="text"
-        rows={24}
-        aria-describedby="hint"
-        autocapitalize="off"
-        autocomplete="off"
-        spellcheck="false"
-        required
-        text={text}
-      />
-      <input type="hidden" name="expected" value={expected} />{" "}
-      <button type="submit" class="primary">
-        Review the change
-      </button>
-    </form>
+    <pre role="region" tabindex={0} aria-label={label}>
+      {children}
+    </pre>
   );
 }

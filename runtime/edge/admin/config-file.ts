@@ -1,14 +1,18 @@
+import type { Context } from "hono";
 import {
   CONTROL_ROUTES,
-  type ConfigRefusal,
   type ConfigText,
   type ConfigTextKind,
+  type ToldProblem,
 } from "../../contract/control.ts";
 import { ERRORS, StewardError } from "../../contract/errors.ts";
 import type { Problem } from "../../contract/problem.ts";
 import { readConfigRefusal, readEditedConfig } from "../container-answers.ts";
-import { askSupervisor, NO_SUPERVISOR, inTime } from "../operate.ts";
+import { doctor } from "../../operations/doctor.ts";
+import { askSupervisor, NO_SUPERVISOR, inTime, operate } from "../operate.ts";
 import type { PortRequest, Sandbox } from "../ports.ts";
+import { nextPath } from "../sign-in.tsx";
+import { isPage } from "../ui/console.tsx";
 import { LIMIT_MS } from "./answers.ts";
 
 /** Codes by which a supervisor tells of the request, and not of itself. */
@@ -16,13 +20,25 @@ const REFUSALS = ["config_changed", "body_too_large", "body_invalid", "disk_full
 const REFUSED = 422;
 
 /** A text in the config file's place: what is then there, or why it is not put there. */
-export type Replaced = { text: string; problems: ConfigRefusal["problems"] };
+export type Replaced = { text: string; problems: ToldProblem[] };
 
 /** A text as it comes from the form. */
 export interface Edited {
   text: string;
   /** sha256 of the file that it was made from, or `none`. */
   expected: string;
+}
+
+/** Returns the page of this site from which somebody came to change the config, with its query. */
+export function originOf(context: Context): string | undefined {
+  const from = context.req.query("from") ?? "";
+  return nextPath(from) === from && isPage(from.replace(/\?.*$/s, "")) ? from : undefined;
+}
+
+/** Returns an address of the change's next step, which leads back to where it came from. */
+export function withOrigin(context: Context, path: string): string {
+  const from = originOf(context);
+  return from === undefined ? path : `${path}?${new URLSearchParams({ from })}`;
 }
 
 /** The config file's text for editing, without a secret; rejects with StewardError. */
@@ -41,6 +57,13 @@ export async function replaceConfigText(
   const response = await ask(sandbox, { method: "PUT", path, body: text });
   if (response.status === REFUSED) return readConfigRefusal(response);
   return { problems: [], text: (await readEditedConfig(await answer(response))).text ?? "" };
+}
+
+/** Runs the repairs of `steward doctor --fix` in the container; rejects with StewardError. */
+export async function mendInPlace(sandbox: Sandbox, expected: string): Promise<void> {
+  const { sha256 } = await readConfigText(sandbox, "file");
+  if (sha256 !== expected) throw new StewardError("config_changed");
+  await operate(sandbox, doctor, { fix: true });
 }
 
 /** Sets the file aside and restarts the gateway, which writes a fresh one; rejects with StewardError. */

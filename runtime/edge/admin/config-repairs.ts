@@ -1,6 +1,7 @@
 import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
 import { lastGood } from "../../contract/backup.ts";
+import type { ConfigText } from "../../contract/control.ts";
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
@@ -8,13 +9,12 @@ import { parseJson } from "../../shared/json.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
-import { adminPage } from "../ui/console.tsx";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import { EXPECTED } from "./config-edit.tsx";
-import { beginAfresh, readConfigText, replaceConfigText } from "./config-file.ts";
-import { type ConfigReview, configFreshPart, configReviewPage, nothingToMendPage } from "./config-review.tsx";
+import { beginAfresh, mendInPlace, readConfigText, replaceConfigText } from "./config-file.ts";
+import { type ConfigReview, configReviewPage, nothingToMendPage } from "./config-review.tsx";
 import { goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 
@@ -28,15 +28,18 @@ const groupQuery = () =>
   z.strictObject({
     platform: platformSchema,
     group: z.string().check(z.regex(/^-?\w{1,128}$/, "must be a group's id")),
+    from: z.optional(z.string()),
   });
 
 /** An archive is unpacked for it. */
 const LAST_GOOD_LIMIT_MS = 30_000;
 
 const ABOUT_MENDING =
-  "What steward doctor --fix does: deprecated keys are carried over to what is there now, unknown ones are dropped. Blanks and line breaks are not compared.";
+  "What steward doctor --fix does: deprecated keys are carried over to what is there now, unknown ones are dropped, and a secret that a variable holds, too, becomes a reference to it. Blanks and line breaks are not compared.";
 const NOTHING_TO_MEND =
-  "There is no deprecated or unknown key that may be changed without a person's decision.";
+  "There is no deprecated or unknown key, and no secret, that may be changed without a person's decision.";
+const ABOUT_FRESH =
+  "The file is set aside beside the new one, the gateway is restarted and writes its config from its environment. Everything that was configured beyond that no longer holds.";
 
 /** A new text for the config file, and a sentence for a file that has this text already. */
 interface Proposal extends ConfigReview {
@@ -68,20 +71,44 @@ export function mendConfig({ sandbox }: AdminOptions): Handler<AccessVariables> 
 }
 
 async function mended(sandbox: Sandbox): Promise<Proposal> {
-  const { before, after, expected } = await readTexts(sandbox, "mended");
+  const { before, after, expected, secrets, left } = await readTexts(sandbox, "mended");
   const edited = { text: after, expected };
-  const problems = await problemsOf(sandbox, before, edited);
-  return { title: "Repair", about: ABOUT_MENDING, nothing: NOTHING_TO_MEND, before, edited, problems };
+  const shown = { title: "Repair", about: ABOUT_MENDING, nothing: NOTHING_TO_MEND, before, edited };
+  if (secrets === undefined) return { ...shown, problems: await problemsOf(sandbox, before, edited) };
+  return {
+    ...shown,
+    problems: left,
+    inPlace: { path: ROUTES.configMendNow.path, button: "Repair", tone: "primary" },
+  };
+}
+
+/** `POST /_admin/config/mend`, field `expected`: has doctor repair the file in its place. */
+export function mendConfigNow(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleMendConfigNow(context) {
+    const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
+    const { problem } = await attempt(LIMIT_MS, mendInPlace(options.sandbox, expected));
+    if (problem === undefined) await recordChange(context, options, { action: "config", detail: "repaired" });
+    return goTo(context, ROUTES.configPage, "saved", problem);
+  };
 }
 
 /** `GET /_admin/config/fresh`: asks before it is done. */
 export function confirmFresh({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleConfirmFresh(context) {
-    const { value, problem } = await attempt(LIMIT_MS, readTexts(sandbox, "fresh"));
-    if (value === undefined) return goTo(context, ROUTES.configPage, "fresh", problem);
-    const { before, after, expected } = value;
-    const content = configFreshPart(laidOut(before), after, expected);
-    return adminPage(context, { title: "Reset the configuration to defaults" }, content);
+    return propose(context, afresh(sandbox));
+  };
+}
+
+async function afresh(sandbox: Sandbox): Promise<Proposal> {
+  const { before, after, expected } = await readTexts(sandbox, "fresh");
+  return {
+    title: "Reset the configuration to defaults",
+    about: ABOUT_FRESH,
+    nothing: "The file has the defaults already.",
+    before,
+    edited: { text: after, expected },
+    problems: [],
+    inPlace: { path: ROUTES.configFresh.path, button: "Reset to defaults", tone: "danger" },
   };
 }
 
@@ -103,7 +130,14 @@ async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
     readConfigText(sandbox, repair),
   ]);
   if (file.sha256 !== repaired.sha256) throw new StewardError("config_changed");
-  return { before: file.text ?? "", after: repaired.text ?? "", expected: file.sha256 ?? "none" };
+  const { secrets, problems: left = [] } = repaired;
+  const texts = { before: file.text ?? "", after: repaired.text ?? "" };
+  return { ...texts, expected: file.sha256 ?? "none", secrets, left };
+}
+
+/** @throws StewardError `secret_in_plain` for texts that are shown redacted, and so cannot be saved from a page. */
+function refuseSecrets(...files: ConfigText[]): void {
+  if (files.some(({ secrets }) => secrets !== undefined)) throw new StewardError("secret_in_plain");
 }
 
 /** Formats a config's text as a repair writes it, so that the diff shows only meaningful changes. */
@@ -132,6 +166,7 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
   const { id, createdAt } = lastGood(await backups.list());
   const [file, good] = await Promise.all([readConfigText(sandbox, "file"), backups.configOf(id)]);
   if (file.sha256 !== good.sha256) throw new StewardError("config_changed");
+  refuseSecrets(file, good);
   const [before, edited] = [file.text ?? "", { text: good.text ?? "", expected: file.sha256 ?? "none" }];
   return {
     title: "Go back to the last good config",
@@ -144,8 +179,8 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
 }
 
 /**
- * `GET /_admin/config/allow-group?platform=&group=`: the config with one more group in it; the ledger links here from a
- * message that was ignored because its group is not listed.
+ * `GET /_admin/config/allow-group?platform=&group=&from=`: the config with one more group in it; the ledger links here
+ * from a message that was ignored because its group is not listed.
  */
 export function allowGroup({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleAllowGroup(context) {
@@ -156,11 +191,12 @@ export function allowGroup({ sandbox }: AdminOptions): Handler<AccessVariables> 
 
 async function withOneMore(sandbox: Sandbox, platform: Platform, group: string): Promise<Proposal> {
   const file = await readConfigText(sandbox, "file");
+  refuseSecrets(file);
   const before = laidOut(file.text ?? "{}");
   const edited = { text: withGroup(before, platform, group), expected: file.sha256 ?? "none" };
   return {
     title: "Answer in a group",
-    about: `Messages that address the bot in the group ${group} are answered from then on. Then deliver the ignored message again from the ledger.`,
+    about: `Messages that address the bot in the group ${group} are answered from then on. Saving leads back to where you came from, to replay the ignored message.`,
     nothing: `The group ${group} is in the file already.`,
     before,
     edited,

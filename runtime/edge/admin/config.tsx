@@ -7,7 +7,7 @@ import { adminPage } from "../ui/console.tsx";
 import { ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { askOrRecall } from "./answers.ts";
-import { problemList } from "./config-review.tsx";
+import { ProblemList } from "./config-review.tsx";
 import type { AdminOptions } from "./options.ts";
 
 /** Repairs of a config that is not valid, the mildest first. Each shows what it changes before it is done. */
@@ -61,11 +61,10 @@ function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
     <>
       <h2>Check</h2>
       <p class={`state ${valid ? "ok" : "bad"}`}>{valid ? "The file is valid" : "The file is not valid"}</p>
-      {valid ? (
-        ""
-      ) : (
+      {!valid && (
         <>
-          {problemList(problems)} {repairsPart()}
+          <ProblemList problems={problems} />
+          <Repairs />
         </>
       )}
       <h2>File</h2>
@@ -73,7 +72,7 @@ function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
         <code>{path}</code>, with its secrets redacted.
       </p>
       <p>
-        <a class="button primary" href={ROUTES.configEdit.path}>
+        <a class={valid ? "button primary" : "button"} href={ROUTES.configEdit.path}>
           Edit the file
         </a>
       </p>
@@ -88,7 +87,7 @@ function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
   );
 }
 
-function repairsPart(): Markup {
+function Repairs(): Markup {
   return (
     <>
       <h2 id="repairs">Repairs</h2>

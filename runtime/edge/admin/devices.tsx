@@ -198,7 +198,7 @@ export function waitingPart({ senders, requests, problem }: AccessList, now: num
 }
 
 /** Renders the people and browsers that have access, each with its button. */
-export function approvedPart({ devices, people, problem }: AccessList, now: number): Markup {
+function approvedPart({ devices, people, problem }: AccessList, now: number): Markup {
   const isOpen = problem !== undefined;
   return (
     <>

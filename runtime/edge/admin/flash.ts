@@ -41,7 +41,7 @@ export interface Flash {
 
 /** The query's part for {@link Flash}. Made when it is read, and not at a start. */
 export const flashSchema = () =>
-  z.strictObject({
+  z.object({
     done: z.optional(z.enum(Object.keys(DONE) as Done[])),
     problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
   });
@@ -60,5 +60,5 @@ export function goTo(
   problem?: { code: ErrorCode },
 ): Response {
   const query = problem === undefined ? `done=${done}` : `problem=${problem.code}`;
-  return context.redirect(`${path}?${query}`, 303);
+  return context.redirect(`${path}${path.includes("?") ? "&" : "?"}${query}`, 303);
 }

@@ -260,13 +260,14 @@ export function Outcome({ entry }: { entry: LedgerEntry }): Markup {
   );
 }
 
+/** Returns the address at which a group is allowed; saving leads back to `from`, where the event can be replayed. */
 /** The ways on from an event that was not answered. */
 export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
   const { key, state, platform, group, sender } = entry;
   const whose = (sender === undefined ? undefined : names.get(sender)?.name) ?? "unknown";
   return (
     <div class="actions">
-      {group !== undefined && <AnswerHere platform={platform} group={group} />}
+      {group !== undefined && <AnswerHere platform={platform} group={group} from={address({ q: key })} />}
       {(state === "failed" || state === "ignored") && (
         <form method="post" action={ROUTES.ledgerPageReplay.path}>
           <input type="hidden" name="key" value={key} />
@@ -279,12 +280,18 @@ export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names })
   );
 }
 
+/** Properties of {@link AnswerHere}. */
+interface AnswerHereProps {
+  platform: string;
+  group: string;
+  /** Address of the page to return to. */
+  from: string;
+}
+
 /** The way to a group's answers, which the config has to list. */
-export function AnswerHere({ platform, group }: { platform: string; group: string }): Markup {
+export function AnswerHere(query: AnswerHereProps): Markup {
   return (
-    <a href={`${ROUTES.configAllowGroup.path}?${new URLSearchParams({ platform, group })}`}>
-      Answer in this group
-    </a>
+    <a href={`${ROUTES.configAllowGroup.path}?${new URLSearchParams({ ...query })}`}>Answer in this group</a>
   );
 }
 

@@ -237,7 +237,7 @@ function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null
             <p class="soft">
               Last message <Age at={Date.parse(receivedAt)} now={now} />
             </p>
-            <AnswerHere platform={platform} group={group} />
+            <AnswerHere platform={platform} group={group} from={ROUTES.admin.path} />
           </li>
         ))}
       </ul>

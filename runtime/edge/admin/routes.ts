@@ -7,8 +7,15 @@ import { confirmRestore, restoreBackup } from "./backup-restore.tsx";
 import { showAbout, showRollouts } from "./about.tsx";
 import { showActivity } from "./activity.tsx";
 import { showChannels, testChannel } from "./channels.tsx";
-import { allowGroup, confirmFresh, freshConfig, goBackToLastGood, mendConfig } from "./config-repairs.ts";
-import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.tsx";
+import {
+  allowGroup,
+  confirmFresh,
+  freshConfig,
+  goBackToLastGood,
+  mendConfig,
+  mendConfigNow,
+} from "./config-repairs.ts";
+import { checkConfig, editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.tsx";
 import { grantRole, revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.tsx";
 import { replayFromPage, showLedger } from "./ledger.tsx";
 import { showEvent, showEventText } from "./ledger-event.tsx";
@@ -78,6 +85,8 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.configReview.path, reviewConfig(options));
   app.post(ROUTES.configSave.path, saveConfig(options));
   app.get(ROUTES.configMend.path, mendConfig(options));
+  app.post(ROUTES.configMendNow.path, mendConfigNow(options));
+  app.post(ROUTES.configCheck.path, checkConfig(looks));
   app.get(ROUTES.configLastGood.path, goBackToLastGood(options));
   app.get(ROUTES.configAllowGroup.path, allowGroup(options));
   app.get(ROUTES.configFreshPage.path, confirmFresh(options));

@@ -12,14 +12,15 @@ import { adminPage, statusOf } from "../ui/console.tsx";
 import { Age, Moment } from "../ui/time.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { invalid, TextArea } from "../ui/form.tsx";
+import { Diff } from "../ui/diff.tsx";
+import { Editor, invalid } from "../ui/form.tsx";
 import type { Sandbox } from "../ports.ts";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
 import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { PlainTable } from "../ui/table.tsx";
+import { Table } from "../ui/table.tsx";
 
 const FILE_TITLE = "A file of the workspace";
 /** A path that the command line can take. What a new file may be called is {@link fileNameProblem}'s to say. */
@@ -48,6 +49,7 @@ const fileQuery = () =>
   });
 type List = z.infer<ReturnType<typeof workspace.list.output>>;
 type Listed = List["files"][number];
+type Version = NonNullable<FileView["version"]>;
 type File = z.infer<ReturnType<typeof workspace.show.output>>;
 
 /** `GET /_admin/workspace?root=&after=`: the files of one root, page by page, and the chats' roots; wakes nothing. */
@@ -69,10 +71,11 @@ export function showWorkspace({ sandbox, answers, clock }: AdminOptions): Handle
           <p class="soft">The files can be read once the container has run.</p>
         ) : (
           <>
-            {filesPart(value, { root, isFirst, now: clock() })} {chatsPart(value)}
+            <Files list={value} root={root} isFirst={isFirst} now={clock()} />
+            <Chats {...value} />
           </>
         )}
-        {isFirst ? "" : backLink()}
+        {!isFirst && <BackLink />}
       </>
     );
     return adminPage(context, { title: "Workspace", asOf, waits: isFirst }, content);
@@ -89,7 +92,11 @@ export function showFile({ sandbox }: AdminOptions): Handler<AccessVariables> {
     // A file of an older version may have such a name: it is shown, and can be removed.
     const isThere = value !== undefined && (value.expected !== "none" || value.versions.length > 0);
     if (wrong !== undefined && !isThere) return pathPage(context, name, wrong);
-    return filePage(context, { name, version, file: value, problem });
+    if (version === undefined || value === undefined)
+      return filePage(context, { name, file: value, problem });
+    const { value: present } = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
+    const shown = { id: version, present: present?.text ?? "" };
+    return filePage(context, { name, version: shown, file: value, problem });
   };
 }
 
@@ -134,64 +141,76 @@ async function readFile(sandbox: Sandbox, name: string, version: string | undefi
   }
 }
 
-function filesPart(
-  { files, next }: List,
-  { root, isFirst, now }: { root: string; isFirst: boolean; now: number },
-): Markup {
+/** Properties of {@link Files}. */
+interface FilesProps {
+  list: List;
+  root: string;
+  isFirst: boolean;
+  now: number;
+}
+
+function Files({ list: { files, next }, root, isFirst, now }: FilesProps): Markup {
   const missing = isFirst ? Object.keys(KNOWN).filter((name) => !files.some((one) => one.name === name)) : [];
   return (
     <>
-      <PlainTable
+      <Table<Listed>
         label="Files"
         caption={
-          <>
-            {root === "" ? (
-              "The assistant reads these files. Each change keeps the version before."
-            ) : (
-              <>
-                The files of <code>{root}/</code>, which this chat alone reads.
-              </>
-            )}
-          </>
+          root === "" ? (
+            "The assistant reads these files. Each change keeps the version before."
+          ) : (
+            <>
+              The files of <code>{root}/</code>, which this chat alone reads.
+            </>
+          )
         }
-        columns={["File", "Purpose", { number: "Bytes" }, "Changed"]}
-        rows={[
-          ...missing.map((name) => fileRow({ name, size: 0, changedAt: "" }, now)),
-          ...files.map((file) => fileRow(file, now)),
+        columns={[
+          { head: "File", kind: "name", cell: ({ name }) => <a href={address(name)}>{name}</a> },
+          { head: "Purpose", cell: ({ name }) => <span class="soft">{purposeOf(name)}</span> },
+          { head: "Bytes", kind: "number", cell: ({ size, changedAt }) => changedAt !== "" && size },
+          {
+            head: "Changed",
+            cell: ({ changedAt }) =>
+              changedAt === "" ? (
+                <span class="soft">not written yet</span>
+              ) : (
+                <Age at={Date.parse(changedAt)} now={now} />
+              ),
+          },
         ]}
+        rows={[...missing.map((name) => ({ name, size: 0, changedAt: "" })), ...files]}
       />
-      {next === undefined ? (
-        ""
-      ) : (
+      {next !== undefined && (
         <p>
           <a href={listAddress(root, next)}>More files</a>
         </p>
       )}
       <h2>A new file</h2>
-      {pathForm(root === "" ? "" : `${root}/`)}
+      <PathForm name={root === "" ? "" : `${root}/`} />
     </>
   );
 }
 
+function purposeOf(name: string): string {
+  if (name.startsWith("skills/")) return "A skill: read when it is needed";
+  return (Object.hasOwn(KNOWN, name) && KNOWN[name]) || "";
+}
+
 /** The roots of the chats, each with a list of its own: many files of one hide none of another. */
-function chatsPart({ chats = [] }: List): Markup | "" {
-  if (chats.length === 0) return "";
+function Chats({ chats = [] }: List): Markup | null {
+  if (chats.length === 0) return null;
   return (
     <>
       <h2>Files of chats</h2>
-      <PlainTable
+      <Table
         label="Files of chats"
         caption="A chat that may not write the shared files has its own."
-        columns={["Chat", { number: "Files and folders" }, { number: "Bytes" }]}
-        rows={chats.map(({ root, entries, bytes }) => (
-          <tr>
-            <th scope="row">
-              <a href={listAddress(root)}>{root}</a>
-            </th>
-            <td class="number">{entries}</td>
-            <td class="number">{bytes}</td>
-          </tr>
-        ))}
+        columns={[
+          { head: "Chat", kind: "name", cell: ({ root }) => <a href={listAddress(root)}>{root}</a> },
+          { head: "Files and folders", kind: "number", cell: ({ entries }) => entries },
+          { head: "Bytes", kind: "number", cell: ({ bytes }) => bytes },
+        ]}
+        rows={chats}
       />
     </>
   );
@@ -202,24 +221,7 @@ function listAddress(root: string, after?: string): string {
   return `${ROUTES.workspacePage.path}?${search}`;
 }
 
-function fileRow({ name, size, changedAt }: Listed, now: number): Markup {
-  const isThere = changedAt !== "";
-  const skill = name.startsWith("skills/") ? "A skill: read when it is needed" : "";
-  return (
-    <tr>
-      <th scope="row">
-        <a href={address(name)}>{name}</a>
-      </th>
-      <td class="soft">{Object.hasOwn(KNOWN, name) ? KNOWN[name] : skill}</td>
-      <td class="number">{isThere ? size : ""}</td>
-      <td>
-        {isThere ? <Age at={Date.parse(changedAt)} now={now} /> : <span class="soft">not written yet</span>}
-      </td>
-    </tr>
-  );
-}
-
-function pathForm(name: string, problem?: string): Markup {
+function PathForm({ name, problem }: { name: string; problem?: string }): Markup {
   const isWrong = problem !== undefined;
   return (
     <>
@@ -235,14 +237,14 @@ function pathForm(name: string, problem?: string): Markup {
             {...invalid(isWrong, "path-problem")}
           />
         </label>
-        <button type="submit">Write it</button>
+        <button type="submit" class="primary">
+          Write it
+        </button>
       </form>
-      {isWrong ? (
+      {isWrong && (
         <p id="path-problem" class="mark">
           {problem}
         </p>
-      ) : (
-        ""
       )}
     </>
   );
@@ -253,19 +255,20 @@ async function pathPage(
   name: string,
   why = "This path is too long for a page.",
 ): Promise<Response> {
-  const problem = reason("workspace_refused", why);
   const content = (
     <>
-      <AlertBox reason={problem} /> {pathForm(name, why)} {backLink()}
+      <PathForm name={name} problem={why} />
+      <BackLink />
     </>
   );
-  return adminPage(context, { title: FILE_TITLE }, content, statusOf(problem));
+  return adminPage(context, { title: FILE_TITLE }, content, statusOf(reason("workspace_refused", why)));
 }
 
 /** Content of the page of a file. */
 interface FileView {
   name: string;
-  version?: string | undefined;
+  /** The version that is shown, and the present text; absent for the file itself. */
+  version?: { id: string; present: string } | undefined;
   /** `undefined` where it cannot be read. */
   file: File | undefined;
   problem: Reason | undefined;
@@ -281,20 +284,21 @@ async function filePage(context: Context<AccessVariables>, view: FileView): Prom
         <code>{name}</code>
       </p>
       <AlertBox reason={problem} />
-      {file === undefined ? (
-        ""
-      ) : (
+      {file !== undefined && (
         <>
-          {isMasked ? maskedPart(file) : editForm(name, version, file, problem)} {versionsPart(name, file)}
+          {isMasked && <Masked {...file} />}
+          {!isMasked && version !== undefined && <Former name={name} version={version} file={file} />}
+          {!isMasked && version === undefined && <EditForm name={name} file={file} problem={problem} />}
+          <Versions name={name} {...file} />
         </>
       )}
-      {backLink()}
+      <BackLink />
     </>
   );
-  return adminPage(context, { title: FILE_TITLE }, content, statusOf(problem));
+  return adminPage(context, { title: FILE_TITLE, scripts: ["editor.js"] }, content, statusOf(problem));
 }
 
-function backLink(): Markup {
+function BackLink(): Markup {
   return (
     <p>
       <a href={ROUTES.workspacePage.path}>Back to the workspace</a>
@@ -302,7 +306,7 @@ function backLink(): Markup {
   );
 }
 
-function maskedPart({ text }: File): Markup {
+function Masked({ text }: File): Markup {
   return (
     <>
       <aside>
@@ -322,45 +326,55 @@ function maskedPart({ text }: File): Markup {
   );
 }
 
-function editForm(
-  name: string,
-  version: string | undefined,
-  { text, expected }: File,
-  problem: Reason | undefined,
-): Markup {
+/** A former version: what putting it back changes, and the button. */
+function Former({ name, version, file }: { name: string; version: Version; file: File }): Markup {
+  return (
+    <form class="wide" method="post" action={ROUTES.workspaceSave.path}>
+      <p role="note">
+        This is the version of <Moment at={new Date(Number(version.id)).toISOString()} />. Saving puts it
+        back.
+      </p>
+      <h2>What changes</h2>
+      <Diff before={version.present} after={file.text} />
+      <input type="hidden" name="text" value={file.text} />
+      <Written name={name} expected={file.expected} />
+      <button type="submit" class="primary">
+        Put it back
+      </button>
+    </form>
+  );
+}
+
+/** Fields that say which file is written, and in place of what. */
+function Written({ name, expected }: { name: string; expected: string }): Markup {
+  return (
+    <>
+      <input type="hidden" name="name" value={name} />
+      <input type="hidden" name="expected" value={expected} />
+    </>
+  );
+}
+
+/** Properties of {@link EditForm}. */
+interface EditFormProps {
+  name: string;
+  file: File;
+  problem: Reason | undefined;
+}
+
+function EditForm({ name, file: { text, expected }, problem }: EditFormProps): Markup {
   return (
     <>
       <form class="wide" method="post" action={ROUTES.workspaceSave.path}>
-        {version === undefined ? (
-          ""
-        ) : (
-          <p role="note">
-            This is the version of <Moment at={new Date(Number(version)).toISOString()} />. Saving puts it
-            back.
-          </p>
-        )}
-        <label for="text">Text</label>
-        <TextArea
-          id="text"
-          name="text"
-          rows={22}
-          autocapitalize="off"
-          spellcheck="true"
-          aria-invalid={problem && "true"}
-          text={text}
-        />{" "}
-        <input type="hidden" name="name" value={name} />{" "}
-        <input type="hidden" name="expected" value={expected} />{" "}
+        <Editor label="Text" text={text} isWrong={problem !== undefined} />
+        <Written name={name} expected={expected} />
         <button type="submit" class="primary">
           Save
         </button>
       </form>
-      {expected === "none" || version !== undefined ? (
-        ""
-      ) : (
+      {expected !== "none" && (
         <form method="post" action={ROUTES.workspaceRemove.path}>
-          <input type="hidden" name="name" value={name} />{" "}
-          <input type="hidden" name="expected" value={expected} />{" "}
+          <Written name={name} expected={expected} />
           <button type="submit" class="danger">
             Remove the file
           </button>
@@ -370,8 +384,8 @@ function editForm(
   );
 }
 
-function versionsPart(name: string, { versions }: File): Markup | "" {
-  if (versions.length === 0) return "";
+function Versions({ name, versions }: File & { name: string }): Markup | null {
+  if (versions.length === 0) return null;
   return (
     <>
       <h2>Versions before</h2>
@@ -381,7 +395,7 @@ function versionsPart(name: string, { versions }: File): Markup | "" {
             <a href={address(name, id)}>
               <Moment at={at} />
             </a>{" "}
-            {by === "agent" ? "written by the assistant" : ""}
+            {by === "agent" && "written by the assistant"}
           </li>
         ))}
       </ul>

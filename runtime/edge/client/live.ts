@@ -44,7 +44,9 @@ function isInUse(): boolean {
   const choices = [...content.querySelectorAll("option")];
   const isChosen = choices.some(({ selected, defaultSelected }) => defaultSelected && !selected);
   const isFocused = content.contains(document.activeElement) && document.activeElement !== content;
-  return isFilled || isChosen || isFocused || String(getSelection()) !== "";
+  // An editor keeps the text, and a page that is put in place would have none.
+  const isEdited = content.querySelector(".editor") !== null;
+  return isEdited || isFilled || isChosen || isFocused || String(getSelection()) !== "";
 }
 
 function opened(): string[] {

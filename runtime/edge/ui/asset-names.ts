@@ -9,6 +9,7 @@ export const ASSET_NAMES = {
   "usage.js": "usage.js",
   "logs.js": "logs.js",
   "chat.js": "chat.js",
+  "editor.js": "editor.js",
   "icon.svg": "icon.svg",
   "icon.png": "icon.png",
 };

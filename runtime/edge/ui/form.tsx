@@ -1,4 +1,5 @@
 import { raw } from "hono/html";
+import type { ToldProblem } from "../../contract/control.ts";
 import type { Markup } from "./document.tsx";
 
 /** Properties of {@link SelectField}. */
@@ -43,6 +44,45 @@ export function TextArea({ text, ...attributes }: TextAreaProps): Markup {
       {raw("\n")}
       {text}
     </textarea>
+  );
+}
+
+/** Properties of {@link Editor}. */
+interface EditorProps {
+  label: string;
+  text: string;
+  /** Ids of the texts that describe the field. */
+  describedBy?: string | undefined;
+  isWrong?: boolean;
+  /** Has the config's keys completed and explained. */
+  isConfig?: boolean;
+  /** Path to which the text is sent for its problems, as a form. */
+  check?: string;
+  /** Problems that are known already. */
+  problems?: readonly ToldProblem[];
+}
+
+/** The field `text` of a form. The script `editor.js` puts a code editor in its place. */
+export function Editor(props: EditorProps): Markup {
+  const { label, text, describedBy, isWrong, isConfig, check, problems = [] } = props;
+  return (
+    <>
+      <label for="text">{label}</label>
+      <TextArea
+        id="text"
+        name="text"
+        rows={24}
+        aria-describedby={describedBy}
+        aria-invalid={isWrong ? "true" : undefined}
+        autocapitalize="off"
+        autocomplete="off"
+        spellcheck={isConfig ? "false" : "true"}
+        data-config={isConfig ? "true" : undefined}
+        data-check={check}
+        data-problems={JSON.stringify(problems)}
+        text={text}
+      />
+    </>
   );
 }
 

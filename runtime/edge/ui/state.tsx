@@ -68,15 +68,20 @@ export function AlertBox({ reason }: ReasonProps): Markup | null {
   );
 }
 
+/** A text whose parts between backticks are code. */
+export function Prose({ text }: { text: string }): Markup {
+  return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>;
+}
+
 /** A reason and its fix without a box of its own. A detail may have several lines. */
 export function ReasonText({ reason: { code, detail, fix } }: { reason: Reason }): Markup {
   return (
     <>
       <p class="lines">
-        <code>{code}</code>: {detail}
+        <code>{code}</code>: <Prose text={detail} />
       </p>
       <p>
-        <strong>Fix:</strong> {fix}
+        <strong>Fix:</strong> <Prose text={fix} />
       </p>
     </>
   );

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mendConfig } from "../../contract/config/mend.ts";
+import { mendConfig, moveSecrets } from "../../contract/config/mend.ts";
 import { readConfigText } from "../../contract/config/text.ts";
 import { keepCopy, withConfigLock } from "../../process/config-file.ts";
 import { writeFileAtomic } from "../../process/files.ts";
@@ -17,8 +17,9 @@ export function mendFile({ settings, environment, clock }: CommandContext): stri
   return withConfigLock(path, () => {
     const text = readFileSync(path, "utf8");
     const { value, result } = readConfigText(text, environment);
-    if (result.ok || value === null) return [];
-    const { value: mended, changes } = mendConfig(value);
+    if (value === null) return [];
+    const { value: mended, changes: carried } = result.ok ? { value, changes: [] } : mendConfig(value);
+    const changes = [...carried, ...moveSecrets(mended, environment)];
     if (changes.length === 0) return [];
     const written = `${JSON.stringify(mended, null, 2)}\n`;
     if (!readConfigText(written, environment).result.ok) return [];

@@ -66,14 +66,14 @@ describe("the review", () => {
       { path: "agent", message: 'Unrecognized key: "name"' },
       { path: "", message: "<b>" },
     ];
-    const refused = { ...problem("config_invalid", undefined, 422), problems, text: "[kept secret 9]" };
+    const refused = { ...problem("config_invalid", undefined, 422), problems, text: "{}[redacted]" };
     const { post } = await edge({ answers: { [review]: () => Response.json(refused, { status: 422 }) } });
     const response = await post("review", { text: "typed-secret", expected: SHA });
     const page = await response.text();
     expect(response.status).toBe(422);
     expect(page).toMatch(/agent<\/code><\/dt>\s*<dd>Unrecognized key: &quot;name&quot;/);
     expect(page).toMatch(/\(root\)<\/code><\/dt>\s*<dd>&lt;b&gt;/);
-    expect(page).toContain("[kept secret 9]");
+    expect(page).toContain("{}[redacted]</textarea>");
     expect(page).not.toMatch(/typed-secret|config\/save/);
   });
 
@@ -131,6 +131,23 @@ describe("saving", () => {
     const activity = await look("/_admin/activity");
     expect(activity).toMatch(/Changed the configuration[\s\S]*Show the change[\s\S]*<ins>\+[^<]*maxSteps/);
     expect(activity).not.toContain("a-typed-secret");
+  });
+
+  it("leads back to the page of this site that asked for the change, and to no other", async () => {
+    const answers = {
+      [review]: () => Response.json(file(CHANGED)),
+      [save]: () => Response.json(file(CHANGED)),
+    };
+    const { post } = await edge({ answers });
+    const asked = async (from: string) => {
+      const query = `?from=${encodeURIComponent(from)}`;
+      const shown = await (await post(`review${query}`, { text: CHANGED, expected: SHA })).text();
+      const action = /action="([^"]*config\/save[^"]*)"/.exec(shown)?.[1]?.split("/config/")[1] ?? "";
+      return (await post(action, { text: CHANGED, expected: SHA })).headers.get("location");
+    };
+    expect(await asked("/_admin/ledger?q=a:b")).toBe("/_admin/ledger?q=a:b&done=saved");
+    for (const other of ["//evil.example/_admin/ledger", "https://evil.example", "/chat", "/_admin/../x", ""])
+      expect([other, await asked(other)]).toEqual([other, "/_admin/config?done=saved"]);
   });
 
   it("wants both fields, once, and nothing else", async () => {
@@ -195,6 +212,57 @@ describe("adding an ignored message's group", () => {
     ])
       expect(await look(path(...(query.split("&group=") as [string, string])))).toContain("query_invalid");
     expect(requests).toEqual([]);
+  });
+});
+
+describe("the check while one types", () => {
+  it("answers with the problems, and wakes and writes nothing", async () => {
+    const problems = [{ path: "agent", message: "Use `x`", line: 3 }];
+    const refused = { ...problem("config_invalid", undefined, 422), problems, text: "{}" };
+    const { post, requests } = await edge({
+      answers: { [review]: () => Response.json(refused, { status: 422 }) },
+    });
+    const response = await post("check", { text: TEXT, expected: SHA });
+    expect([response.status, await response.json()]).toEqual([200, { problems }]);
+    const page = await (await post("review", { text: TEXT, expected: SHA })).text();
+    expect(page).toMatch(/Line 3: [\s\S]*Use <code>x<\/code>/);
+    const asked = requests.length;
+    const stopped = await edge({ state: "stopped" });
+    expect((await stopped.post("check", { text: TEXT, expected: SHA })).status).toBe(503);
+    expect([stopped.requests, requests.length]).toEqual([[], asked]);
+  });
+});
+
+describe("a file with secrets", () => {
+  const SHOWN = '{"gateway":{"token":"[redacted]"}}';
+  const secret = { ...file(SHOWN), secrets: ["gateway.token"] };
+
+  it("is shown, with the way to mend it, and has no form", async () => {
+    const { look, app } = await edge({ answers: { "/config-file?as=file": () => Response.json(secret) } });
+    const page = await look("/_admin/config/edit");
+    expect(page).toMatch(/gateway\.token[\s\S]*<code>steward config set &lt;path&gt; --env NAME<\/code>/);
+    expect(page).not.toContain("<textarea");
+    const { headers } = await operator;
+    const allow = await app.request(`${HOST}/_admin/config/allow-group?platform=slack&group=C1`, { headers });
+    expect(allow.headers.get("location")).toBe("/_admin/config?problem=secret_in_plain");
+  });
+
+  it("is repaired where it is: its text passes through no form", async () => {
+    const mended = { ...secret, text: '{"gateway":{}}', problems: [] };
+    const { look, post, requests } = await edge({
+      answers: {
+        "/config-file?as=file": () => Response.json(secret),
+        "/config-file?as=mended": () => Response.json(mended),
+      },
+    });
+    const page = await look("/_admin/config/mend");
+    expect(page).toMatch(/action="\/_admin\/config\/mend"[\s\S]*Repair/);
+    expect(page).not.toContain('name="text"');
+    await post("mend", { expected: SHA });
+    expect(requests.at(-1)?.request.body).toBe('{"operation":"doctor","input":{"fix":true}}');
+    const asked = requests.length;
+    await post("mend", { expected: "b".repeat(64) });
+    expect(requests.slice(asked).map(({ request }) => request.method)).toEqual(["GET"]);
   });
 });
 

@@ -206,7 +206,7 @@ test("a restore that cannot be finished at a start holds the gateway and says so
   expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
 });
 
-test("the config of an archive is shown with the file's marks, changing nothing, or takes the file's place", async () => {
+test("the config of an archive is shown without its secrets, changing nothing, or takes the file's place", async () => {
   const { make, control, home } = await filled();
   const slack = (signingSecret: string) => ({
     channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret } },
@@ -228,9 +228,10 @@ test("the config of an archive is shown with the file's marks, changing nothing,
     });
   const shown = (await (await show(archive)).json()) as ConfigText;
   expect(JSON.parse(shown.text ?? "")).toEqual({
-    ...slack("[kept secret 1]"),
-    gateway: { token: "[kept secret 3]" },
+    ...slack("[redacted]"),
+    gateway: { token: "[redacted]" },
   });
+  expect(shown.secrets).toEqual(["channels.slack.signingSecret", "gateway.token"]);
   expect(shown.sha256).toBe(createHash("sha256").update(bad).digest("hex"));
   expect(await readFile(path, "utf8")).toBe(bad);
   expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);

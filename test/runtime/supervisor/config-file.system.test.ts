@@ -11,7 +11,8 @@ const PLAIN = "a-signing-secret-in-plain";
 const SLACK = { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: PLAIN };
 const write = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-const KEPT_SLACK = { ...SLACK, signingSecret: "[kept secret 1]" };
+const SHOWN_SLACK = { ...SLACK, signingSecret: "[redacted]" };
+const REFERRED_SLACK = { ...SLACK, signingSecret: { env: "SLACK_SIGNING_SECRET" } };
 
 /** The container's main process over a config file, and its control API. */
 async function container(text: string | undefined) {
@@ -40,7 +41,7 @@ async function refusal(response: Response) {
 }
 
 describe("GET /config-file", () => {
-  it("marks every literal secret, and leaves references and the form of the file", async () => {
+  it("redacts every literal secret, names their places and leaves references", async () => {
     const text = `{ "channels": {"slack": ${JSON.stringify(SLACK)}},
       "tools": {"mcp": {"search": {"url": "https://mcp.example.com", "headers": {"X-Key": "abc"}}}},
       "agent": {"instructions": "The key is ${SECRETS.ANTHROPIC_API_KEY}."},
@@ -48,21 +49,37 @@ describe("GET /config-file", () => {
     const { read } = await container(text);
     const shown = await read();
     expect(shown.sha256).toBe(sha256(text));
-    expect(shown.text).toBe(
-      text
-        .replace(`"${PLAIN}"`, '"[kept secret 1]"')
-        .replaceAll('"abc"', '"[kept secret 2]"')
-        .replace(`"The key is ${SECRETS.ANTHROPIC_API_KEY}."`, '"[kept secret 3]"'),
+    expect(JSON.parse(shown.text ?? "")).toEqual(
+      JSON.parse(
+        text
+          .replace(PLAIN, "[redacted]")
+          .replaceAll("abc", "[redacted]")
+          .replace(SECRETS.ANTHROPIC_API_KEY, "[redacted]"),
+      ),
     );
+    expect(shown.secrets).toEqual([
+      "channels.slack.signingSecret",
+      "tools.mcp.search.headers.X-Key",
+      "agent.instructions",
+      "gateway.token",
+    ]);
   });
 
-  it("marks a value that is a secret elsewhere", async () => {
+  it("shows a file without secrets as it is, also one that is no JSON", async () => {
+    const text = `{ "channels": {"slack": ${JSON.stringify(REFERRED_SLACK)}},\n"agent": {"maxSteps": 7}`;
+    for (const file of [`${text}}`, `${text},}`]) {
+      const { read } = await container(file);
+      expect(await read()).toEqual({ text: file, sha256: sha256(file) });
+    }
+  });
+
+  it("redacts a value that is a secret elsewhere", async () => {
     const { read } = await container(
       write({ gateway: { token: "abc" }, agent: { instructions: "abc", timeout: "5m" } }),
     );
     expect(JSON.parse((await read()).text ?? "")).toEqual({
-      gateway: { token: "[kept secret 1]" },
-      agent: { instructions: "[kept secret 1]", timeout: "5m" },
+      gateway: { token: "[redacted]" },
+      agent: { instructions: "[redacted]", timeout: "5m" },
     });
   });
 
@@ -70,37 +87,50 @@ describe("GET /config-file", () => {
     const { read } = await container(
       `{"channels": {"slack": {"signingSecret": "${PLAIN}",, botToken: bare-secret, 'token': 'it is'\n"apiKey": "cut-off`,
     );
-    const { text } = await read();
+    const { text, secrets } = await read();
     expect(text).not.toMatch(/plain|bare-secret|it is|cut-off/);
-    expect(text).toContain('"signingSecret": "[kept secret 1]",,');
+    expect(text).toContain('"signingSecret": "[redacted]",,');
+    expect(secrets).toEqual([""]);
+  });
+
+  it("shows no secret of a key that stands twice", async () => {
+    const { read } = await container(
+      `{"gateway": {"token": "${PLAIN}", "token": {"env": "SLACK_BOT_TOKEN"}}}`,
+    );
+    const { text, secrets } = await read();
+    expect(text).not.toContain(PLAIN);
+    expect(secrets).toEqual([""]);
   });
 
   it("tells what doctor and a start without a file would make, and that there is none", async () => {
     const old = { channels: { slack: { ...SLACK, dm: { policy: "open", allowFrom: ["*"] } } } };
     const { read } = await container(write(old));
     expect((await read("mended")).text).toBe(
-      write({ channels: { slack: { ...KEPT_SLACK, allowFrom: ["*"], dmPolicy: "open" } } }),
+      write({ channels: { slack: { ...SHOWN_SLACK, allowFrom: ["*"], dmPolicy: "open" } } }),
     );
     expect(JSON.parse((await read("fresh")).text ?? "")).toMatchObject({
       channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" } } },
     });
     expect((await read("fresh")).sha256).toBe(sha256(write(old)));
+    const moved = await container(write({ gateway: { token: SECRETS.SLACK_SIGNING_SECRET } }));
+    expect((await moved.read("mended")).secrets).toEqual(["gateway.token"]);
+    const held = { ...SLACK, signingSecret: SECRETS.SLACK_SIGNING_SECRET };
+    const mended = await (await container(write({ channels: { slack: held } }))).read("mended");
+    expect(mended).toMatchObject({ text: write({ channels: { slack: REFERRED_SLACK } }), problems: [] });
+    expect(mended.secrets).toBeUndefined();
     expect(await read("other")).toMatchObject({ code: "query_invalid" });
   });
 });
 
 describe("PUT /config-file", () => {
-  it("mends a gateway that cannot start, keeps secrets by their marks and the file before beside it", async () => {
+  it("mends a gateway that cannot start, and keeps the file before beside it", async () => {
     const before = write({ channels: { slack: { ...SLACK, dm: {} } } });
     const { inState, put, file, path, copies, home } = await container(before);
     await inState("crash-looping");
-    const response = await put(write({ channels: { slack: KEPT_SLACK } }), sha256(before));
+    const response = await put(write({ channels: { slack: REFERRED_SLACK } }), sha256(before));
 
-    const after = write({ channels: { slack: SLACK } });
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      { text: write({ channels: { slack: KEPT_SLACK } }), sha256: sha256(after) },
-    ]);
+    const after = write({ channels: { slack: REFERRED_SLACK } });
+    expect([response.status, await response.json()]).toEqual([200, { text: after, sha256: sha256(after) }]);
     expect(await file()).toBe(after);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const [copy = "", ...others] = await copies();
@@ -130,14 +160,20 @@ describe("PUT /config-file", () => {
       status: 422,
       code: "config_invalid",
       problems: [
-        { path: "agent.maxSteps", help: "Questions to the model for one answer: the cap on loops of tools." },
+        {
+          path: "agent.maxSteps",
+          line: 3,
+          help: "Questions to the model for one answer: the cap on loops of tools.",
+        },
         {
           path: "agent",
           message: 'Unrecognized key: "name"',
+          line: 4,
           help: "Keys here: instructions, workspaceMaxChars, maxSteps, timeout, noticeAfter, operators, may, limits, heartbeat.",
         },
         {
           path: "gateway.token",
+          line: 7,
           message: expect.stringContaining(
             "Environment variable NOT_SET is not set (set: ANTHROPIC_API_KEY, ",
           ),
@@ -155,12 +191,17 @@ describe("PUT /config-file", () => {
     expect(await file()).toBe("{");
   });
 
-  it("keeps a secret by its number where one before it is removed", async () => {
-    const before = write({ gateway: { token: "first-secret" }, channels: { slack: SLACK } });
-    const { put, file } = await container(before);
-    const kept = { channels: { slack: { ...SLACK, signingSecret: "[kept secret 2]" } } };
-    expect((await put(write(kept), sha256(before))).status).toBe(200);
-    expect(await file()).toBe(write({ channels: { slack: SLACK } }));
+  it("says which key was probably meant in place of all keys, and where JSON breaks off", async () => {
+    const before = write({ channels: {} });
+    const { put } = await container(before);
+    const wrong = write({ channels: { telegram: { grops: { "-1": {} } } } });
+    expect((await refusal(await put(wrong, sha256(before)))).problems).toContainEqual({
+      path: "channels.telegram",
+      message: 'Unrecognized key: "grops"; did you mean "groups"?',
+      line: 4,
+    });
+    const cut = await refusal(await put('{\n  "agent": {\n    "maxSteps": 7,\n  }\n}\n', sha256(before)));
+    expect(cut.problems).toMatchObject([{ line: 4, message: expect.stringContaining("Not valid JSON") }]);
   });
 
   it("checks without writing", async () => {
@@ -184,24 +225,24 @@ describe("PUT /config-file", () => {
   it("takes no new secret in plain text, and does not say it again", async () => {
     const before = write({ channels: { slack: SLACK } });
     const { put, file } = await container(before);
-    const text = write({ channels: { slack: KEPT_SLACK }, gateway: { token: "typed-by-hand" } });
+    const text = write({ channels: { slack: REFERRED_SLACK }, gateway: { token: "typed-by-hand" } });
     const answer = await refusal(await put(text, sha256(before)));
     expect(answer.problems).toEqual([
-      { path: "gateway.token", message: expect.stringContaining("in plain text") },
+      { path: "gateway.token", line: 13, message: expect.stringContaining("in plain text") },
     ]);
     expect(JSON.stringify(answer)).not.toMatch(/typed-by-hand|in-plain/);
-    expect(answer.text).toContain('"token": "[kept secret 2]"');
-    // Its mark stands for nothing, so that it cannot be saved as if it were the secret.
+    expect(answer.text).toContain('"token": "[redacted]"');
+    // What is shown in its place cannot be saved as if it were the secret.
     expect((await put(answer.text, sha256(before))).status).toBe(422);
     expect(await file()).toBe(before);
   });
 
-  it("shows no kept secret by putting its mark elsewhere", async () => {
+  it("shows no secret to a text that has its redacted form elsewhere", async () => {
     const before = write({ channels: { slack: SLACK } });
     const { put, file } = await container(before);
-    const text = write({ agent: { instructions: "[kept secret 1]" } });
+    const text = write({ agent: { instructions: "[redacted]" } });
     const answer = await refusal(await put(text, sha256(before)));
-    expect(answer.problems).toEqual([{ path: "", message: expect.stringContaining("[kept secret 1]") }]);
+    expect(answer.problems).toEqual([{ path: "agent.instructions", line: 3, message: expect.any(String) }]);
     expect(JSON.stringify(answer)).not.toContain(PLAIN);
     expect(await file()).toBe(before);
   });

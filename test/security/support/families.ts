@@ -125,8 +125,7 @@ const REPEATED: readonly string[] = [
   "//",
   "/*",
   '"\\\\',
-  "[kept secret 1]",
-  '"[kept secret ',
+  "[redacted]",
   // Addresses and secrets.
   "http://a ",
   "::ffff:",

@@ -120,7 +120,7 @@ import { createRedactor, looksSecret, namesSecret, redactValue } from "../../../
 import { retryAfterMs } from "../../../runtime/shared/retry-after.ts";
 import { table } from "../../../runtime/shared/table.ts";
 import { bearerToken, sameToken } from "../../../runtime/shared/token.ts";
-import { marksIn, markSecrets, unmarkSecrets } from "../../../runtime/supervisor/config-marks.ts";
+import { maskValues, withoutSecrets } from "../../../runtime/supervisor/config-secrets.ts";
 import { readFailure } from "../../../runtime/supervisor/run.ts";
 import { standInElement, withDocument } from "../../support/dom.ts";
 
@@ -555,10 +555,9 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     printError: shown,
   },
   "shared/token.ts": { bearerToken, sameToken: (text) => sameToken(text, `${text}x`) },
-  "supervisor/config-marks.ts": {
-    markSecrets: (text) => markSecrets(text, { environment: {}, values: [] }),
-    marksIn,
-    unmarkSecrets: (text) => unmarkSecrets(text, new Map([[1, "a"]])),
+  "supervisor/config-secrets.ts": {
+    maskValues: (text) => maskValues(text, (same) => same),
+    withoutSecrets: (text) => withoutSecrets(text, {}),
   },
   "supervisor/run.ts": {
     readFailure: (text) => readFailure({ code: 1, signal: null, stderr: [text, ...pieces(text)] } as never),

@@ -1,0 +1,150 @@
+/** Reads a place of the config's text and what the JSON schema says of it. Pure: the text need not be JSON yet. */
+
+/** The parts of a JSON schema that lead to others or explain a value. */
+export interface Schema {
+  description?: string;
+  type?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: Schema | boolean;
+  items?: Schema | boolean;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+}
+
+/** A place in a text. */
+export interface Place {
+  /** Keys and indexes that lead to the value; to the object, if a key is written. */
+  path: string[];
+  isKey: boolean;
+  /** Bounds of the word at the place, with its quotes; both are the place itself if there is none. */
+  from: number;
+  to: number;
+  /** The word without its quotes. */
+  word: string;
+  /** Keys of the object before the place. */
+  taken: string[];
+}
+
+/** A completion of a key or a value. */
+export interface Offer {
+  label: string;
+  /** Text that is inserted. */
+  text: string;
+  help: string;
+}
+
+const PIECE = /"(?:[^"\\\n]|\\.)*"?|[{}[\]:,]|[^\s"{}[\]:,]+/g;
+const BRACKETS = "{}[]:,";
+
+interface Open {
+  isList: boolean;
+  /** Key or index of the value. */
+  at: string | number;
+  awaitsKey: boolean;
+  keys: string[];
+}
+
+/** Returns the place at an offset of a text. */
+export function placeAt(text: string, offset: number): Place {
+  const open: Open[] = [];
+  let word = { from: offset, to: offset, text: "" };
+  for (const { 0: raw, index } of text.matchAll(PIECE)) {
+    if (index >= offset) break;
+    const inside = open.at(-1);
+    if (raw === "{" || raw === "[")
+      open.push({ isList: raw === "[", at: raw === "[" ? 0 : "", awaitsKey: raw === "{", keys: [] });
+    else if (raw === "}" || raw === "]") open.pop();
+    else if (raw === "," && inside !== undefined) {
+      inside.awaitsKey = !inside.isList;
+      inside.at = typeof inside.at === "number" ? inside.at + 1 : "";
+    } else if (raw === ":" && inside !== undefined) inside.awaitsKey = false;
+    else if (!BRACKETS.includes(raw)) {
+      const value = raw.replaceAll(/^"|"$/g, "");
+      if (offset <= index + raw.length) word = { from: index, to: index + raw.length, text: value };
+      else if (inside?.awaitsKey === true) {
+        inside.at = value;
+        inside.keys.push(value);
+      }
+    }
+  }
+  const inside = open.at(-1);
+  const isKey = inside?.awaitsKey === true;
+  const path = (isKey ? open.slice(0, -1) : open).map(({ at }) => String(at));
+  return { path, isKey, from: word.from, to: word.to, word: word.text, taken: inside?.keys ?? [] };
+}
+
+/** Returns the schemas that hold for the value at a path. */
+export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
+  return path.reduce((at, key) => at.flatMap((one) => below(one, key)), spread(root));
+}
+
+function below({ properties = {}, additionalProperties, items }: Schema, key: string): Schema[] {
+  const next = Object.hasOwn(properties, key) ? properties[key] : (items ?? additionalProperties);
+  return typeof next === "object" ? spread(next) : [];
+}
+
+/** A schema with its alternatives. */
+function spread(schema: Schema): Schema[] {
+  const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  return [schema, ...parts.flatMap(spread)];
+}
+
+/** Returns what can be written at a place. */
+export function offersAt(root: Schema, { path, isKey, taken }: Place): Offer[] {
+  const schemas = schemasAt(root, path);
+  const offers = isKey ? schemas.flatMap((one) => keyOffers(one, taken)) : schemas.flatMap(valueOffers);
+  return [...new Map(offers.map((offer) => [offer.label, offer])).values()];
+}
+
+function keyOffers({ properties = {} }: Schema, taken: readonly string[]): Offer[] {
+  const free = Object.entries(properties).filter(([key]) => !taken.includes(key));
+  return free.map(([key, schema]) => ({ label: key, text: JSON.stringify(key), help: describe([schema]) }));
+}
+
+/** Returns the values that a schema lists. */
+function valuesOf({ type, enum: values = [], const: constant }: Schema): unknown[] {
+  return [
+    ...values,
+    ...(constant === undefined ? [] : [constant]),
+    ...(type === "boolean" ? [true, false] : []),
+  ];
+}
+
+function valueOffers(schema: Schema): Offer[] {
+  const usual = schema.default;
+  const all = [...valuesOf(schema), ...(usual === undefined || typeof usual === "object" ? [] : [usual])];
+  return all.map((value) => ({
+    label: String(value),
+    text: JSON.stringify(value),
+    help: value === usual ? "default" : "",
+  }));
+}
+
+/** Returns what the schemas of a value say in words; empty if they say nothing. */
+export function describe(schemas: readonly Schema[]): string {
+  const said = schemas.flatMap(spread);
+  const description = said.find((one) => one.description !== undefined)?.description;
+  const values = new Set(said.flatMap(valuesOf).map((value) => JSON.stringify(value)));
+  const usual = said.find((one) => one.default !== undefined && typeof one.default !== "object")?.default;
+  return [
+    description,
+    values.size > 0 && `Values: ${[...values].join(", ")}.`,
+    usual !== undefined && `Default: ${JSON.stringify(usual)}.`,
+  ]
+    .filter((part) => typeof part === "string")
+    .join(" ");
+}
+
+/** Returns the help for the key at an offset, or for the key of the value there, and the bounds of the word. */
+export function helpAt(root: Schema, text: string, offset: number) {
+  const place = placeAt(text, offset);
+  if (place.from === place.to) return undefined;
+  const path = place.isKey ? [...place.path, place.word] : place.path;
+  const help = describe(schemasAt(root, path));
+  return help === "" ? undefined : { from: place.from, to: place.to, path: path.join("."), help };
+}

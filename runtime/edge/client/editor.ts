@@ -1,0 +1,215 @@
+/**
+ * Script of the pages with an editor: puts a code editor in the place of the field `text`, which keeps the text for the
+ * form. Without the script the field itself is edited.
+ */
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from "@codemirror/autocomplete";
+import type { CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { json, jsonParseLinter } from "@codemirror/lang-json";
+import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { type Diagnostic, forceLinting, lintGutter, linter, lintKeymap } from "@codemirror/lint";
+import { EditorState, type Extension, type Text } from "@codemirror/state";
+import { drawSelection, EditorView, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import type { ToldProblem } from "../../contract/control.ts";
+import { helpAt, offersAt, placeAt, type Schema } from "./config-schema.ts";
+import { element } from "./dom.ts";
+
+/** The config's JSON schema. The bundle puts it here. */
+declare const CONFIG_SCHEMA: Schema;
+
+/** Pause after the last key before the text is checked. */
+const CHECK_AFTER_MS = 500;
+
+const field = element("text", HTMLTextAreaElement);
+const { config, check, problems = "[]" } = field.dataset;
+const label = document.querySelector<HTMLLabelElement>("label[for=text]");
+const hint = (field.getAttribute("aria-describedby") ?? "")
+  .split(" ")
+  .map((id) => document.querySelector(`#${id || "none"}`)?.textContent ?? "")
+  .join(" ")
+  .replaceAll(/\s+/g, " ")
+  .trim();
+
+const THEME = EditorView.theme({
+  "&": {
+    background: "var(--card)",
+    color: "var(--text)",
+    maxHeight: "70vh",
+    border: "1px solid var(--line)",
+    borderRadius: "6px",
+  },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
+  ".cm-scroller": { font: "0.87em/1.5 var(--code-font)", overflow: "auto", minHeight: "20rem" },
+  ".cm-content": { caretColor: "var(--text)" },
+  ".cm-gutters": { background: "var(--raised)", color: "var(--soft)", border: "0" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    background: "light-dark(#cfe0fb, #2b4468)",
+  },
+  "&.cm-focused .cm-matchingBracket": { background: "light-dark(#d5ead9, #234a33)" },
+  ".cm-tooltip": {
+    background: "var(--card)",
+    color: "var(--text)",
+    border: "1px solid var(--line)",
+    maxWidth: "min(30rem, 90vw)",
+  },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { background: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-help": { padding: "0.3rem 0.6rem" },
+  ".cm-diagnosticAction": { background: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-panels": { background: "var(--raised)", color: "var(--text)" },
+  ".cm-panel.cm-panel-lint ul [aria-selected]": { background: "var(--wait-wash)" },
+});
+const COLOURS = HighlightStyle.define([
+  { tag: tags.propertyName, color: "var(--accent)" },
+  { tag: tags.string, color: "var(--ok)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--warn)" },
+]);
+
+function complete({ state, pos, explicit }: CompletionContext): CompletionResult | null {
+  const text = state.doc.toString();
+  const place = placeAt(text, pos);
+  if (!explicit && place.from === place.to) return null;
+  const end = place.isKey && !/^\s*:/.test(text.slice(place.to)) ? ": " : "";
+  return {
+    // What is typed is compared with the names, which have no quotes.
+    from: text[place.from] === '"' ? place.from + 1 : place.from,
+    validFor: /^[\w$*-]*$/,
+    options: offersAt(CONFIG_SCHEMA, place).map((offer) => ({
+      label: offer.label,
+      info: offer.help === "" ? () => null : () => helpElement(offer.help),
+      apply: (view: EditorView) => {
+        const { to } = placeAt(view.state.doc.toString(), view.state.selection.main.head);
+        const insert = offer.text + end;
+        view.dispatch({
+          changes: { from: place.from, to, insert },
+          selection: { anchor: place.from + insert.length },
+          userEvent: "input.complete",
+        });
+      },
+    })),
+  };
+}
+
+function helpElement(...words: (string | Node)[]): HTMLElement {
+  const dom = document.createElement("div");
+  dom.className = "cm-help";
+  dom.append(...words);
+  return dom;
+}
+
+const help = hoverTooltip((view, pos) => {
+  const found = helpAt(CONFIG_SCHEMA, view.state.doc.toString(), pos + 1);
+  if (found === undefined) return null;
+  const path = document.createElement("strong");
+  path.textContent = found.path;
+  const create = () => ({ dom: helpElement(path, document.createElement("br"), found.help) });
+  return { pos: found.from, end: found.to, above: true, create };
+});
+
+/** Returns a problem's mark in the text: at its key, if the message names one of the line, or else at the line. */
+function markOf({ path, message, line, help: more }: ToldProblem, text: Text): Diagnostic {
+  const { from: start, text: written } = text.line(Math.min(Math.max(line ?? 1, 1), text.lines));
+  const [, key, meant] = /"([^"]+)"(?:; did you mean "([^"]+)")?/.exec(message) ?? [];
+  const name = [key, path.split(".").at(-1)].find((one) => one && written.includes(JSON.stringify(one)));
+  const quoted = name === undefined ? written.trim() : JSON.stringify(name);
+  const from = start + Math.max(written.indexOf(quoted), 0);
+  return {
+    from,
+    to: from + quoted.length,
+    severity: "error",
+    message: [message.replaceAll("`", ""), more].filter((part) => part !== undefined).join("\n"),
+    ...(meant !== undefined && {
+      actions: [
+        {
+          name: `Change to "${meant}"`,
+          apply: (view, at, to) =>
+            view.dispatch({ changes: { from: at, to, insert: JSON.stringify(meant) } }),
+        },
+      ],
+    }),
+  };
+}
+
+/** Asks the server for the text's problems. Where it gives no answer, only the syntax is checked. */
+async function findProblems(view: EditorView): Promise<Diagnostic[]> {
+  const { doc } = view.state;
+  const expected = document.querySelector<HTMLInputElement>("input[name=expected]")?.value ?? "";
+  const body = new URLSearchParams({ text: doc.toString(), expected });
+  const response = await fetch(check ?? "", { method: "POST", body }).catch(() => undefined);
+  if (response?.ok !== true) return jsonParseLinter()(view);
+  const { problems: found } = (await response.json()) as { problems: ToldProblem[] };
+  tell(found);
+  return found.map((one) => markOf(one, doc));
+}
+
+const note = document.createElement("p");
+note.setAttribute("role", "status");
+note.className = "soft";
+
+/** Says aloud how many problems the text has. */
+function tell(found: readonly ToldProblem[]): void {
+  const [first] = found;
+  const at = first?.line === undefined ? "" : ` at line ${first.line}`;
+  const words =
+    first === undefined
+      ? ""
+      : `${found.length} problem${found.length === 1 ? "" : "s"}, the first${at}: ${first.message}`;
+  if (note.textContent !== words) note.textContent = words.replaceAll("`", "");
+}
+
+function configExtensions(): Extension[] {
+  return [
+    lineNumbers(),
+    json(),
+    syntaxHighlighting(COLOURS),
+    bracketMatching(),
+    closeBrackets(),
+    autocompletion({ override: [complete] }),
+    help,
+    lintGutter(),
+    linter(findProblems, { delay: CHECK_AFTER_MS }),
+    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap]),
+  ];
+}
+
+const host = document.createElement("div");
+host.className = "editor";
+// In a shadow root the editor's styles are constructed, which the policy allows; elements of style it refuses.
+const root = host.attachShadow({ mode: "open" });
+const view = new EditorView({
+  root,
+  parent: root,
+  state: EditorState.create({
+    doc: field.value,
+    extensions: [
+      history(),
+      drawSelection(),
+      ...(config === undefined ? [EditorView.lineWrapping] : configExtensions()),
+      keymap.of([...defaultKeymap, ...historyKeymap]),
+      THEME,
+      EditorView.contentAttributes.of({
+        "aria-label": label?.textContent ?? "Text",
+        ...(hint !== "" && { "aria-description": hint }),
+        ...(field.ariaInvalid !== null && { "aria-invalid": field.ariaInvalid }),
+        spellcheck: String(field.spellcheck),
+        tabindex: "0",
+      }),
+      EditorView.updateListener.of(({ docChanged, state }) => {
+        if (docChanged) field.value = state.doc.toString();
+      }),
+    ],
+  }),
+});
+field.after(host, note);
+field.hidden = true;
+field.required = false;
+label?.addEventListener("click", () => view.focus());
+label?.removeAttribute("for");
+tell(JSON.parse(problems) as ToldProblem[]);
+if (config !== undefined) forceLinting(view);

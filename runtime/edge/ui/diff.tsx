@@ -1,0 +1,75 @@
+import { structuredPatch } from "diff";
+import type { Markup } from "./document.tsx";
+
+const CONTEXT_LINES = 3;
+/** Above this, finding the shortest diff takes too long: everything is shown as replaced. */
+const MOST_CHANGES = 1_000;
+
+/** Lines that belong together. */
+interface Hunk {
+  /** The first line's number in the new text. */
+  at: number;
+  /** Each with its sign before it: a blank, `+` or `-`. */
+  lines: string[];
+}
+
+/** The difference of two texts by line, marked by sign, word and colour. */
+export function Diff({ before, after }: { before: string; after: string }): Markup {
+  const hunks = compare(before, after);
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+  if (hunks.length === 0) return <p>Nothing changes.</p>;
+  return (
+    <>
+      <p>
+        {plural(count("+"))} added, {plural(count("-"))} removed.
+      </p>
+      {hunks.map((hunk) => (
+        <pre class="diff" role="region" tabindex={0} aria-label={`Change at line ${hunk.at}`}>
+          {hunk.lines.map((line) => (
+            <DiffLine sign={line.slice(0, 1)} text={line.slice(1)} />
+          ))}
+        </pre>
+      ))}
+    </>
+  );
+}
+
+function DiffLine({ sign, text }: { sign: string; text: string }): Markup {
+  if (sign === "+")
+    return (
+      <ins>
+        <i class="unseen">added </i>+ {text}
+      </ins>
+    );
+  if (sign === "-")
+    return (
+      <del>
+        <i class="unseen">removed </i>- {text}
+      </del>
+    );
+  return <span>&nbsp; {text}</span>;
+}
+
+function compare(before: string, after: string): Hunk[] {
+  const [old, made] = [ended(before), ended(after)];
+  const options = { context: CONTEXT_LINES, maxEditLength: MOST_CHANGES };
+  const patch = structuredPatch("", "", old, made, undefined, undefined, options);
+  if (patch !== undefined) return patch.hunks.map(({ newStart, lines }) => ({ at: newStart, lines }));
+  const signed = (sign: string, text: string): string[] =>
+    text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => `${sign}${line}`);
+  return [{ at: 1, lines: [...signed("-", old), ...signed("+", made)] }];
+}
+
+/** With line feeds alone, as a form's field is read, and one at the end. */
+function ended(text: string): string {
+  const lines = text.replaceAll("\r\n", "\n");
+  return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;
+}
+
+function plural(count: number): string {
+  return `${count} line${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,124 @@
+import { jsonProblem, repeatedKeys } from "../contract/config/json-text.ts";
+import { schemaKeys } from "../contract/config/schema-at.ts";
+import { secretValuesIn } from "../contract/config/text.ts";
+import type { Environment } from "../contract/environment.ts";
+import {
+  createRedactor,
+  looksSecret,
+  MASK,
+  namesSecret,
+  type Redactor,
+  redactValue,
+} from "../shared/redact.ts";
+
+/** A string as JSON or somebody in a hurry writes it, or a word without quotes. */
+const PIECE = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[^\s"'{}[\],:]+/g;
+const COLON = /\s*:/y;
+/** A reference, or a value that is no text: these may follow a key that names a secret. */
+const HARMLESS =
+  /\s*:\s*(?:\{\s*"env"\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}|(?:-?\d[\d.]*|true|false|null)(?=\s*[,}\n]))/y;
+const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
+const VARIABLE_NAME = /\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}/y;
+/** Characters of a text that is looked into; a longer one is masked as a whole. */
+const LONGEST = 256 * 1024;
+
+/** A config's text as it may be shown. */
+export interface ShownText {
+  text: string;
+  /** Dotted paths of the secrets that were redacted; a path is empty if the text is not JSON. */
+  secrets: string[];
+}
+
+/**
+ * Redacts the literal secrets of a config's text. A text without any stays as it is, although it may not be JSON: such
+ * a text is redacted as soon as it may hold a secret.
+ */
+export function withoutSecrets(text: string, environment: Environment): ShownText {
+  const values = secretValuesIn(text, environment);
+  const redact = createRedactor(environment, values);
+  // Of a key that stands twice the parsed value has only the last one.
+  if (jsonProblem(text) !== undefined || repeatedKeys(text).length > 0) {
+    return mayHoldSecret(text, redact)
+      ? { text: maskValues(text, redact), secrets: [""] }
+      : { text, secrets: [] };
+  }
+  const value: unknown = JSON.parse(text);
+  const secrets: string[] = [];
+  const known = { redact, values: new Set(values.filter((one) => one !== "")), secrets };
+  const masked = mask(value, redactValue(value, redact), [], known);
+  return secrets.length === 0 ? { text, secrets } : { text: `${JSON.stringify(masked, null, 2)}\n`, secrets };
+}
+
+/** Secrets that are known, and the paths of those that were found. */
+interface Known {
+  redact: Redactor;
+  values: ReadonlySet<string>;
+  secrets: string[];
+}
+
+/** Masks what a redacted copy masks, and every text that is a secret elsewhere. */
+function mask(value: unknown, copy: unknown, path: readonly string[], known: Known): unknown {
+  if (typeof value === "string") {
+    // A mask that was sent back would be saved as if it were the secret.
+    if (copy === value && !known.values.has(value) && !value.includes(MASK)) return value;
+    known.secrets.push(known.redact(path.join(".")));
+    return copy === value ? MASK : copy;
+  }
+  if (Array.isArray(value) && Array.isArray(copy)) {
+    return value.map((item, at) => mask(item, copy[at], [...path, String(at)], known));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const shown = Object.entries(value).map(([key, item]) => {
+    const name = known.redact(key);
+    if (name !== key) known.secrets.push([...path, name].join("."));
+    return [name, mask(item, Object(copy)[key], [...path, key], known)] as const;
+  });
+  return Object.fromEntries(shown);
+}
+
+/** Returns true unless every key of a text that names a secret is followed by a reference. */
+function mayHoldSecret(text: string, redact: Redactor): boolean {
+  if (text.length > LONGEST || redact(text) !== text) return true;
+  let before: string | undefined;
+  for (const { 0: raw, index } of text.matchAll(PIECE)) {
+    const value = decode(raw);
+    const end = index + raw.length;
+    if (looksSecret(value, before)) return true;
+    const isName = before === "env" && VARIABLE.test(value);
+    before = value;
+    if (isName) continue;
+    if (value === "env" ? !follows(VARIABLE_NAME, text, end) : isOpen(value) && !follows(HARMLESS, text, end))
+      return true;
+  }
+  return false;
+}
+
+function isOpen(value: string): boolean {
+  return namesSecret(value) || value.includes("headers") || /\benv\b/.test(value);
+}
+
+function follows(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+/** Masks every word of a text but the config's own keys: the places of a text that is not JSON say nothing. */
+export function maskValues(text: string, redact: Redactor): string {
+  if (text.length > LONGEST) return JSON.stringify(MASK);
+  const keys = schemaKeys();
+  return text.replaceAll(PIECE, (raw, index: number) => {
+    const value = decode(raw);
+    const isKey = keys.has(value) && follows(COLON, text, index + raw.length);
+    const isPlain = value === "" || isKey || /^(?:true|false|null)$/.test(raw);
+    return isPlain && redact(value) === value ? raw : JSON.stringify(MASK);
+  });
+}
+
+function decode(raw: string): string {
+  try {
+    const value: unknown = JSON.parse(raw);
+    return typeof value === "string" ? value : raw;
+  } catch {
+    return raw.replaceAll(/^["']|["']$/g, "");
+  }
+}
