@@ -25,5 +25,6 @@ export async function golden(
     .replaceAll(process.cwd(), "<checkout>")
     .replaceAll(`"${baseMonth()}"`, '"<month>"')
     .replaceAll(/steward-base:[0-9a-f]+-\d{4}-\d\d/g, "steward-base:<hash>")
+    .replaceAll(/("name": "assets\/\w+)-[A-Z0-9]{8}\./g, "$1-<hash>.")
     .replaceAll(/"contentBase64": "[^"]*"/g, '"contentBase64": "<code>"')}\n`;
 }

@@ -32,7 +32,7 @@ export interface Edited {
 /** Returns the page of this site from which somebody came to change the config, with its query. */
 export function originOf(context: Context): string | undefined {
   const from = context.req.query("from") ?? "";
-  return nextPath(from) === from && isPage(from.replace(/\?.*$/s, "")) ? from : undefined;
+  return nextPath(from) === from && isPage(from.split("?", 1)[0] ?? "") ? from : undefined;
 }
 
 /** Returns an address of the change's next step, which leads back to where it came from. */

@@ -32,6 +32,8 @@ const LIMIT_MS = 3_000;
 /** Ignored messages among which silent groups are looked for, and how old they may be. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
+/** Facts of a container that is not asked. */
+const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
 /** Rows of a card. */
 const FEW = 5;
 
@@ -47,12 +49,14 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
     const visitor = await context.get("visitor")();
     const limits = { limitMs: LIMIT_MS };
     const now = clock();
+    // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
+    const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
     const [processes, access, usage, talks, plans, ignored] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
       askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), limits),
-      askOrRecall(answers, visitor, "sessions", () => operate(sandbox, sessions.list, {}), limits),
-      knownSchedules(options, visitor, LIMIT_MS),
+      askOrRecall(answers, calm, "sessions", () => operate(sandbox, sessions.list, {}), limits),
+      knownSchedules(options, calm, LIMIT_MS),
       attempt(LIMIT_MS, ledger.list({ state: "ignored", since: now - SILENT_MS, limit: IGNORED })),
     ]);
     const silent = silentGroups(ignored.value?.entries ?? []);
@@ -131,6 +135,7 @@ function Overview(props: OverviewProps): Markup {
       <div class="grid">
         <Conversations rows={conversations} names={names} now={now} />
         <Due rows={due} names={names} />
+        <Browsers access={access} now={now} />
         <Services details={facts.details} />
         <section class="card">
           <h2>Backups</h2>
@@ -296,6 +301,30 @@ function Due({ rows, names }: { rows: readonly Schedule[]; names: Names }): Mark
             </li>
           );
         })}
+      </ul>
+    </section>
+  );
+}
+
+/** Browsers that have access to the web chat. */
+function Browsers({ access, now }: { access: AccessList | undefined; now: number }): Markup | null {
+  if (access === undefined) return null;
+  const devices = access.devices.filter(({ revoked }) => !revoked);
+  return (
+    <section class="card">
+      <h2>
+        <a href={ROUTES.devicesPage.path}>Browsers ({devices.length})</a>
+      </h2>
+      {devices.length === 0 && <p class="soft">No browser is paired.</p>}
+      <ul class="plain">
+        {devices.slice(0, FEW).map(({ deviceId, name, approvedAt }) => (
+          <li>
+            <span title={deviceId}>{name === "" ? "A browser" : name}</span>
+            <span class="soft">
+              approved <Age at={approvedAt} now={now} />
+            </span>
+          </li>
+        ))}
       </ul>
     </section>
   );

@@ -278,6 +278,7 @@ describe("the overview", () => {
     const page = await (await edge()).text("/_admin/");
     expect(page).toContain("Waiting for approval (2)");
     expect(page).toContain('value="slack:ABCDEFGH"');
+    expect(page).toMatch(/Browsers \(\d+\)/);
     const { text, lines } = await edge(usual, "stopped");
     expect(await text("/_admin/")).toContain("Available once the container has run");
     expect(lines).toEqual([]);
@@ -287,7 +288,7 @@ describe("the overview", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { text, lines } = await edge(() => undefined);
     const page = text("/_admin/");
-    await passes(3_000, lines, 2);
+    await passes(3_000, lines, 5);
     expect(await page).toContain("Available once the container has run");
   });
 });

@@ -27,6 +27,7 @@ test("the real gateway's invalid config is given up at once, and a mended file s
       {
         path: "channels.telegram",
         message: 'Unrecognized key: "dm" (deprecated: use channels.telegram.dmPolicy and allowFrom)',
+        line: 1,
       },
     ],
   });

@@ -133,6 +133,9 @@ async function pageFunction(script: string, name: string): Promise<(...given: un
 }
 
 const browserName = await pageFunction("device", "displayName");
+const placeAt = await pageFunction("config-schema", "placeAt");
+const schemasAt = await pageFunction("config-schema", "schemasAt");
+const helpAt = await pageFunction("config-schema", "helpAt");
 const element = await pageFunction("dom", "element");
 const button = await pageFunction("dom", "button");
 const iconButton = await pageFunction("dom", "iconButton");
@@ -280,6 +283,11 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     // The stand-in document knows too little to end these; they read the text before.
     button: (text) => caught((async () => button(text, () => {}))()),
     iconButton: (text) => caught((async () => iconButton("edit", text, () => {}))()),
+  },
+  "edge/client/config-schema.ts": {
+    placeAt: (text) => placeAt(text, text.length),
+    schemasAt: (text) => schemasAt({ additionalProperties: { type: "string" } }, text.split(".")),
+    helpAt: (text) => helpAt({ additionalProperties: { type: "string" } }, text, text.length),
   },
   "edge/client/highlight.ts": { colour: (text) => caught((async () => colour(text, "ts"))()) },
   "edge/client/markdown.ts": {
