@@ -68,8 +68,14 @@ export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Ass
     return [name, path.basename(made)];
   });
   return {
-    files: new Map((await Promise.all(compressed)).sort(([a], [b]) => (a < b ? -1 : 1))),
+    files: new Map((await Promise.all(compressed)).sort(byUnhashedName)),
     names: Object.fromEntries(names),
     read: Object.keys(metafile?.inputs ?? {}),
   };
+}
+
+/** Keeps the order of the files while their contents, and with them their hashes, change. */
+function byUnhashedName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {
+  const [first, second] = [a, b].map((name) => `${name.replace(/-[A-Z0-9]{8}\./, ".")} ${name}`);
+  return String(first) < String(second) ? -1 : 1;
 }

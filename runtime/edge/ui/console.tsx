@@ -161,55 +161,47 @@ function ConsolePage(props: ConsoleProps): Markup {
 
 /** The bar of a small screen, and the navigation, which a small screen folds. */
 function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup {
-  const { chat, health, identity, signsOut } = visitor;
-  const brand = (
-    <p class="brand">
-      <a href={ROUTES.admin.path}>steward</a>
-      <Environment name={visitor.environment} />
-    </p>
-  );
-  const state = (
-    <p class={`badge ${TONES[health.overall]}`} title="Overall state">
-      {health.overall}
-    </p>
-  );
+  const { chat, environment, health, identity, signsOut } = visitor;
   return (
     <>
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <header class="bar">
-        <input type="checkbox" id="menu" class="unseen" aria-label="Show the navigation" />
-        <label for="menu" class="menu" aria-hidden="true">
-          <Icon name="menu" />
-        </label>
-        {brand}
-        {state}
-      </header>
-      <nav class="side" aria-label="Administration">
-        <div class="brand">
-          {brand}
-          {state}
-        </div>
-        <ShownChat chat={chat} />
-        {NAVIGATION.map(({ heading, pages }) => (
-          <>
-            {heading !== "" && <h2>{heading}</h2>}
-            <ul>
-              {pages.map(
-                (one) =>
-                  (one.path !== ROUTES.tenantsPage.path || chat !== undefined) && (
-                    <NavigationLink {...one} isCurrent={one.title === title} visitor={visitor} />
-                  ),
-              )}
-            </ul>
-          </>
-        ))}
-        <div class="who">
-          <span>Signed in as {identity.name}</span>
-          {signsOut && <SignOutForm />}
-        </div>
-      </nav>
+      <div class="frame">
+        <header class="bar">
+          <input type="checkbox" id="menu" class="unseen" aria-label="Show the navigation" />
+          <label for="menu" class="menu" aria-hidden="true">
+            <Icon name="menu" />
+          </label>
+          <p class="brand">
+            <a href={ROUTES.admin.path}>steward</a>
+            <Environment name={environment} />
+          </p>
+          <p class={`badge ${TONES[health.overall]}`} title="Overall state">
+            {health.overall}
+          </p>
+        </header>
+        <nav class="side" aria-label="Administration">
+          <ShownChat chat={chat} />
+          {NAVIGATION.map(({ heading, pages }) => (
+            <>
+              {heading !== "" && <h2>{heading}</h2>}
+              <ul>
+                {pages.map(
+                  (one) =>
+                    (one.path !== ROUTES.tenantsPage.path || chat !== undefined) && (
+                      <NavigationLink {...one} isCurrent={one.title === title} visitor={visitor} />
+                    ),
+                )}
+              </ul>
+            </>
+          ))}
+          <div class="who">
+            <span>Signed in as {identity.name}</span>
+            {signsOut && <SignOutForm />}
+          </div>
+        </nav>
+      </div>
     </>
   );
 }
