@@ -232,7 +232,7 @@ export const restore: Chapter = async (stage) => {
   guide.check("no conversation is left", (await list()).length === 0);
   await guide.next(`restore ${id}`);
   await guide.do(`Restoring ${id}`, async () => {
-    await stage.operate(ROUTES.backupsRestore, { id, config: "current" });
+    await stage.operate(ROUTES.backupsRestore, { id, config: "current", typed: STACK });
     await stage.until("the conversations are back", async () => {
       const now = await list().catch(() => []);
       return now.length === before.length;

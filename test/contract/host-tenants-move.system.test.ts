@@ -116,7 +116,7 @@ describe.runIf(process.getuid?.() === 0)("a host whose tenancy is switched", SLO
     const restored = await ask("/_admin/backups/restore?chat=slack-C1", {
       method: "POST",
       headers: form,
-      body: "id=00000001-00000001&config=current",
+      body: "id=00000001-00000001&config=current&typed=restore",
     });
     expect(restored.status).toBe(303);
     await say("C1", "since the restore");

@@ -115,6 +115,7 @@ test.skipIf(browserIsMissing)("a backup of before is restored", async () => {
   const task = operator(admin);
   await task.go("Backups");
   await task.click("button", /^Restore 00000001-00000001/);
+  await task.fill("To confirm, type restore", "restore");
   await task.click("button", "Restore this backup");
   await admin.page.getByText("The backup is restored.").waitFor(SOON);
   expect(await task.done("restore yesterday's backup")).toBe("within its limits");
