@@ -20,14 +20,20 @@ const QUERIES: Readonly<Record<string, string>> = {
   [ROUTES.sessionPage.path]: "?conversation=slack:C1",
 };
 
+/** Files that a browser saves; and a page that without its backup is a problem document. */
+const NO_PAGES: readonly string[] = [
+  ROUTES.logsDownload.path,
+  ROUTES.usageExport.path,
+  ROUTES.backupsRestorePage.path,
+];
+
 /** Every page of the administration, those that do not exist yet included. */
 const ADMIN_PAGES = Object.values<Route>(ROUTES)
   .filter(
     ({ method, access, path }) => method === "GET" && access === "identity" && path.startsWith("/_admin/"),
   )
-  .map(({ path }) => `${path}${QUERIES[path] ?? ""}`)
-  // Without the backup that it is asked for it is a problem document, and no page.
-  .filter((path) => !path.startsWith("/_admin/api/") && path !== ROUTES.backupsRestorePage.path);
+  .filter(({ path }) => !path.startsWith("/_admin/api/") && !NO_PAGES.includes(path))
+  .map(({ path }) => `${path}${QUERIES[path] ?? ""}`);
 
 async function open(colorScheme: (typeof SCHEMES)[number]) {
   const host = await startHost();

@@ -242,7 +242,7 @@ function PathForm({ name, problem }: { name: string; problem?: string }): Markup
         </button>
       </form>
       {isWrong && (
-        <p id="path-problem" class="mark">
+        <p id="path-problem" class="mark" role="alert">
           {problem}
         </p>
       )}
