@@ -8,6 +8,19 @@ import { readBytes } from "../shared/read-bytes.ts";
 const MOST_FILES = 256;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
+/** A profile with all of its fields, or a server with its roles and emojis. */
+const LONGEST_PROFILE_BYTES = 1024 * 1024;
+
+/** Picks the names out of answers that any chat may ask for, since they concern none: a profile also has addresses. */
+const NAMES: Partial<Record<OperationName, (answer: Record<string, unknown>) => object>> = {
+  "slack/users.info": ({ ok, error, user }) => {
+    const { name, profile } = isRecord(user) ? user : {};
+    const { display_name, real_name } = isRecord(profile) ? profile : {};
+    return { ok, error, user: { name, profile: { display_name, real_name } } };
+  },
+  "discord/guild": ({ name }) => ({ name }),
+};
+
 /**
  * Restricts a broker to one chat. A request that names another chat is refused, and so is a file that the service did
  * not give to this broker: other chats' files have names that can be guessed.
@@ -49,8 +62,13 @@ export class ChatPass {
     return name !== "slack/files.completeUploadExternal" || this.#files.has(given["files"]);
   }
 
-  /** Passes an answer on, and remembers the file in it. */
+  /** Passes an answer on: of one about people or servers only the names, and remembers the file in one about a file. */
   async read(name: OperationName, answer: Response): Promise<Response> {
+    const namesIn = NAMES[name];
+    if (namesIn !== undefined && answer.ok) {
+      const document = parseJson(new TextDecoder().decode(await readBytes(answer, LONGEST_PROFILE_BYTES)));
+      return Response.json(isRecord(document) ? namesIn(document) : {});
+    }
     if (name !== "telegram/getFile" && name !== "slack/files.getUploadURLExternal") return answer;
     const bytes = await readBytes(answer, LONGEST_ANSWER_BYTES);
     const document = parseJson(new TextDecoder().decode(bytes));

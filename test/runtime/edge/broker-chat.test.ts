@@ -350,6 +350,23 @@ describe("a file of Slack", () => {
   });
 });
 
+it("learns of a person or a server, which need no chat, no more than the names", async () => {
+  const profile = { display_name: "Ada", real_name: "Ada Lovelace", email: "ada@example.com", phone: "1" };
+  const user = { id: "U1", name: "ada", is_admin: true, profile };
+  const answer = async (url: string) =>
+    url.includes("users.info")
+      ? Response.json({ ok: true, user })
+      : Response.json({ id: "5", name: "A server", owner_id: "7" });
+  const learned = async (chat: TenantChat | undefined, name: OperationName) =>
+    JSON.parse((await brokered(chat, answer).ask(requestOf(name, "1"))).text);
+  expect(await learned(own("slack"), "slack/users.info")).toEqual({
+    ok: true,
+    user: { name: "ada", profile: { display_name: "Ada", real_name: "Ada Lovelace" } },
+  });
+  expect(await learned(own("discord"), "discord/guild")).toEqual({ name: "A server" });
+  expect(await learned(undefined, "slack/users.info")).toEqual({ ok: true, user });
+});
+
 describe("a file of Telegram", () => {
   const getFile = (id: number | string) => requestOf("telegram/getFile", String(id));
   const file = (id: number | string) => requestOf("telegram/file", String(id));
