@@ -45,7 +45,7 @@ test("a chat, an approval and a schedule made by chat are there again after a sl
   // They lie in the bucket: looking at them wakes nothing.
   expect(await run("backup list")).toMatch(/^Id [^\n]*\n00000001-/);
   const backups = await (await service.request(ROUTES.backupsPage.path, { headers })).text();
-  expect(backups).toMatch(/<code>00000001-\d{8}<\/code>/);
+  expect(backups).toMatch(/<code[^>]*>00000001-\d{8}<\/code>/);
   expect(await (await service.request("/readyz")).json()).toMatchObject({ state: "stopped" });
 
   await service.request("/");
