@@ -34,9 +34,12 @@ const LANGUAGES = {
 };
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
-/** Returns code with an element around each coloured part; `undefined` for an unknown language. */
+/** The highlighter's time grows with the square of some texts: about 150 ms for so many characters. */
+const LONGEST = 8_000;
+
+/** Returns code with an element around each coloured part; `undefined` for an unknown language, or if it is too long. */
 export function colour(code: string, language: string): DocumentFragment | undefined {
-  if (highlighter.getLanguage(language) === undefined) return undefined;
+  if (code.length > LONGEST || highlighter.getLanguage(language) === undefined) return undefined;
   const { value } = highlighter.highlight(code, { language, ignoreIllegals: true });
   // Its output has spans and escaped text only, and is copied without any other element or attribute.
   const parsed = new DOMParser().parseFromString(value, "text/html");
