@@ -45,7 +45,6 @@ const ON_THEIR_OWN =
   /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|-provider\.ts$|\/admin\/[^/]+$|\/edge\/ui\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
   "infra/provider/secrets.ts": "the rehearsal's providers import it too",
-  "runtime/edge/client/highlight.ts": "loaded on first use",
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",
   "runtime/gateway/prompt/caller.ts": "a dependency rule names who may import it",
   "runtime/gateway/prompt/operator.ts": "a dependency rule names who may import it",

@@ -34,12 +34,18 @@ const LANGUAGES = {
 };
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
-/** The highlighter's time grows with the square of some texts: about 150 ms for so many characters. */
-const LONGEST = 8_000;
+/** The highlighter's time grows with the square of long words and of empty lines, so only usual code is coloured. */
+const LONGEST = { code: 8_000, line: 400, lines: 400 };
 
-/** Returns code with an element around each coloured part; `undefined` for an unknown language, or if it is too long. */
+function isUsual(code: string): boolean {
+  if (code.length > LONGEST.code) return false;
+  const lines = code.split("\n");
+  return lines.length <= LONGEST.lines && lines.every(({ length }) => length <= LONGEST.line);
+}
+
+/** Returns code with an element around each coloured part; `undefined` for an unknown language, or for unusual code. */
 export function colour(code: string, language: string): DocumentFragment | undefined {
-  if (code.length > LONGEST || highlighter.getLanguage(language) === undefined) return undefined;
+  if (!isUsual(code) || highlighter.getLanguage(language) === undefined) return undefined;
   const { value } = highlighter.highlight(code, { language, ignoreIllegals: true });
   // Its output has spans and escaped text only, and is copied without any other element or attribute.
   const parsed = new DOMParser().parseFromString(value, "text/html");
