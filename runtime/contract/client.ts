@@ -18,5 +18,5 @@ export function networkOf(address: string): string {
 
 /** Header of a page that loads itself again, which is no use of the container. */
 export const LOOK_HEADER = "steward-look";
-/** Value of {@link LOOK_HEADER} for a page that was told of a change. */
+/** Value of {@link LOOK_HEADER} if the page reloads because the server reported a change. */
 export const LOOK_AFTER_CHANGE = "change";

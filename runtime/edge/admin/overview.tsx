@@ -15,16 +15,16 @@ import { Starts } from "../ui/starts.tsx";
 import { Facts } from "../ui/table.tsx";
 import { Person } from "../ui/person.tsx";
 import { FORMATS, Sparkline } from "../ui/chart.tsx";
-import { sessions } from "../../operations/sessions.ts";
 import { schedules } from "../../operations/schedules.ts";
 import type { BackupsStatus, LedgerEntry, NameEntry } from "../ports.ts";
 import type { AccessList } from "./access-list.ts";
 import { askOrRecall } from "./answers.ts";
-import { attempt, type Attempt, operate } from "../operate.ts";
+import { attempt, type Attempt } from "../operate.ts";
 import { knownAccess, waitingPart } from "./devices.tsx";
 import { AnswerHere, countsPart } from "./ledger.tsx";
 import type { AdminOptions } from "./options.ts";
 import { knownSchedules } from "./schedules.tsx";
+import { knownSessions, type SessionRow } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
 /** The overview does not wait longer for what the container tells. */
@@ -39,7 +39,6 @@ const FEW = 5;
 
 /** Names of people and places, by key. */
 type Names = ReadonlyMap<string, NameEntry>;
-type Conversation = z.infer<ReturnType<typeof sessions.list.output>>["sessions"][number];
 type Schedule = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 
 /** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
@@ -47,15 +46,14 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
   const { bundle, sandbox, answers, ledger, directory, clock } = options;
   return async function handleOverview(context) {
     const visitor = await context.get("visitor")();
-    const limits = { limitMs: LIMIT_MS };
     const now = clock();
     // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
     const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
     const [processes, access, usage, talks, plans, ignored] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
-      askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), limits),
-      askOrRecall(answers, calm, "sessions", () => operate(sandbox, sessions.list, {}), limits),
+      askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
+      knownSessions(options, calm, LIMIT_MS),
       knownSchedules(options, calm, LIMIT_MS),
       attempt(LIMIT_MS, ledger.list({ state: "ignored", since: now - SILENT_MS, limit: IGNORED })),
     ]);
@@ -111,7 +109,7 @@ interface OverviewProps {
   access: AccessList | undefined;
   usage: UsageReport | undefined;
   silent: readonly LedgerEntry[];
-  conversations: readonly Conversation[];
+  conversations: readonly SessionRow[];
   /** The next schedules, the first due first. */
   due: readonly Schedule[];
   names: Names;
@@ -252,7 +250,7 @@ function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null
 
 /** Properties of {@link Conversations}. */
 interface ConversationsProps {
-  rows: readonly Conversation[];
+  rows: readonly SessionRow[];
   names: Names;
   now: number;
 }

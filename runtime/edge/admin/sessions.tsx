@@ -2,7 +2,7 @@ import type { Handler } from "hono";
 import type * as z from "zod/mini";
 import type { RetentionNotice } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
 import { sessions } from "../../operations/sessions.ts";
 import { operate } from "../operate.ts";
 import { adminPage } from "../ui/console.tsx";
@@ -11,18 +11,17 @@ import { ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { type ListingQuery, listingQuery, PageLinks, pageOf, SearchForm } from "../ui/listing.tsx";
 import { readQuery } from "../form.ts";
-import { askOrRecall } from "./answers.ts";
+import { askOrRecall, LIMIT_MS } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 import { PlainTable } from "../ui/table.tsx";
 
 /** `GET /_admin/sessions?q=&range=&page=`: the conversations that are kept; wakes nothing. */
-export function showSessions({ sandbox, answers, clock }: AdminOptions): Handler<AccessVariables> {
+export function showSessions(options: AdminOptions): Handler<AccessVariables> {
   return async function handleSessions(context) {
     const query = readQuery(context, listingQuery());
     const visitor = await context.get("visitor")();
     const { status, details } = visitor.facts;
-    const ask = () => operate(sandbox, sessions.list, {});
-    const { value, problem, asOf } = await askOrRecall(answers, visitor, "sessions", ask);
+    const { value, problem, asOf } = await knownSessions(options, visitor);
     const content = (
       <>
         <StateLine status={status} overall={visitor.health.overall} />
@@ -31,7 +30,7 @@ export function showSessions({ sandbox, answers, clock }: AdminOptions): Handler
         {value === undefined ? (
           <p class="soft">The conversations can be read once the container has run.</p>
         ) : (
-          listPart(value.sessions, query, clock())
+          listPart(value.sessions, query, options.clock())
         )}
       </>
     );
@@ -39,7 +38,14 @@ export function showSessions({ sandbox, answers, clock }: AdminOptions): Handler
   };
 }
 
-type SessionRow = z.infer<ReturnType<typeof sessions.list.output>>["sessions"][number];
+/** Returns the conversations, as of the last answer if the container gives none. */
+export function knownSessions({ sandbox, answers }: AdminOptions, visitor: Visitor, limitMs = LIMIT_MS) {
+  const ask = () => operate(sandbox, sessions.list, {});
+  return askOrRecall(answers, visitor, "sessions", ask, { limitMs });
+}
+
+/** A conversation, as the list has it. */
+export type SessionRow = z.infer<ReturnType<typeof sessions.list.output>>["sessions"][number];
 
 function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
   if (retention === undefined || retention.messages === 0) return "";
