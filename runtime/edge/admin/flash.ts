@@ -12,6 +12,7 @@ export const DONE = {
   removed: "Revoked. This person needs a new approval to write.",
   restarting: "The gateway is restarting.",
   scheduled: "Added.",
+  rescheduled: "Changed.",
   paused: "Paused.",
   resumed: "Resumed.",
   runs: "It runs within seconds; the outcome appears under History.",

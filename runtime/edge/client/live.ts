@@ -66,6 +66,13 @@ function put(next: Document): void {
     if (open.includes(summary.textContent)) summary.parentElement?.setAttribute("open", "");
   }
   document.title = next.title;
+  fillZones();
+}
+
+/** A time zone that nobody has chosen is the browser's. It does not count as filled in. */
+function fillZones(): void {
+  for (const field of content.querySelectorAll<HTMLInputElement>("input[data-zone]"))
+    field.defaultValue ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Asks for the page as a program does: a look that nobody asked for wakes no container. */
@@ -112,6 +119,7 @@ function dismiss(notice: Element): void {
   }, NOTICE_MS);
 }
 
+fillZones();
 history.replaceState(null, "", address() + location.hash);
 document.querySelectorAll(".toast").forEach(dismiss);
 document.addEventListener("visibilitychange", () => {

@@ -36,13 +36,14 @@ export interface Listing<T> {
 
 /**
  * Returns the page of the rows that hold the text of the query, in upper or lower case, and are of its time.
- * `read` gives a row's text and its time in milliseconds since the epoch.
+ * `read` gives a row's text and its time in milliseconds since the epoch; `size` is the most rows of a page.
  */
 export function pageOf<T>(
   rows: readonly T[],
   { q, range, page }: ListingQuery,
   now: number,
   read: (row: T) => { text: string; at: number },
+  size = ROWS,
 ): Listing<T> {
   const wanted = q.trim().toLowerCase();
   const since = range === undefined ? 0 : now - RANGES[range][1];
@@ -50,10 +51,10 @@ export function pageOf<T>(
     const { text, at } = read(row);
     return at >= since && text.toLowerCase().includes(wanted);
   });
-  const pages = Math.max(1, Math.ceil(fitting.length / ROWS));
+  const pages = Math.max(1, Math.ceil(fitting.length / size));
   const shown = Math.min(page, pages);
-  const first = (shown - 1) * ROWS;
-  return { rows: fitting.slice(first, first + ROWS), count: fitting.length, page: shown, pages };
+  const first = (shown - 1) * size;
+  return { rows: fitting.slice(first, first + size), count: fitting.length, page: shown, pages };
 }
 
 /** Properties of {@link SearchForm}. */
