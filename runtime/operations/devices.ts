@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import { type ErrorCode, StewardError } from "../contract/errors.ts";
-import { grantedTo, isUsable, type PairedDevice, SHORT_ID } from "../shared/devices.ts";
+import { type DeviceRequest, grantedTo, isUsable, type PairedDevice, SHORT_ID } from "../shared/devices.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
 import { always, argument, EVERYWHERE, flag, operation } from "./operation.ts";
+import { PAGES, removed, sealed, unsealed } from "./undo.ts";
 
 const id = () =>
   argument(z.string().check(z.minLength(1)), "as `devices list` shows it, or any unique beginning of it");
@@ -19,6 +20,11 @@ const pendingDevice = () =>
     remoteIp: z.string(),
     ts: z.number(),
   });
+const takenSchema = () =>
+  z.union([
+    z.object({ request: z.custom<DeviceRequest>((value) => pendingDevice().safeParse(value).success) }),
+    z.object({ deviceId: z.string(), at: z.number() }),
+  ]);
 const pairedDevice = () =>
   z.object({
     deviceId: z.string(),
@@ -71,7 +77,8 @@ export const devices = {
     async run(tools, { requestId }) {
       const store = await tools.devices();
       const dropped = store.reject(pendingId(store, requestId));
-      return { rejected: found(dropped, "device_request_unknown", requestId) };
+      const rejected = found(dropped, "device_request_unknown", requestId);
+      return { rejected, undo: await sealed({ request: rejected }) };
     },
     text: ({ rejected }) => `Rejected device ${named(rejected)}.`,
   }),
@@ -96,10 +103,32 @@ export const devices = {
     changes: always,
     async run(tools, { deviceId }) {
       const store = await tools.devices();
-      const device = store.revoke(pairedId(store, deviceId));
-      return { revoked: withoutSecrets(found(device, "device_unknown", deviceId)) };
+      const whole = pairedId(store, deviceId);
+      const was = store.paired().find((one) => one.deviceId === whole);
+      const device = found(store.revoke(whole), "device_unknown", deviceId);
+      const at = Math.max(...Object.values(device.tokens).map(({ revokedAtMs = 0 }) => revokedAtMs));
+      const undo = was && isUsable(was) && { undo: await sealed({ deviceId: whole, at }) };
+      return { revoked: withoutSecrets(device), ...undo };
     },
     text: ({ revoked }) => `Revoked device ${named(revoked)}.`,
+  }),
+  restore: operation({
+    name: "devices restore",
+    summary: "undo a rejection, or a revocation of the last minute",
+    rights: PAGES,
+    input: removed,
+    changes: always,
+    async run(tools, { record }) {
+      const taken = await unsealed(record, takenSchema());
+      const store = await tools.devices();
+      const isBack =
+        "request" in taken
+          ? store.restore(taken.request)
+          : store.readmit(taken.deviceId, taken.at) !== undefined;
+      if (!isBack) throw new StewardError("undo_changed");
+      return {};
+    },
+    text: () => "Undone.",
   }),
 };
 

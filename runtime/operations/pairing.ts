@@ -4,6 +4,7 @@ import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
 import { always, argument, EVERYWHERE, flag, type Names, operation } from "./operation.ts";
+import { PAGES, removed, sealed, unsealed } from "./undo.ts";
 
 const channel = () => argument(platformSchema, "the chat platform", "platform");
 const codeInput = {
@@ -29,6 +30,12 @@ type People = z.infer<ReturnType<typeof people>>;
 
 /** A file of `credentials/`, which tells who asks even if no command runs. */
 export const pairingFile = () => z.object({ requests: z.array(request()) });
+
+const takenSchema = () =>
+  z.union([
+    z.object({ channel: platformSchema, request: z.extend(request(), { lastSeenAt: z.iso.datetime() }) }),
+    z.object({ channel: platformSchema, sender: z.string(), role: roleSchema() }),
+  ]);
 
 /** `steward pairing`. It works on the stores, so the gateway may be down. */
 export const pairing = {
@@ -87,7 +94,8 @@ export const pairing = {
     input: () => z.strictObject({ channel: channel(), ...codeInput }),
     changes: always,
     async run(tools, { channel, code }) {
-      return { channel, rejected: pending((await tools.pairing())(channel).reject(code), code).id };
+      const request = pending((await tools.pairing())(channel).reject(code), code);
+      return { channel, rejected: request.id, undo: await sealed({ channel, request }) };
     },
     text: ({ channel, rejected }) => `Rejected ${channel} sender ${rejected}.`,
   }),
@@ -121,10 +129,28 @@ export const pairing = {
     input: () => z.strictObject({ channel: channel(), ...senderInput }),
     changes: always,
     async run(tools, { channel, sender }) {
-      if (!(await tools.pairing())(channel).revoke(sender)) throw new StewardError("sender_unknown");
-      return { channel, revoked: sender };
+      const store = (await tools.pairing())(channel);
+      const role = store.granted(sender);
+      if (role === undefined || !store.revoke(sender)) throw new StewardError("sender_unknown");
+      return { channel, revoked: sender, undo: await sealed({ channel, sender, role }) };
     },
     text: ({ channel, revoked }) => `Revoked ${channel} sender ${revoked}.`,
+  }),
+  restore: operation({
+    name: "pairing restore",
+    summary: "undo a rejection, or take a sender's access away no more",
+    rights: PAGES,
+    input: removed,
+    changes: always,
+    async run(tools, { record }) {
+      const taken = await unsealed(record, takenSchema());
+      const store = (await tools.pairing())(taken.channel);
+      const isBack =
+        "request" in taken ? store.restore(taken.request) : store.readmit(taken.sender, taken.role);
+      if (!isBack) throw new StewardError("undo_changed");
+      return { channel: taken.channel };
+    },
+    text: ({ channel }) => `Undone for ${channel}.`,
   }),
 };
 

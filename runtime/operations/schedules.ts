@@ -3,6 +3,7 @@ import { StewardError } from "../contract/errors.ts";
 import type { StoredSchedule } from "../gateway/schedules/store.ts";
 import { table } from "../shared/table.ts";
 import { always, argument, EVERYWHERE, type Names, operation, option } from "./operation.ts";
+import { PAGES, removed, sealed, unsealed } from "./undo.ts";
 
 const MOST_RUNS = 50;
 const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${MOST_RUNS}`;
@@ -26,6 +27,10 @@ const listed = () =>
     lastAt: z.nullable(z.string()),
     lastOutcome: z.nullable(z.string()),
   });
+const takenSchema = () => {
+  const rows = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
+  return z.object({ schedules: rows, schedule_runs: rows });
+};
 type Listed = z.infer<ReturnType<typeof listed>>;
 
 /** `steward schedules`. It works on the table; a running gateway sees a change within seconds. */
@@ -148,10 +153,24 @@ export const schedules = {
     input: id,
     changes: always,
     async run(tools, { id }) {
-      await tools.schedules(({ removeSchedule }, store) => removeSchedule(store, id));
-      return { removed: id };
+      const taken = await tools.schedules(({ removeSchedule }, store) => removeSchedule(store, id));
+      return { removed: id, undo: await sealed(taken) };
     },
     text: ({ removed }) => `Removed ${removed}.`,
+  }),
+  restore: operation({
+    name: "schedules restore",
+    summary: "undoes a removal",
+    rights: PAGES,
+    input: removed,
+    changes: always,
+    async run(tools, { record }) {
+      const taken = await unsealed(record, takenSchema());
+      if (!(await tools.schedules((_, store) => store.restore(taken))))
+        throw new StewardError("undo_changed");
+      return {};
+    },
+    text: () => "Undone.",
   }),
 };
 

@@ -77,6 +77,8 @@ const MOST_PENDING = 10;
 const MOST_PENDING_OF_NETWORK = 3;
 /** Shortest time between two notes of a device's last use. */
 const USED_EVERY_MS = 60_000;
+/** Longer than a page offers to undo; then a revocation is final. */
+const UNDO_MS = 60_000;
 /** Access to the web chat, which every device asks for. */
 const ACCESS = { role: "chat", scopes: ["chat"] };
 /** The scope that grants an operator's rights in the chat. A device without it has a person's. */
@@ -170,6 +172,38 @@ export class Devices {
   /** Takes every right of a device back. `undefined`: there is no such device. */
   revoke(deviceId: string): PairedDevice | undefined {
     return this.#edit(deviceId, (device) => this.#mark(device, "revokedAtMs"));
+  }
+
+  /**
+   * Restores the rights that {@link revoke} took back at `revokedAtMs`, and no others. `undefined`: there are none, or
+   * that was more than a minute ago.
+   */
+  readmit(deviceId: string, revokedAtMs: number): PairedDevice | undefined {
+    if (this.#lists.clock() - revokedAtMs > UNDO_MS) return undefined;
+    let isBack = false;
+    const device = this.#edit(deviceId, (one) => {
+      const tokens = Object.entries(one.tokens).map(([role, { revokedAtMs: at, ...token }]) => {
+        if (at === revokedAtMs) isBack = true;
+        return [role, at === undefined || at === revokedAtMs ? token : { ...token, revokedAtMs: at }];
+      });
+      return isBack ? { ...one, tokens: Object.fromEntries(tokens) } : one;
+    });
+    return isBack ? device : undefined;
+  }
+
+  /**
+   * Restores the request that {@link reject} dropped, with its expiry. False: it has expired, the device has asked again
+   * or was approved since, or other requests took its place.
+   */
+  restore(request: DeviceRequest): boolean {
+    return this.#lists.change(() => {
+      const [pending, now] = [this.pending(), this.#lists.clock()];
+      const isKnown = [...pending, ...this.paired()].some(({ deviceId }) => deviceId === request.deviceId);
+      const hasRoom = withRoomFor(networkOf(request.remoteIp), pending) === pending;
+      if (isKnown || !hasRoom || now - request.ts >= LIFE_MS) return false;
+      this.#lists.writePending([...pending, request].toSorted((a, b) => a.ts - b.ts));
+      return true;
+    });
   }
 
   /** Notes that a device was used. */

@@ -161,6 +161,34 @@ export function revokeAccess(list: Approvals, id: string): PairingChanged | unde
   return { change: { ...operatorsWith(list, id, false), allowFrom } };
 }
 
+/**
+ * Restores the access that {@link revokeAccess} took away. Returns `undefined` if the sender was approved since.
+ */
+export function restoreAccess(
+  list: PairingList,
+  id: string,
+  role: GrantedRole,
+  now: number,
+): PairingChanged | undefined {
+  return list.allowFrom.includes(id) ? undefined : grantRole(list, id, role, now);
+}
+
+/**
+ * Restores the request that {@link rejectPairing} removed, with its code and its expiry. Returns `undefined` if it has
+ * expired, its sender has asked again or was approved since, or no place is free.
+ */
+export function restoreRequest(
+  list: PairingList,
+  request: PairingRequest,
+  now: number,
+): RequestChanged | undefined {
+  const pending = pendingRequests(list, now);
+  const isKnown = list.allowFrom.includes(request.id) || pending.some(({ id }) => id === request.id);
+  if (isKnown || pending.length >= MOST_PENDING || ageOf(request, now) >= LIFE_MS) return undefined;
+  const requests = [...pending, request].toSorted((a, b) => ageOf(b, now) - ageOf(a, now));
+  return { request, change: { requests } };
+}
+
 function approvalOf(list: Approvals, id: string, role: GrantedRole): PairingChange {
   const allowFrom = [...new Set([...list.allowFrom, id])];
   return { ...operatorsWith(list, id, role === "operator"), allowFrom };

@@ -30,6 +30,7 @@ import { deleteSession, exportSession, resetSession, showMessages, showSession }
 import { showSessions } from "./sessions.tsx";
 import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.tsx";
 import { chooseTenant, showTenants } from "./tenants.tsx";
+import { undoRemoval } from "./undo.ts";
 import { exportUsage, showUsage } from "./usage.tsx";
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
@@ -101,5 +102,6 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
 
   app.get(ROUTES.restartPage.path, confirmRestart());
   app.post(ROUTES.restart.path, restartGateway(options));
+  app.post(ROUTES.undo.path, undoRemoval(options));
   app.post(ROUTES.wake.path, wakeFromPage(options));
 }

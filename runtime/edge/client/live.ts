@@ -104,9 +104,10 @@ function follow(): void {
   stream?.addEventListener("change", tell);
 }
 
-/** Takes a notice away after a while, unless somebody points at it or is in it. */
+/** Takes a notice away after a while, unless somebody points at it or is in it. Its button does nothing by then. */
 function dismiss(notice: Element): void {
   setTimeout(() => {
+    notice.querySelector("form")?.remove();
     if (notice.matches(":hover, :focus-within")) dismiss(notice);
     else notice.remove();
   }, NOTICE_MS);

@@ -1,5 +1,11 @@
 import type { GrantedRole } from "../../contract/config/rights.ts";
-import { type DeviceLists, type DeviceRequest, Devices, type PairedDevice } from "../../shared/devices.ts";
+import {
+  type DeviceLists,
+  type DeviceRequest,
+  Devices,
+  grantedTo,
+  type PairedDevice,
+} from "../../shared/devices.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
 
@@ -49,6 +55,12 @@ export class Browsers extends Devices {
   override revoke(deviceId: string): PairedDevice | undefined {
     const device = super.revoke(deviceId);
     if (device !== undefined) this.#onChange(deviceId, undefined);
+    return device;
+  }
+
+  override readmit(deviceId: string, revokedAtMs: number): PairedDevice | undefined {
+    const device = super.readmit(deviceId, revokedAtMs);
+    if (device !== undefined) this.#onChange(deviceId, grantedTo(device));
     return device;
   }
 

@@ -13,6 +13,8 @@ import {
   pendingRequests,
   rejectPairing,
   requestPairing,
+  restoreAccess,
+  restoreRequest,
   revokeAccess,
   withMoved,
 } from "../../shared/pairing-list.ts";
@@ -131,6 +133,13 @@ export class People {
         if (isRevoked) onChange(platform, sender, undefined);
         return isRevoked;
       },
+      readmit(sender: string, role: GrantedRole): boolean {
+        const isBack = write(restoreAccess(read(), sender, role, clock())) !== undefined;
+        if (isBack) onChange(platform, sender, role);
+        return isBack;
+      },
+      restore: (request: PairingRequest): boolean =>
+        write(restoreRequest(read(), request, clock())) !== undefined,
     };
   }
 

@@ -147,7 +147,9 @@ function ConsolePage(props: ConsoleProps): Markup {
       refreshTo={reloads ? path : undefined}
       scripts={["live.js", ...(props.scripts ?? [])]}
       live={waits}
-      notice={!isRefuted && flash?.done !== undefined && <Toast done={flash.done} />}
+      notice={
+        !isRefuted && flash?.done !== undefined && <Toast done={flash.done} undo={flash.undo} path={path} />
+      }
     >
       <h1>{title}</h1>
       {flash?.problem !== undefined && <AlertBox reason={reason(flash.problem)} />}
@@ -274,11 +276,19 @@ function Environment({ name }: { name: string | undefined }): Markup | null {
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;
 }
 
-/** Success of the last button, over the page. */
-function Toast({ done }: { done: Done }): Markup {
+/** Success of the last button, over the page, with a button that undoes it if that is possible. */
+function Toast({ done, undo, path }: Pick<Flash, "undo"> & { done: Done; path: string | undefined }): Markup {
   return (
     <div class="toast done" role="status">
       <p>{DONE[done]}</p>
+      {undo !== undefined && (
+        <form method="post" action={ROUTES.undo.path}>
+          <input type="hidden" name="page" value={path} />
+          <button name="undo" value={undo}>
+            Undo
+          </button>
+        </form>
+      )}
     </div>
   );
 }

@@ -18,6 +18,8 @@ import {
   rejectPairing,
   type RequestChanged,
   requestPairing,
+  restoreAccess,
+  restoreRequest,
   revokeAccess,
 } from "../../shared/pairing-list.ts";
 import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
@@ -124,6 +126,16 @@ export class PairingStore {
   /** Takes an approved sender's access away. Returns false if the sender is not approved. */
   revoke(id: string): boolean {
     return this.#change((list) => revokeAccess(list, id)) !== undefined;
+  }
+
+  /** See {@link restoreAccess}. */
+  readmit(id: string, role: GrantedRole): boolean {
+    return this.#change((list, now) => restoreAccess(list, id, role, now)) !== undefined;
+  }
+
+  /** See {@link restoreRequest}. */
+  restore(request: PairingRequest): boolean {
+    return this.#change((list, now) => restoreRequest(list, request, now)) !== undefined;
   }
 
   #settle(decide: Decide<RequestChanged>): PairingRequest | undefined {
