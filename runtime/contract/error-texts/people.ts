@@ -47,7 +47,7 @@ export const PEOPLE_ERRORS = {
   undo_over: {
     status: 409,
     title: "This can no longer be undone",
-    cause: "The time for it has passed, it was undone already, or another session made the change.",
+    cause: "The time to undo has passed, it was undone already, or another session made the change.",
     fix: "Make the change again by hand, on the page that lists it.",
   },
   undo_changed: {

@@ -61,7 +61,8 @@ const NAVIGATION = [
     ],
   },
 ] as const;
-const PAGES: readonly NavigationEntry[] = NAVIGATION.flatMap(({ pages }) => pages);
+/** The pages of the navigation, in its order. */
+export const PAGES: readonly NavigationEntry[] = NAVIGATION.flatMap(({ pages }) => pages);
 
 const TONES: Record<Overall, string> = {
   Healthy: "ok",
@@ -132,6 +133,7 @@ function ConsolePage(props: ConsoleProps): Markup {
   const { environment, health } = visitor;
   const { overall } = health;
   const path = PAGES.find((one) => one.title === title)?.path;
+  const open = (visitor.facts.details?.pending ?? 0) + health.problems.length;
   const isWaking = overall === "Asleep" || overall === "Starting";
   const isChanging = flash?.done !== undefined && CHANGES_STATE.has(flash.done);
   // A reload would drop the message about a failure before it is read.
@@ -140,7 +142,7 @@ function ConsolePage(props: ConsoleProps): Markup {
   const isRefuted = overall === "Down" && (flash?.done === "restarting" || flash?.done === "waking");
   return (
     <Document
-      title={`${title} – ${environment === undefined ? "steward" : `steward ${environment}`}`}
+      title={`${open > 0 ? `(${open}) ` : ""}${title} · steward${environment === undefined ? "" : ` ${environment}`}`}
       header={<Header title={title} visitor={visitor} />}
       shell
       refreshSeconds={props.refreshSeconds ?? (reloads ? STARTING_SECONDS : undefined)}
@@ -179,6 +181,16 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
             <a href={ROUTES.admin.path}>steward</a>
             <Environment name={environment} />
           </p>
+          <a
+            class="button find"
+            href={ROUTES.searchPage.path}
+            aria-label="Search"
+            aria-keyshortcuts="Control+K"
+          >
+            <Icon name="search" />
+            <span>Search</span>
+            <kbd>Ctrl K</kbd>
+          </a>
           <p class={`badge ${TONES[health.overall]}`} title="Overall state">
             {health.overall}
           </p>
