@@ -1,18 +1,18 @@
 import * as z from "zod/mini";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import { type ErrorCode, StewardError } from "../contract/errors.ts";
-import { type DeviceRequest, grantedTo, isUsable, type PairedDevice, SHORT_ID } from "../shared/devices.ts";
+import { grantedTo, isUsable, type PairedDevice, SHORT_ID } from "../shared/devices.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, argument, EVERYWHERE, flag, operation } from "./operation.ts";
-import { PAGES, removed, sealed, unsealed } from "./undo.ts";
+import { always, argument, EVERYWHERE, flag, operation, sealed } from "./operation.ts";
 
 const id = () =>
   argument(z.string().check(z.minLength(1)), "as `devices list` shows it, or any unique beginning of it");
 const requestId = () => z.strictObject({ requestId: id() });
 const deviceId = () => z.strictObject({ deviceId: id() });
 
-const pendingDevice = () =>
+/** A request, as the list has it. */
+export const pendingDevice = () =>
   z.object({
     requestId: z.string(),
     deviceId: z.string(),
@@ -20,11 +20,6 @@ const pendingDevice = () =>
     remoteIp: z.string(),
     ts: z.number(),
   });
-const takenSchema = () =>
-  z.union([
-    z.object({ request: z.custom<DeviceRequest>((value) => pendingDevice().safeParse(value).success) }),
-    z.object({ deviceId: z.string(), at: z.number() }),
-  ]);
 const pairedDevice = () =>
   z.object({
     deviceId: z.string(),
@@ -78,7 +73,7 @@ export const devices = {
       const store = await tools.devices();
       const dropped = store.reject(pendingId(store, requestId));
       const rejected = found(dropped, "device_request_unknown", requestId);
-      return { rejected, undo: await sealed({ request: rejected }) };
+      return { rejected, undo: await sealed({ device: rejected }) };
     },
     text: ({ rejected }) => `Rejected device ${named(rejected)}.`,
   }),
@@ -111,24 +106,6 @@ export const devices = {
       return { revoked: withoutSecrets(device), ...undo };
     },
     text: ({ revoked }) => `Revoked device ${named(revoked)}.`,
-  }),
-  restore: operation({
-    name: "devices restore",
-    summary: "undo a rejection, or a revocation of the last minute",
-    rights: PAGES,
-    input: removed,
-    changes: always,
-    async run(tools, { record }) {
-      const taken = await unsealed(record, takenSchema());
-      const store = await tools.devices();
-      const isBack =
-        "request" in taken
-          ? store.restore(taken.request)
-          : store.readmit(taken.deviceId, taken.at) !== undefined;
-      if (!isBack) throw new StewardError("undo_changed");
-      return {};
-    },
-    text: () => "Undone.",
   }),
 };
 

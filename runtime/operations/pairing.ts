@@ -3,8 +3,7 @@ import { type Platform, platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, argument, EVERYWHERE, flag, type Names, operation } from "./operation.ts";
-import { PAGES, removed, sealed, unsealed } from "./undo.ts";
+import { always, argument, EVERYWHERE, flag, type Names, operation, sealed } from "./operation.ts";
 
 const channel = () => argument(platformSchema, "the chat platform", "platform");
 const codeInput = {
@@ -12,7 +11,8 @@ const codeInput = {
 };
 const senderInput = { sender: argument(z.string(), "the sender's id on the platform") };
 
-const request = () =>
+/** A request, as the list has it. */
+export const request = () =>
   z.object({
     id: z.string(),
     code: z.string(),
@@ -30,12 +30,6 @@ type People = z.infer<ReturnType<typeof people>>;
 
 /** A file of `credentials/`, which tells who asks even if no command runs. */
 export const pairingFile = () => z.object({ requests: z.array(request()) });
-
-const takenSchema = () =>
-  z.union([
-    z.object({ channel: platformSchema, request: z.extend(request(), { lastSeenAt: z.iso.datetime() }) }),
-    z.object({ channel: platformSchema, sender: z.string(), role: roleSchema() }),
-  ]);
 
 /** `steward pairing`. It works on the stores, so the gateway may be down. */
 export const pairing = {
@@ -135,22 +129,6 @@ export const pairing = {
       return { channel, revoked: sender, undo: await sealed({ channel, sender, role }) };
     },
     text: ({ channel, revoked }) => `Revoked ${channel} sender ${revoked}.`,
-  }),
-  restore: operation({
-    name: "pairing restore",
-    summary: "undo a rejection, or take a sender's access away no more",
-    rights: PAGES,
-    input: removed,
-    changes: always,
-    async run(tools, { record }) {
-      const taken = await unsealed(record, takenSchema());
-      const store = (await tools.pairing())(taken.channel);
-      const isBack =
-        "request" in taken ? store.restore(taken.request) : store.readmit(taken.sender, taken.role);
-      if (!isBack) throw new StewardError("undo_changed");
-      return { channel: taken.channel };
-    },
-    text: ({ channel }) => `Undone for ${channel}.`,
   }),
 };
 

@@ -2,8 +2,7 @@ import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
 import type { StoredSchedule } from "../gateway/schedules/store.ts";
 import { table } from "../shared/table.ts";
-import { always, argument, EVERYWHERE, type Names, operation, option } from "./operation.ts";
-import { PAGES, removed, sealed, unsealed } from "./undo.ts";
+import { always, argument, EVERYWHERE, type Names, operation, option, sealed } from "./operation.ts";
 
 const MOST_RUNS = 50;
 const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${MOST_RUNS}`;
@@ -27,10 +26,6 @@ const listed = () =>
     lastAt: z.nullable(z.string()),
     lastOutcome: z.nullable(z.string()),
   });
-const takenSchema = () => {
-  const rows = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
-  return z.object({ schedules: rows, schedule_runs: rows });
-};
 type Listed = z.infer<ReturnType<typeof listed>>;
 
 /** `steward schedules`. It works on the table; a running gateway sees a change within seconds. */
@@ -157,20 +152,6 @@ export const schedules = {
       return { removed: id, undo: await sealed(taken) };
     },
     text: ({ removed }) => `Removed ${removed}.`,
-  }),
-  restore: operation({
-    name: "schedules restore",
-    summary: "undoes a removal",
-    rights: PAGES,
-    input: removed,
-    changes: always,
-    async run(tools, { record }) {
-      const taken = await unsealed(record, takenSchema());
-      if (!(await tools.schedules((_, store) => store.restore(taken))))
-        throw new StewardError("undo_changed");
-      return {};
-    },
-    text: () => "Undone.",
   }),
 };
 

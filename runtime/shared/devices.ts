@@ -42,6 +42,9 @@ export interface PairedDevice extends Device {
   approvedAtMs: number;
 }
 
+/** A request that was dropped, or a device whose rights were taken back at a time (milliseconds since the epoch). */
+export type TakenDevice = { device: DeviceRequest } | { deviceId: string; at: number };
+
 /** Statement of a device about itself, and its origin. */
 export type NewDevice = Pick<Device, "deviceId" | "publicKey" | "displayName" | "platform" | "remoteIp">;
 
@@ -175,35 +178,36 @@ export class Devices {
   }
 
   /**
-   * Restores the rights that {@link revoke} took back at `revokedAtMs`, and no others. `undefined`: there are none, or
-   * that was more than a minute ago.
+   * Restores a request that {@link reject} dropped, with its expiry, or the rights that {@link revoke} took back at a
+   * time, and no others. False: the request has expired or the device has asked again; the rights are there, or were
+   * taken more than a minute ago; or other requests took the place.
    */
-  readmit(deviceId: string, revokedAtMs: number): PairedDevice | undefined {
-    if (this.#lists.clock() - revokedAtMs > UNDO_MS) return undefined;
-    let isBack = false;
-    const device = this.#edit(deviceId, (one) => {
-      const tokens = Object.entries(one.tokens).map(([role, { revokedAtMs: at, ...token }]) => {
-        if (at === revokedAtMs) isBack = true;
-        return [role, at === undefined || at === revokedAtMs ? token : { ...token, revokedAtMs: at }];
-      });
-      return isBack ? { ...one, tokens: Object.fromEntries(tokens) } : one;
-    });
-    return isBack ? device : undefined;
-  }
-
-  /**
-   * Restores the request that {@link reject} dropped, with its expiry. False: it has expired, the device has asked again
-   * or was approved since, or other requests took its place.
-   */
-  restore(request: DeviceRequest): boolean {
+  restore(taken: TakenDevice): boolean {
+    if ("at" in taken) return this.#readmit(taken.deviceId, taken.at);
+    const { device } = taken;
     return this.#lists.change(() => {
       const [pending, now] = [this.pending(), this.#lists.clock()];
-      const isKnown = [...pending, ...this.paired()].some(({ deviceId }) => deviceId === request.deviceId);
-      const hasRoom = withRoomFor(networkOf(request.remoteIp), pending) === pending;
-      if (isKnown || !hasRoom || now - request.ts >= LIFE_MS) return false;
-      this.#lists.writePending([...pending, request].toSorted((a, b) => a.ts - b.ts));
+      const isKnown = [...pending, ...this.paired()].some(({ deviceId }) => deviceId === device.deviceId);
+      const hasRoom = withRoomFor(networkOf(device.remoteIp), pending) === pending;
+      if (isKnown || !hasRoom || now - device.ts >= LIFE_MS) return false;
+      this.#lists.writePending([...pending, device].toSorted((a, b) => a.ts - b.ts));
       return true;
     });
+  }
+
+  #readmit(id: string, revokedAt: number): boolean {
+    let isBack = false;
+    this.#edit(id, (one) => {
+      isBack =
+        this.#lists.clock() - revokedAt <= UNDO_MS &&
+        Object.values(one.tokens).some(({ revokedAtMs }) => revokedAtMs === revokedAt);
+      const tokens = Object.entries(one.tokens).map(([role, { revokedAtMs, ...token }]) => [
+        role,
+        revokedAtMs === undefined || revokedAtMs === revokedAt ? token : { ...token, revokedAtMs },
+      ]);
+      return isBack ? { ...one, tokens: Object.fromEntries(tokens) } : one;
+    });
+    return isBack;
   }
 
   /** Notes that a device was used. */

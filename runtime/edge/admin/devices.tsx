@@ -156,7 +156,7 @@ async function changeAll(
     log.info("operator settles access", { by, command });
     try {
       const result = await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
-      removals.push({ group, detail: command, result });
+      removals.push({ detail: command, result });
       await record(by, verb, [group, ...values].join(" "));
     } catch (error) {
       const failure = error instanceof StewardError ? error : new StewardError("command_failed");

@@ -84,7 +84,7 @@ export function changeSchedule(verb: keyof typeof CHANGES, options: AdminOptions
       detail,
       page: ROUTES.schedulesPage,
       done,
-      onMade: (result) => offerUndo(context, options, done, [{ group: "schedules", detail, result }]),
+      onMade: (result) => offerUndo(context, options, done, [{ detail, result }]),
     });
   };
 }

@@ -1,9 +1,7 @@
 import type { Context, Handler } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { StewardError } from "../../contract/errors.ts";
-import { devices } from "../../operations/devices.ts";
-import { pairing } from "../../operations/pairing.ts";
-import { schedules } from "../../operations/schedules.ts";
+import { undo as undoOperation } from "../../operations/undo.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
@@ -13,11 +11,8 @@ import { changeAndGo } from "./change.ts";
 import { type Done, UNDO_COOKIE, UNDO_MS } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 
-const RESTORES = { devices: devices.restore, pairing: pairing.restore, schedules: schedules.restore };
-
 /** A removal that was made, with what its operation returned. */
 export interface Removal {
-  group: string;
   /** For the activity. */
   detail: string;
   result: unknown;
@@ -29,7 +24,7 @@ interface Offer {
   /** Milliseconds since the epoch. */
   until: number;
   detail: string;
-  records: [group: keyof typeof RESTORES, record: string][];
+  records: string[];
 }
 
 /** Slot of the answers in which an operator's last removal is. */
@@ -45,10 +40,7 @@ export async function offerUndo(
   done: Done,
   removals: readonly Removal[],
 ): Promise<void> {
-  const records = removals.flatMap(({ group, result }) => {
-    const { undo } = Object(result) as { undo?: unknown };
-    return typeof undo === "string" && group in RESTORES ? [[group, undo]] : [];
-  });
+  const records = removals.flatMap(({ result }) => (Object(result) as { undo?: string }).undo ?? []);
   if (records.length === 0 || records.length < removals.length) return;
   const token = `${done}.${crypto.randomUUID()}`;
   const detail = removals.map((one) => one.detail).join(", ");
@@ -83,7 +75,7 @@ export function undoRemoval(options: AdminOptions): Handler<AccessVariables> {
       if (!isOwn || clock() > offer.until) throw new StewardError("undo_over");
       // First: it must not be tried a second time.
       await answers.keepAnswer(slot, "{}");
-      for (const [group, record] of offer.records) await operate(sandbox, RESTORES[group], { record });
+      for (const record of offer.records) await operate(sandbox, undoOperation, { record });
     };
     deleteCookie(context, UNDO_COOKIE, { path: "/_admin" });
     const change = {

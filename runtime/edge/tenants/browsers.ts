@@ -5,6 +5,7 @@ import {
   Devices,
   grantedTo,
   type PairedDevice,
+  type TakenDevice,
 } from "../../shared/devices.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
@@ -58,10 +59,11 @@ export class Browsers extends Devices {
     return device;
   }
 
-  override readmit(deviceId: string, revokedAtMs: number): PairedDevice | undefined {
-    const device = super.readmit(deviceId, revokedAtMs);
-    if (device !== undefined) this.#onChange(deviceId, grantedTo(device));
-    return device;
+  override restore(taken: TakenDevice): boolean {
+    const isBack = super.restore(taken);
+    const device = "at" in taken && this.paired().find(({ deviceId }) => deviceId === taken.deviceId);
+    if (isBack && device) this.#onChange(device.deviceId, grantedTo(device));
+    return isBack;
   }
 
   /** Takes browsers over that were approved while one sandbox served every chat. What is known here stays. */

@@ -13,9 +13,9 @@ import {
   pendingRequests,
   rejectPairing,
   requestPairing,
-  restoreAccess,
-  restoreRequest,
+  restoreTaken,
   revokeAccess,
+  type Taken,
   withMoved,
 } from "../../shared/pairing-list.ts";
 import type { Sql } from "../ledger/sql.ts";
@@ -133,13 +133,11 @@ export class People {
         if (isRevoked) onChange(platform, sender, undefined);
         return isRevoked;
       },
-      readmit(sender: string, role: GrantedRole): boolean {
-        const isBack = write(restoreAccess(read(), sender, role, clock())) !== undefined;
-        if (isBack) onChange(platform, sender, role);
+      restore(taken: Taken): boolean {
+        const isBack = write(restoreTaken(read(), taken, clock())) !== undefined;
+        if (isBack && "sender" in taken) onChange(platform, taken.sender, taken.role);
         return isBack;
       },
-      restore: (request: PairingRequest): boolean =>
-        write(restoreRequest(read(), request, clock())) !== undefined,
     };
   }
 

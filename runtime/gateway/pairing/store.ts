@@ -18,9 +18,9 @@ import {
   rejectPairing,
   type RequestChanged,
   requestPairing,
-  restoreAccess,
-  restoreRequest,
+  restoreTaken,
   revokeAccess,
+  type Taken,
 } from "../../shared/pairing-list.ts";
 import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
 
@@ -128,14 +128,9 @@ export class PairingStore {
     return this.#change((list) => revokeAccess(list, id)) !== undefined;
   }
 
-  /** See {@link restoreAccess}. */
-  readmit(id: string, role: GrantedRole): boolean {
-    return this.#change((list, now) => restoreAccess(list, id, role, now)) !== undefined;
-  }
-
-  /** See {@link restoreRequest}. */
-  restore(request: PairingRequest): boolean {
-    return this.#change((list, now) => restoreRequest(list, request, now)) !== undefined;
+  /** See {@link restoreTaken}. */
+  restore(taken: Taken): boolean {
+    return this.#change((list, now) => restoreTaken(list, taken, now)) !== undefined;
   }
 
   #settle(decide: Decide<RequestChanged>): PairingRequest | undefined {

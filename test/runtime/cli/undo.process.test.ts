@@ -24,7 +24,7 @@ async function stage() {
     const reply = await operate({ operation, input });
     return reply.ok ? (reply.value as { undo: string }) : { undo: "", refused: reply.error.code };
   };
-  const restore = async (operation: string, record: string) => await run(operation, { record });
+  const restore = async (record: string) => await run("undo", { record });
   const schedules = <T>(act: (store: ScheduleStore) => T): T => {
     using database = openStore(join(home, "state.db"));
     return act(new ScheduleStore(database));
@@ -53,10 +53,10 @@ test("a removed schedule is back with its times, its makers and its pending run;
   const before = schedules((store) => [store.list(), store.pending(30)]);
   const { undo } = await run("schedules remove", { id: "chat:1" });
   expect(schedules((store) => [store.list(), store.pending(30)])).toEqual([[], []]);
-  expect(await restore("schedules restore", undo)).toEqual({});
+  expect(await restore(undo)).toEqual({});
   expect(schedules((store) => [store.list(), store.pending(30)])).toEqual(before);
   expect(before[0]).toMatchObject([{ madeBy: ["person"], lastOutcome: "sent" }]);
-  expect(await restore("schedules restore", undo)).toEqual(CHANGED);
+  expect(await restore(undo)).toEqual(CHANGED);
 });
 
 test("what was changed on its way is refused, such as a text in which a secret was masked", async () => {
@@ -68,7 +68,7 @@ test("what was changed on its way is refused, such as a text in which a secret w
   const { undo } = await run("schedules remove", { id: "cli:1" });
   expect(undo).not.toContain(SECRETS["ANTHROPIC_API_KEY"]);
   for (const record of [undo, "", "x", `${"0".repeat(64)} {}`])
-    expect(await restore("schedules restore", record)).toEqual(CHANGED);
+    expect(await restore(record)).toEqual(CHANGED);
   expect(schedules((store) => store.list())).toEqual([]);
 });
 
@@ -103,8 +103,8 @@ test("people and browsers of a data directory get back what they had", async () 
   ] as const) {
     const { undo } = await run(`${group} ${verb}`, input);
     expect(state()).not.toEqual(before);
-    expect(await restore(`${group} restore`, undo)).not.toHaveProperty("refused");
+    expect(await restore(undo)).not.toHaveProperty("refused");
     expect(state()).toEqual(before);
-    expect(await restore(`${group} restore`, undo)).toEqual(CHANGED);
+    expect(await restore(undo)).toEqual(CHANGED);
   }
 });

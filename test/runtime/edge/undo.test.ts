@@ -44,8 +44,8 @@ async function stage() {
   const restored: unknown[] = [];
   const operations = async ({ body = "" }: PortRequest) => {
     const { operation, input } = JSON.parse(body);
-    if (operation === "schedules restore") restored.push(input);
-    if (operation.startsWith("schedules")) {
+    if (input.record === "sealed") restored.push(input);
+    if (operation.startsWith("schedules") || input.record === "sealed") {
       const value = operation === "schedules remove" ? { removed: input.id, undo: "sealed" } : {};
       return Response.json({ ok: true, value, notes: "" });
     }
@@ -210,10 +210,10 @@ describe("undo", () => {
     browsers.revoke(DEVICE.deviceId);
     const at = time.now;
     time.now += 60_001;
-    expect(browsers.readmit(DEVICE.deviceId, at)).toBeUndefined();
+    expect(browsers.restore({ deviceId: DEVICE.deviceId, at })).toBe(false);
     time.now = at;
-    expect(browsers.readmit(DEVICE.deviceId, at - 1)).toBeUndefined();
-    expect(browsers.readmit(DEVICE.deviceId, at)).toBeDefined();
+    expect(browsers.restore({ deviceId: DEVICE.deviceId, at: at - 1 })).toBe(false);
+    expect(browsers.restore({ deviceId: DEVICE.deviceId, at })).toBe(true);
   });
 
   it.each([{}, { undo: "x" }, { undo: "", page: "/_admin/" }, { page: "https://evil.example/" }])(
