@@ -6,7 +6,7 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { gatewayUsage, listProcesses } from "../debug-routes.ts";
 import type { Problem } from "../health.ts";
-import { namesIn } from "../ledger-routes.ts";
+import { namesOf } from "../ledger-routes.ts";
 import { adminPage } from "../ui/console.tsx";
 import { Age, Moment } from "../ui/time.tsx";
 import { ReasonText, StateLine } from "../ui/state.tsx";
@@ -20,11 +20,11 @@ import type { BackupsStatus, LedgerEntry, NameEntry } from "../ports.ts";
 import type { AccessList } from "./access-list.ts";
 import { askOrRecall } from "./answers.ts";
 import { attempt, type Attempt } from "../operate.ts";
-import { knownAccess, waitingPart } from "./devices.tsx";
+import { knownAccess, waitingKeys, waitingPart } from "./devices.tsx";
 import { AnswerHere, countsPart } from "./ledger.tsx";
 import type { AdminOptions } from "./options.ts";
 import { knownSchedules } from "./schedules.tsx";
-import { knownSessions, type SessionRow } from "./sessions.tsx";
+import { knownSessions, placeOf, type SessionRow } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
 /** The overview does not wait longer for what the container tells. */
@@ -61,14 +61,12 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
     const conversations = (talks.value?.sessions ?? []).slice(0, FEW);
     const due = (plans.value?.schedules ?? []).filter(({ nextAt }) => nextAt !== null).slice(0, FEW);
     const places = [
-      ...silent.map(({ place = "" }) => place),
-      ...conversations.map(({ conversation }) => conversation),
+      ...silent.flatMap(({ place }) => place ?? []),
+      ...conversations.map(({ conversation }) => placeOf(conversation)),
+      ...waitingKeys(access.value),
       ...due.map(({ to }) => `${to.platform}:${to.chat}`),
     ];
-    const names = await namesIn(
-      directory,
-      places.map((place) => ({ place })),
-    );
+    const names = await namesOf(directory, places);
     const told = {
       bundle,
       processes: processes.value?.processes,
@@ -128,7 +126,7 @@ function Overview(props: OverviewProps): Markup {
       <Today usage={usage} firstWords={facts.details?.firstWords} />
       {facts.counts && countsPart(facts.counts)}
       {access === undefined && <UnknownAccess />}
-      {access && (isWaiting || access.problem) && waitingPart(access, now)}
+      {access && (isWaiting || access.problem) && waitingPart(access, names, now)}
       <SilentGroups entries={silent} names={names} now={now} />
       <div class="grid">
         <Conversations rows={conversations} names={names} now={now} />
@@ -263,11 +261,12 @@ function Conversations({ rows, names, now }: ConversationsProps): Markup | null 
         <a href={ROUTES.sessionsPage.path}>Last conversations</a>
       </h2>
       <ul class="plain">
-        {rows.map(({ conversation, lastAt }) => (
+        {rows.map(({ conversation, name, lastAt }) => (
           <li>
             <Person
               id={conversation}
-              entry={names.get(conversation)}
+              entry={names.get(placeOf(conversation))}
+              otherwise={name}
               href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`}
             />
             <span class="soft">
@@ -317,7 +316,7 @@ function Browsers({ access, now }: { access: AccessList | undefined; now: number
       <ul class="plain">
         {devices.slice(0, FEW).map(({ deviceId, name, approvedAt }) => (
           <li>
-            <span title={deviceId}>{name === "" ? "A browser" : name}</span>
+            <Person id={`web:${deviceId}`} entry={undefined} otherwise={name === "" ? "A browser" : name} />
             <span class="soft">
               approved <Age at={approvedAt} now={now} />
             </span>

@@ -132,6 +132,27 @@ describe("GET /_admin/usage", () => {
     expect((await page({}, "?range=year")).status).toBe(400);
   });
 
+  it("orders its tables by a column, and keeps the order while the range changes", async () => {
+    const models = ["a", "b", "c"].map((model, index) => ({
+      day: "2026-11-18",
+      model,
+      requests: (index * 2) % 3,
+      inputTokens: index,
+      outputTokens: 0,
+    }));
+    const caption = "Requests, tokens and estimated cost by model";
+    const first = async (sort: string) => {
+      const { text } = await page({ usage: { models, prices: {} } }, `?range=day&sort=${sort}`);
+      return [rowsOf(text, caption)[0]?.[0], text] as const;
+    };
+    expect((await first("-tokens-in"))[0]).toBe("c");
+    const [name, text] = await first("-requests");
+    expect(name).toBe("b");
+    expect(text).toContain('aria-sort="descending"><a href="/_admin/usage?range=day&amp;sort=requests">');
+    expect(text).toContain('href="/_admin/usage?range=week&amp;sort=-requests"');
+    expect((await first("-model"))[0]).toBe("c");
+  });
+
   it("exports the counts as a file that no spreadsheet runs", async () => {
     const models = [{ day: "2026-11-18", model: '=a,"b', requests: 3, inputTokens: 400, outputTokens: 50 }];
     const { text, headers, status } = await page({ usage: { models } }, "/export");
