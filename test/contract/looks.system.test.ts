@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
+import { ROUTES } from "../../runtime/contract/routes.ts";
+import { adminPages } from "../support/admin-browser.ts";
 import { barriers } from "../support/accessibility.ts";
 import { browserIsMissing, openBrowser, signIn } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
@@ -19,21 +20,6 @@ const QUERIES: Readonly<Record<string, string>> = {
   [ROUTES.workspaceFile.path]: "?name=AGENTS.md",
   [ROUTES.sessionPage.path]: "?conversation=slack:C1",
 };
-
-/** Files that a browser saves; and a page that without its backup is a problem document. */
-const NO_PAGES: readonly string[] = [
-  ROUTES.logsDownload.path,
-  ROUTES.usageExport.path,
-  ROUTES.backupsRestorePage.path,
-];
-
-/** Every page of the administration, those that do not exist yet included. */
-const ADMIN_PAGES = Object.values<Route>(ROUTES)
-  .filter(
-    ({ method, access, path }) => method === "GET" && access === "identity" && path.startsWith("/_admin/"),
-  )
-  .filter(({ path }) => !path.startsWith("/_admin/api/") && !NO_PAGES.includes(path))
-  .map(({ path }) => `${path}${QUERIES[path] ?? ""}`);
 
 async function open(colorScheme: (typeof SCHEMES)[number]) {
   const host = await startHost();
@@ -98,7 +84,7 @@ describe.skipIf(browserIsMissing)("no page has a serious barrier, wide or narrow
     await look("sign-in");
     await signIn(page, host.secrets.adminToken);
     await page.getByRole("heading", { name: "Overview" }).waitFor();
-    for (const path of ADMIN_PAGES) {
+    for (const path of adminPages(QUERIES)) {
       await page.goto(`${host.url}${path}`);
       await look(nameOf(path));
     }

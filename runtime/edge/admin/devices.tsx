@@ -31,6 +31,9 @@ type Names = ReadonlyMap<string, NameEntry>;
 /** The lists come within 10 s, whole or not. */
 const LISTS_MS = 11_000;
 
+/** Rows of a page. The requests above them need room, too. */
+const PEOPLE = 30;
+
 /** Not the list of the config's schema, which a Worker does not load at its start. */
 const ROLES: readonly GrantedRole[] = ["person", "operator"];
 const PLATFORMS = platformSchema.options.join("|");
@@ -265,6 +268,7 @@ function Approved({ list: { devices, people, problem }, names, query, now }: App
           rows={rows}
           read={(row) => ({ text: `${nameOf(row)} ${row.id}`, at: seen(row) })}
           label="People and browsers"
+          most={PEOPLE}
           columns={[
             {
               head: "Name",
@@ -380,8 +384,10 @@ function approveAllForm(requests: readonly string[]): Markup {
 /** Classes of a button by its verb. */
 const STYLES: Readonly<Record<string, string>> = {
   "Approve as person": "primary",
+  "Make operator": "quiet",
+  "Make person": "quiet",
   Reject: "danger",
-  Revoke: "danger",
+  Revoke: "danger quiet",
 };
 
 function postForm(action: string, field: string, values: readonly string[], verb: string, what: string) {

@@ -34,6 +34,8 @@ const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
 /** Facts of a container that is not asked. */
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
+/** Silent groups that are shown. */
+const SILENT = 6;
 /** Rows of a card. */
 const FEW = 5;
 
@@ -232,16 +234,23 @@ function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null
     <section>
       <h2>Groups without answers</h2>
       <ul class="cards">
-        {entries.map(({ platform, group = "", place = `${platform}:${group}`, receivedAt }) => (
-          <li>
-            <Person id={place} entry={names.get(place)} />
-            <p class="soft">
-              Last message <Age at={Date.parse(receivedAt)} now={now} />
-            </p>
-            <AnswerHere platform={platform} group={group} from={ROUTES.admin.path} />
-          </li>
-        ))}
+        {entries
+          .slice(0, SILENT)
+          .map(({ platform, group = "", place = `${platform}:${group}`, receivedAt }) => (
+            <li>
+              <Person id={place} entry={names.get(place)} />
+              <p class="soft">
+                Last message <Age at={Date.parse(receivedAt)} now={now} />
+              </p>
+              <AnswerHere platform={platform} group={group} from={ROUTES.admin.path} />
+            </li>
+          ))}
       </ul>
+      {entries.length > SILENT && (
+        <p>
+          <a href={`${ROUTES.ledgerPage.path}?state=ignored`}>All ignored events</a>
+        </p>
+      )}
     </section>
   );
 }
@@ -294,7 +303,7 @@ function Due({ rows, names }: { rows: readonly Schedule[]; names: Names }): Mark
               <span>
                 {nextAt !== null && <Moment at={nextAt} />} to <Person id={place} entry={names.get(place)} />
               </span>
-              <span class="soft cut">{text ?? prompt}</span>
+              <bdi class="soft cut">{text ?? prompt}</bdi>
             </li>
           );
         })}

@@ -64,28 +64,47 @@ export function showUsage({ sandbox, answers, directory }: AdminOptions): Handle
 }
 
 /** `GET /_admin/usage/export`: the counts of 30 days as a file of comma-separated values; wakes nothing. */
-export function exportUsage({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
+export function exportUsage({ sandbox, answers, directory }: AdminOptions): Handler<AccessVariables> {
   return async function handleExportUsage(context) {
     const visitor = await context.get("visitor")();
     const { value } = await askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox));
+    const names = await namesOf(directory, [...new Set((value?.sources?.month ?? []).map(keyOf))]);
     if (value === undefined) return context.redirect(ROUTES.usagePage.path, 303);
     context.header("content-disposition", 'attachment; filename="steward-usage.csv"');
-    return context.body(csvOf(value), 200, { "content-type": "text/csv; charset=utf-8" });
+    return context.body(csvOf(value, names), 200, { "content-type": "text/csv; charset=utf-8" });
   };
 }
 
-/** Returns a line for each day's messages, and one for each model of a day. */
-function csvOf({ days, messages, models, prices }: UsageReport): string {
+/** Returns a line for each day's messages, for each model of a day, and for each person and place of 30 days. */
+function csvOf({ days, messages, models, prices, sources }: UsageReport, names: Names): string {
   const lines: (string | number)[][] = [
-    ["day", "model", "requests", "tokens in", "tokens out", "cost in USD", "received", "answered"],
+    [
+      "day",
+      "model",
+      "requests",
+      "tokens in",
+      "tokens out",
+      "cost in USD",
+      "received",
+      "answered",
+      "of",
+      "name",
+      "id",
+    ],
   ];
   for (const day of days) {
     const { received = 0, answered = 0 } = messages.find((one) => one.day === day) ?? {};
-    lines.push([day, "", "", "", "", "", received, answered]);
+    lines.push([day, "", "", "", "", "", received, answered, "", "", ""]);
     for (const one of models.filter((model) => model.day === day)) {
       const cost = costOf(one, prices[one.model])?.toFixed(6) ?? "";
-      lines.push([day, one.model, one.requests, one.inputTokens, one.outputTokens, cost, "", ""]);
+      lines.push([day, one.model, one.requests, one.inputTokens, one.outputTokens, cost, "", "", "", "", ""]);
     }
+  }
+  for (const one of sources?.month ?? []) {
+    const [cost, key] = [costOf(one, prices[one.model])?.toFixed(6) ?? "", keyOf(one)];
+    const who = key === ":" ? ["All others", ""] : [names.get(key)?.name ?? "", key];
+    const figures = [one.model, one.requests, one.inputTokens, one.outputTokens, cost];
+    lines.push([`${days[0]}/${days.at(-1)}`, ...figures, "", "", one.kind, ...who]);
   }
   return lines.map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");
 }

@@ -41,13 +41,15 @@ interface ListProps<Row> {
   /** Returns the text that a search looks through, and the time in milliseconds since the epoch. */
   read(row: Row): { text: string; at: number };
   label: string;
+  /** Rows of a page. Default: 50. */
+  most?: number;
   /** Caption for the number of rows that fit the query. */
   caption?(count: number): Child;
 }
 
 /** A page of the rows that hold the text of the query, in either case, and are of its time, in its order. */
 export function ListTable<Row>(props: ListProps<Row>): Markup {
-  const { path, query, now, rows, columns, read, label, caption } = props;
+  const { path, query, now, rows, columns, read, label, most = ROWS, caption } = props;
   const { q, range, page, sort } = query;
   const wanted = q.trim().toLowerCase();
   const since = range === undefined ? 0 : now - RANGES[range][1];
@@ -55,7 +57,7 @@ export function ListTable<Row>(props: ListProps<Row>): Markup {
     const { text, at } = read(row);
     return at >= since && text.toLowerCase().includes(wanted);
   });
-  const pages = Math.max(1, Math.ceil(fitting.length / ROWS));
+  const pages = Math.max(1, Math.ceil(fitting.length / most));
   const shown = Math.min(page, pages);
   const address = (differs: object): string =>
     `${path}?${new URLSearchParams({ ...(q && { q }), ...(range && { range }), ...(sort && { sort }), ...differs })}`;
@@ -68,7 +70,7 @@ export function ListTable<Row>(props: ListProps<Row>): Markup {
         label={label}
         caption={caption?.(fitting.length)}
         columns={columns}
-        rows={fitting.slice((shown - 1) * ROWS, shown * ROWS)}
+        rows={fitting.slice((shown - 1) * most, shown * most)}
         order={{ sort, href: (other) => address({ sort: other }) }}
       />
       {pages > 1 && (
