@@ -11,7 +11,7 @@ import { attempt, operate } from "../operate.ts";
 import type { NameEntry } from "../ports.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { type ListingQuery, listingQuery, PageLinks, pageOf } from "../ui/listing.tsx";
+import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
 import { Person } from "../ui/person.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
@@ -170,7 +170,6 @@ async function page(
   ]);
   const { value: { schedules: rows, runs } = { schedules: [], runs: [] }, asOf } = known;
   const inOrder = rows.toSorted((a, b) => ((a.nextAt ?? "~") < (b.nextAt ?? "~") ? -1 : 1));
-  const listing = pageOf(inOrder, query, 0, (row) => ({ text: excerpt(row), at: 0 }), ROWS);
   const edited = rows.find((one) => one.id === id);
   if (id !== undefined && edited === undefined) throw new StewardError("schedule_unknown");
   const names = await namesIn(
@@ -219,8 +218,7 @@ async function page(
           <ReasonBox reason={known.problem} />
         </>
       )}
-      {rows.length > 0 && <Scheduled rows={listing.rows} names={names} now={options.clock()} />}
-      <PageLinks path={ROUTES.schedulesPage.path} query={query} listing={listing} />
+      {rows.length > 0 && <Scheduled rows={inOrder} names={names} now={options.clock()} query={query} />}
       {known.value !== undefined && rows.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {!isAnswer && add}
       {runs.length > 0 && <Runs runs={runs} rows={rows} />}
@@ -283,12 +281,22 @@ interface ScheduledProps {
   rows: readonly ScheduleRow[];
   names: Names;
   now: number;
+  query: ListingQuery;
 }
 
-function Scheduled({ rows, names, now }: ScheduledProps): Markup {
+function Scheduled({ rows, names, now, query }: ScheduledProps): Markup {
+  const name = (row: ScheduleRow) => names.get(addressOf(row))?.name ?? addressOf(row);
   return (
-    <Table
+    <ListTable
+      path={ROUTES.schedulesPage.path}
       label="Schedules"
+      query={query}
+      now={now}
+      most={ROWS}
+      read={(row) => ({
+        text: `${excerpt(row)} ${name(row)}`,
+        at: Date.parse(row.nextAt ?? row.lastAt ?? "") || 0,
+      })}
       columns={[
         {
           head: "Message",

@@ -1,27 +1,55 @@
+import { type Platform, PLATFORM_TITLES } from "../../contract/delivery.ts";
 import { hueOf } from "../../shared/display-name.ts";
 import type { NameEntry } from "../ports.ts";
 import type { Markup } from "./document.tsx";
 
 /** Properties of {@link Person}. */
 interface PersonProps {
-  /** `<platform>:<id>` */
+  /** `<platform>:<id>`, or a conversation. */
   id: string;
   /** Absent for somebody whom the directory does not know. */
   entry: NameEntry | undefined;
   /** Address of a page about it. */
-  href?: string;
+  href?: string | undefined;
+  /** Name for as long as the directory knows none. */
+  otherwise?: string | undefined;
+  /** Replaces the name, as for a direct chat. */
+  name?: string | undefined;
+  /** Words in place of the picture. */
+  lead?: string | undefined;
 }
 
-/** A person or a place by name, with its picture; the id shows on hover, and in place of an unknown name. */
-export function Person({ id, entry, href }: PersonProps): Markup {
-  const shown = entry?.name ?? id.slice(id.indexOf(":") + 1);
-  const name = <bdi>{shown}</bdi>;
+/** A person or a place by name, with its picture; the id shows on hover, can be copied, and replaces an unknown name. */
+export function Person({ id, entry, href, otherwise, name, lead }: PersonProps): Markup {
+  const shown = name ?? (entry?.name || otherwise || id.slice(id.indexOf(":") + 1));
+  const text = <bdi>{shown}</bdi>;
   return (
     <span class="person" title={id}>
-      <Face of={entry?.key ?? id} name={shown} />
-      {href === undefined ? name : <a href={href}>{name}</a>}
+      {lead === undefined ? <Face of={entry?.key ?? id} name={shown} /> : <span class="soft">{lead}</span>}
+      {href === undefined ? text : <a href={href}>{text}</a>}
+      <CopyButton text={id} />
     </span>
   );
+}
+
+/** An id where people need it in full. */
+export function Id({ id }: { id: string }): Markup {
+  return (
+    <span class="person">
+      <code>{id}</code>
+      <CopyButton text={id} />
+    </span>
+  );
+}
+
+/** Hidden until a script can copy. */
+function CopyButton({ text }: { text: string }): Markup {
+  return <button type="button" class="copy" value={text} aria-label={`Copy ${text}`} />;
+}
+
+/** Returns the name of a platform. */
+export function titleOf(platform: string): string {
+  return platform === "web" ? "Web chat" : (PLATFORM_TITLES[platform as Platform] ?? platform);
 }
 
 /** The picture of a person or a place: its initial on a colour of its own. */
