@@ -13,10 +13,10 @@ import { ReasonText, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { Starts } from "../ui/starts.tsx";
 import { Facts } from "../ui/table.tsx";
-import { Person } from "../ui/person.tsx";
+import { type Names, Person } from "../ui/person.tsx";
 import { FORMATS, Sparkline } from "../ui/chart.tsx";
 import { schedules } from "../../operations/schedules.ts";
-import type { BackupsStatus, LedgerEntry, NameEntry } from "../ports.ts";
+import type { BackupsStatus, LedgerEntry } from "../ports.ts";
 import type { AccessList } from "./access-list.ts";
 import { askOrRecall } from "./answers.ts";
 import { attempt, type Attempt } from "../operate.ts";
@@ -39,8 +39,6 @@ const SILENT = 6;
 /** Rows of a card. */
 const FEW = 5;
 
-/** Names of people and places, by key. */
-type Names = ReadonlyMap<string, NameEntry>;
 type Schedule = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 
 /** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */

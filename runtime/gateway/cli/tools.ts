@@ -62,14 +62,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       const rows = await readTable(file, "ledger_names", (database): Row[] =>
         database.prepare(PEOPLE).all(most),
       );
-      const time = (value: unknown): string => new Date(Number(value)).toISOString();
-      return (rows ?? []).map(({ key, name, admitted, first_at: first, seen_at: seen }) => ({
-        key: String(key),
-        ...(name !== null && { name: String(name) }),
-        ...(admitted !== null && { admitted: admitted as Admitted }),
-        firstSeenAt: time(first),
-        lastSeenAt: time(seen),
-      }));
+      return (rows ?? []).map(personOf);
     },
     /** Changes the conversations of state.db; `undefined` if there is no such file. */
     async sessions<T>(act: (sessions: Sessions, remove: (name: string) => number | undefined) => T) {
@@ -143,6 +136,16 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
 }
 
 type Row = Record<string, SQLOutputValue>;
+
+function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {
+  return {
+    key: String(key),
+    ...(name !== null && { name: String(name) }),
+    ...(admitted !== null && { admitted: admitted as Admitted }),
+    firstSeenAt: new Date(Number(first)).toISOString(),
+    lastSeenAt: new Date(Number(seen)).toISOString(),
+  };
+}
 
 /** Changes of schedules. */
 type ScheduleChanges = Awaited<ReturnType<typeof scheduleChanges>>;
