@@ -170,6 +170,8 @@ export interface NameEntry {
 export interface NameQuery {
   kind?: NameKind | undefined;
   platform?: Platform | "web" | undefined;
+  /** Only chats that can be written to; a direct chat has its own key, and the name of its person. */
+  isChat?: boolean | undefined;
   /** Substring of the name or id, case-insensitive. */
   q?: string | undefined;
   limit: number;

@@ -1,14 +1,43 @@
 import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
+import type { Schedule } from "../contract/config/schedules.ts";
 import type { StoredSchedule } from "../gateway/schedules/store.ts";
 import { table } from "../shared/table.ts";
-import { always, argument, EVERYWHERE, type Names, operation, option } from "./operation.ts";
+import {
+  always,
+  argument,
+  EVERYWHERE,
+  type Names,
+  operation,
+  type OperationTools,
+  option,
+  sealed,
+} from "./operation.ts";
 
 const MOST_RUNS = 50;
 const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${MOST_RUNS}`;
 
 const id = () => z.strictObject({ id: argument(z.string(), "as `list` shows it") });
 const text = (help: string, shown: string) => option(z.optional(z.string()), help, shown);
+
+/** Times for people. Absent from the answer of an older container. */
+const outlook = {
+  words: z.optional(z.string()),
+  next: z.optional(z.array(z.object({ at: z.string(), local: z.string() }))),
+};
+
+const times = () => ({
+  at: text("once, ISO 8601; a time without an offset is one of --timezone", "time"),
+  every: text("in equal steps, for example 1h30m", "duration"),
+  cron: text("by a cron expression of five fields", "expression"),
+  timezone: text("for --cron and a local --at, for example Europe/Berlin; default UTC", "name"),
+});
+const contents = () => ({
+  text: text("the text to send", "text"),
+  prompt: text("what the agent is asked", "text"),
+});
+const CHAT = "the chat, for example slack:C0123456789";
+const THREAD = "the thread inside the chat";
 
 const listed = () =>
   z.object({
@@ -25,6 +54,7 @@ const listed = () =>
     nextAt: z.nullable(z.string()),
     lastAt: z.nullable(z.string()),
     lastOutcome: z.nullable(z.string()),
+    ...outlook,
   });
 type Listed = z.infer<ReturnType<typeof listed>>;
 
@@ -35,7 +65,16 @@ export const schedules = {
     summary: "all schedules, and when each is due next",
     rights: EVERYWHERE,
     output: () => z.object({ schedules: z.array(listed()) }),
-    run: async (tools) => ({ schedules: (await tools.listSchedules()).map(shownSchedule) }),
+    async run(tools) {
+      const { outlook } = await tools.scheduleTimes();
+      const shown = (await tools.listSchedules()).map(async (one) => {
+        const { spec, createdAt, nextAt } = one;
+        // A run that is due at the moment of the question belongs to the next ones.
+        const { words, next } = await outlook(spec, createdAt, (nextAt ?? tools.clock()) - 1);
+        return shownSchedule(one, { words, next: nextAt === undefined ? [] : next });
+      });
+      return { schedules: await Promise.all(shown) };
+    },
     keys: ({ schedules }) => schedules.map(({ to }) => `${to.platform}:${to.chat}`),
     text: ({ schedules }, _, names) => listText(schedules, names),
   }),
@@ -45,32 +84,60 @@ export const schedules = {
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
-        to: option(z.string(), "the chat, for example slack:C0123456789", "platform:chat"),
-        thread: text("the thread inside the chat", "id"),
-        at: text("once, ISO 8601 with its offset", "time"),
-        every: text("in equal steps, for example 1h30m", "duration"),
-        cron: text("by a cron expression of five fields", "expression"),
-        timezone: text("for --cron, for example Europe/Berlin; default UTC", "name"),
-        text: text("the text to send", "text"),
-        prompt: text("what the agent is asked", "text"),
+        to: option(z.string(), CHAT, "platform:chat"),
+        thread: text(THREAD, "id"),
+        ...times(),
+        ...contents(),
       }),
     terminalOnly: ["thread"],
     changes: always,
     async run(tools, { to, thread, ...rest }) {
-      const { schedule } = await tools.contract.schedules();
-      const [platform, ...chat] = to.split(":");
-      const address = { platform, chat: chat.join(":"), ...(thread !== undefined && { thread }) };
-      const parsed = schedule.safeParse({ ...rest, to: address });
-      if (!parsed.success) {
-        const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-        throw new StewardError("schedule_invalid", problems.join("; "));
-      }
+      const spec = await readSpec(tools, { ...rest, to: addressOf(to, thread) });
       const { id, nextAt } = await tools.schedules(({ addSchedule }, store) =>
-        addSchedule(store, "cli", parsed.data, tools.clock()),
+        addSchedule(store, "cli", spec, tools.clock()),
       );
       return { id, nextAt: new Date(nextAt).toISOString() };
     },
     text: ({ id, nextAt }) => `Added ${id}, due ${nextAt}.`,
+  }),
+  edit: operation({
+    name: "schedules edit",
+    summary: "changes the chat, time or message of one; what is not given stays",
+    rights: EVERYWHERE,
+    input: () =>
+      z.strictObject({
+        ...id().shape,
+        to: text(CHAT, "platform:chat"),
+        thread: text(THREAD, "id"),
+        ...times(),
+        ...contents(),
+      }),
+    terminalOnly: ["thread"],
+    changes: always,
+    async run(tools, { id, ...given }) {
+      const nextAt = await tools.schedules(({ editSchedule }, store) =>
+        editSchedule(store, id, (before) => readSpec(tools, merged(before, given)), tools.clock()),
+      );
+      return { id, nextAt: nextAt === undefined ? null : new Date(nextAt).toISOString() };
+    },
+    text: ({ id, nextAt }) => `Changed ${id}, ${nextAt === null ? "which is not due" : `due ${nextAt}`}.`,
+  }),
+  preview: operation({
+    name: "schedules preview",
+    summary: "shows in words when a schedule would run, and its next runs; changes nothing",
+    rights: EVERYWHERE,
+    input: () => z.strictObject(times()),
+    output: () => z.object(outlook),
+    async run(tools, given) {
+      // The schema checks a schedule as a whole.
+      const rest = { to: { platform: "slack", chat: "C0" }, text: "-" } as const;
+      const spec = await readSpec(tools, { ...given, ...rest });
+      const { firstRun, outlook } = await tools.scheduleTimes();
+      const now = tools.clock();
+      await firstRun(spec, now, "cli");
+      return outlook(spec, now, now);
+    },
+    text: ({ words = "", next = [] }) => [`${words}:`, ...next.map(({ local }) => `  ${local}`)].join("\n"),
   }),
   pause: operation({
     name: "schedules pause",
@@ -148,16 +215,68 @@ export const schedules = {
     input: id,
     changes: always,
     async run(tools, { id }) {
-      await tools.schedules(({ removeSchedule }, store) => removeSchedule(store, id));
-      return { removed: id };
+      const taken = await tools.schedules(({ removeSchedule }, store) => removeSchedule(store, id));
+      return { removed: id, undo: await sealed(taken) };
     },
     text: ({ removed }) => `Removed ${removed}.`,
   }),
 };
 
-function shownSchedule({ id, source, spec, nextAt, lastAt, lastOutcome }: StoredSchedule) {
+/** Options of a change or of a new schedule. */
+type Given = z.output<
+  z.ZodMiniObject<
+    ReturnType<typeof times> & ReturnType<typeof contents> & Record<"to" | "thread", ReturnType<typeof text>>
+  >
+>;
+
+/** Returns the parts of a schedule with a change. A new time replaces the whole one before it; so does a new message. */
+function merged(before: Schedule, { to, thread, ...given }: Given) {
+  const { at, every, cron, timezone, text, prompt, ...rest } = before;
+  const isNewTime = [given.at, given.every, given.cron].some((one) => one !== undefined);
+  const isNewText = given.text !== undefined || given.prompt !== undefined;
+  const zone = given.timezone ?? (given.cron === undefined ? undefined : timezone);
+  return {
+    ...rest,
+    ...(isNewTime ? { ...given, ...(zone && { timezone: zone }) } : { at, every, cron, timezone, ...given }),
+    ...(!isNewText && { text, prompt }),
+    to: to === undefined ? { ...before.to, ...(thread && { thread }) } : addressOf(to, thread, before.to),
+  };
+}
+
+/** A chat without a thread keeps the thread that it had. */
+function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
+  const [platform, ...rest] = to.split(":");
+  const chat = rest.join(":");
+  const isSame = before?.platform === platform && before?.chat === chat;
+  const shown = thread ?? (isSame ? before?.thread : undefined);
+  return { platform, chat, ...(shown !== undefined && { thread: shown }) };
+}
+
+/** @throws StewardError `schedule_invalid` with every problem as `<option>: <sentence>`, separated by semicolons. */
+async function readSpec(tools: OperationTools, given: Record<string, unknown>): Promise<Schedule> {
+  const { schedule } = await tools.contract.schedules();
+  const { at, timezone, ...rest } = given;
+  const zone = typeof timezone === "string" ? timezone : undefined;
+  const time =
+    typeof at === "string" ? await (await tools.scheduleTimes()).readLocalTime(at, zone) : undefined;
+  const isRead = time !== at;
+  const parsed = schedule.safeParse({
+    ...rest,
+    ...(time !== undefined && { at: time }),
+    ...(zone !== undefined && !isRead && { timezone: zone }),
+  });
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  throw new StewardError("schedule_invalid", problems.join("; "));
+}
+
+function shownSchedule(
+  { id, source, spec, nextAt, lastAt, lastOutcome }: StoredSchedule,
+  outlook: Pick<Listed, "words" | "next">,
+) {
   const iso = (time?: number): string | null => (time === undefined ? null : new Date(time).toISOString());
-  return { id, source, ...spec, nextAt: iso(nextAt), lastAt: iso(lastAt), lastOutcome: lastOutcome ?? null };
+  const last = { lastAt: iso(lastAt), lastOutcome: lastOutcome ?? null };
+  return { id, source, ...spec, ...outlook, nextAt: iso(nextAt), ...last };
 }
 
 function listText(schedules: readonly Listed[], names?: Names): string {

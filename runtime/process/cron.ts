@@ -14,6 +14,32 @@ export async function readCron(expression: string, timezone = "UTC") {
   return new Cron(expression, { mode: "5-part", timezone, paused: true });
 }
 
+/** Returns a cron expression in English words; the expression itself if the library has none for it. */
+export async function cronWords(expression: string): Promise<string> {
+  const { default: cronstrue } = await import("cronstrue");
+  try {
+    return cronstrue.toString(expression, { use24HourTimeFormat: true });
+  } catch {
+    return expression;
+  }
+}
+
+/**
+ * Reads a local time such as `2027-01-31 09:00` in a time zone. Returns ISO 8601; any other text, and one of an unknown
+ * time zone, as it is.
+ */
+export async function readLocalTime(text: string, timezone = "UTC"): Promise<string> {
+  if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/.test(text)) return text;
+  const { Cron } = await import("croner");
+  const whole = `${text.replace(" ", "T")}:00`.slice(0, 19);
+  try {
+    const time = new Cron(whole, { timezone, paused: true }).nextRun(new Date(0));
+    return time?.toISOString() ?? text;
+  } catch {
+    return text;
+  }
+}
+
 /** Returns what is wrong with a cron expression, `undefined` where nothing is. */
 export async function cronProblem({
   cron,

@@ -105,14 +105,14 @@ test.skipIf(browserIsMissing)(
     await page.getByRole("button", { name: "Show" }).click();
     await page.locator('a[title^="slack:Ev-a-long-id"]').waitFor();
     await visit("Schedules");
-    await page.getByLabel("Chat id").fill("C1");
+    await page.getByLabel("Chat", { exact: true }).fill("slack:C1");
     await page.getByLabel("Time", { exact: true }).fill("daily");
     await page.getByLabel("Message").fill("Good morning");
     await page.getByRole("button", { name: "Add" }).click();
     await page.getByText("must be five fields").waitFor();
     await page.getByLabel("Time", { exact: true }).fill("0 9 * * 1-5");
     await page.getByRole("button", { name: "Add" }).click();
-    await page.getByRole("cell", { name: "Good morning" }).waitFor();
+    await page.getByRole("rowheader", { name: "Good morning" }).waitFor();
     await look("schedules-added");
     await page.getByRole("button", { name: /^Remove / }).click();
     await page.getByText("Nothing is scheduled.").waitFor();

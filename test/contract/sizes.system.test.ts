@@ -16,8 +16,7 @@ const QUERIES = {
   [ROUTES.sessionPage.path]: `?${CONVERSATION}`,
   [ROUTES.ledgerEvent.path]: "?key=telegram%3A0",
 };
-// The page of the schedules is made anew elsewhere.
-const PAGES = adminPages(QUERIES).filter((path) => path !== ROUTES.schedulesPage.path);
+const PAGES = adminPages(QUERIES);
 /** Pixels at a width of 1,440. */
 const HIGH = 2_500;
 /** Median of five answers, on a machine that starts Node within {@link START_MS}: an operation is a process. */

@@ -125,7 +125,7 @@ test.skipIf(browserIsMissing)("a schedule is added", async () => {
   const admin = await begin();
   const task = operator(admin);
   await task.go("Schedules");
-  await task.fill("Chat id", "C1");
+  await task.fill("Chat", "slack:C1");
   await task.fill("Time", "0 9 * * 1-5");
   await task.fill("Message", "Stand up!");
   await task.click("button", "Add");

@@ -100,6 +100,7 @@ const CHANGES = [
   "workspace write AGENTS.md none -- text",
   "workspace remove AGENTS.md none",
   "schedules add --to slack:C1 --every 1h --text hello",
+  "schedules edit 1 --every 2h",
   "schedules pause 1",
   "schedules resume 1",
   "schedules run 1",

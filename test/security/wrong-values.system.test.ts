@@ -102,8 +102,7 @@ const wrong = fc.oneof(
 const blank = fc.string({ unit: fc.constantFrom(" ", "\t", "\n"), maxLength: 20 });
 
 const SCHEDULE = {
-  platform: "slack",
-  chat: "C1",
+  chat: "slack:C1",
   kind: "cron",
   when: "0 9 * * 1-5",
   timezone: "",

@@ -23,6 +23,7 @@ import type { AdminOptions } from "./options.ts";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
 import { Id, nameOf, type Names, Person, personColumn, platformOf } from "../ui/person.tsx";
 import { Facts } from "../ui/table.tsx";
+import { offerUndo, type Removal } from "./undo.ts";
 
 /** The lists come within 10 s, whole or not. */
 const LISTS_MS = 11_000;
@@ -146,11 +147,13 @@ interface Change {
 /** Makes changes one after another. The first failure is reported; the page shows what is still open. */
 async function changeAll(
   context: Context<AccessVariables>,
-  { sandbox, clock, log, record }: AdminOptions,
+  options: AdminOptions,
   changes: readonly Change[],
   done: Done,
 ): Promise<Response> {
+  const { sandbox, clock, log, record } = options;
   const by = context.get("identity").name;
+  const removals: Removal[] = [];
   const deadline = clock() + LIMIT_MS;
   let problem: StewardError | undefined;
   for (const { operation, input } of changes) {
@@ -159,7 +162,8 @@ async function changeAll(
     const command = [group, verb, ...values].join(" ");
     log.info("operator settles access", { by, command });
     try {
-      await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
+      const result = await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
+      removals.push({ detail: command, result });
       await record(by, verb, [group, ...values].join(" "));
     } catch (error) {
       const failure = error instanceof StewardError ? error : new StewardError("command_failed");
@@ -168,6 +172,7 @@ async function changeAll(
       if (failure.code === "command_timed_out") break;
     }
   }
+  if (problem === undefined) await offerUndo(context, options, done, removals);
   return goTo(context, ROUTES.devicesPage, done, problem);
 }
 

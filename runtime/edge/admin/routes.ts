@@ -23,13 +23,15 @@ import type { AdminOptions } from "./options.ts";
 import { showConfig } from "./config.tsx";
 import { downloadLogs, showLogs } from "./logs.tsx";
 import { confirmRestart, restartGateway, wakeFromPage } from "./restart.tsx";
-import { addScheduleFrom, changeSchedule, showSchedules } from "./schedules.tsx";
+import { changeSchedule, editSchedule, saveSchedule, showSchedules } from "./schedules.tsx";
 import { showModels, testModel } from "./models.tsx";
 import { showOverview } from "./overview.tsx";
 import { deleteSession, exportSession, resetSession, showMessages, showSession } from "./session.tsx";
+import { showSearch } from "./search.tsx";
 import { showSessions } from "./sessions.tsx";
 import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.tsx";
 import { chooseTenant, showTenants } from "./tenants.tsx";
+import { undoRemoval } from "./undo.ts";
 import { exportUsage, showUsage } from "./usage.tsx";
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
@@ -61,7 +63,10 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.sessionsDelete.path, deleteSession(options));
   app.post(ROUTES.sessionsReset.path, resetSession(options));
   app.get(ROUTES.schedulesPage.path, showSchedules(looks));
-  app.post(ROUTES.schedulesAdd.path, addScheduleFrom(options));
+  app.post(ROUTES.schedulesAdd.path, saveSchedule("add", options));
+  app.get(ROUTES.schedulesEditPage.path, editSchedule(looks));
+  app.post(ROUTES.schedulesEdit.path, saveSchedule("edit", options));
+  app.post(ROUTES.schedulesPreview.path, saveSchedule("preview", options));
   app.post(ROUTES.schedulesPause.path, changeSchedule("pause", options));
   app.post(ROUTES.schedulesResume.path, changeSchedule("resume", options));
   app.post(ROUTES.schedulesRun.path, changeSchedule("run", options));
@@ -101,5 +106,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
 
   app.get(ROUTES.restartPage.path, confirmRestart());
   app.post(ROUTES.restart.path, restartGateway(options));
+  app.get(ROUTES.searchPage.path, showSearch(options));
+  app.post(ROUTES.undo.path, undoRemoval(options));
   app.post(ROUTES.wake.path, wakeFromPage(options));
 }

@@ -1,24 +1,30 @@
+import type { Child } from "hono/jsx";
+import type * as z from "zod/mini";
 import { platformSchema } from "../../contract/delivery.ts";
 import { reason, type Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import type { schedules } from "../../operations/schedules.ts";
+import type { NameEntry } from "../ports.ts";
 import type { Markup } from "../ui/document.tsx";
 import { SelectField, TextArea } from "../ui/form.tsx";
+
+/** A schedule as the container lists it. */
+export type ScheduleRow = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 
 /** Ways to say when, with the option of the command line and an example. */
 const KINDS = {
   cron: ["Cron expression", "0 9 * * 1-5"],
   every: ["Every", "1h30m"],
-  at: ["Once at", "2027-01-31T09:00:00+01:00"],
+  at: ["Once at", "2027-01-31 09:00"],
 } as const;
 /** A message as it is, or the agent's answer to it. */
 const CONTENTS = { text: "Send this text", prompt: "Ask the agent, and send its answer" } as const;
 
 /** A value may be wrong in any way: what is wrong with it is said beside its field. */
 const ANY = /^[\s\S]{0,20000}$/;
-const LONGEST = { chat: 128, when: 120, timezone: 64, message: 20_000 } as const;
+const LONGEST = { chat: 500, when: 120, timezone: 64, message: 20_000 } as const;
 /** Fields of the form, with what a request must have of each. */
 export const SCHEDULE_FORM = {
-  platform: new RegExp(`^(?:${platformSchema.options.join("|")})$`),
   chat: ANY,
   kind: new RegExp(`^(?:${Object.keys(KINDS).join("|")})$`),
   when: ANY,
@@ -30,22 +36,15 @@ export const SCHEDULE_FORM = {
 export type Values = Record<keyof typeof SCHEDULE_FORM, string>;
 
 /** Values of a form that nobody has filled in. */
-export const EMPTY: Values = {
-  platform: "slack",
-  chat: "",
-  kind: "cron",
-  when: "",
-  timezone: "",
-  content: "text",
-  message: "",
-};
+export const EMPTY: Values = { chat: "", kind: "cron", when: "", timezone: "", content: "text", message: "" };
 
 /** Sentences on what is wrong, by the field that they concern. */
 export type Marks = Partial<Record<keyof Values, string>>;
 
 /** Reason that a form was refused whose fields tell why. */
-export const WRONG = reason("schedule_invalid", "Nothing was added: see the marked fields.");
+export const WRONG = reason("schedule_invalid", "Nothing was saved: see the marked fields.");
 const NEEDED = { chat: "Name the chat.", when: "Say when.", message: "Write a message." } as const;
+const UNKNOWN_CHAT = "Choose a chat of the list, or type its id with the platform: slack:C0123456789.";
 
 /** Returns what is wrong with values that the container need not be asked about. */
 export function marksOf(values: Values): Marks {
@@ -58,12 +57,53 @@ export function marksOf(values: Values): Marks {
       marks[name] = "No line breaks or control characters.";
     else if (value.includes("\0")) marks[name] = "No control characters.";
   }
+  if (marks.chat === undefined && chatOf(values) === undefined) marks.chat = UNKNOWN_CHAT;
   return marks;
+}
+
+/** Returns the address of the chat, from `<name> (<address>)` or the address alone. */
+function chatOf({ chat }: Values): string | undefined {
+  const address = /\(([^()]+)\)\s*$/.exec(chat)?.[1] ?? chat.trim();
+  return new RegExp(`^(?:${platformSchema.options.join("|")}):\\S{1,128}$`).test(address)
+    ? address
+    : undefined;
+}
+
+/** Returns the options of `schedules preview` for the values. */
+export function timesOf({ kind, when, timezone }: Values): Record<string, string> {
+  const hasOffset = /(?:Z|[+-]\d\d:\d\d)$/i.test(when.trim());
+  const isZoned = kind === "cron" || (kind === "at" && !hasOffset);
+  return { [kind]: when.trim(), ...(isZoned && timezone !== "" && { timezone }) };
+}
+
+/** Returns the options of `schedules add` for the values, which {@link marksOf} found nothing wrong with. */
+export function optionsOf(values: Values): { to: string } & Record<string, string> {
+  return { to: chatOf(values) ?? "", ...timesOf(values), [values.content]: values.message };
+}
+
+/** Returns the values of a schedule. `chat` is what the form shows for its chat. */
+export function valuesOf(
+  { at, every, cron, timezone = "UTC", text, prompt }: ScheduleRow,
+  chat: string,
+): Values {
+  return {
+    chat,
+    kind: at !== undefined ? "at" : every !== undefined ? "every" : "cron",
+    when: at ?? every ?? cron ?? "",
+    timezone,
+    content: text === undefined ? "prompt" : "text",
+    message: text ?? prompt ?? "",
+  };
+}
+
+/** Returns what the form shows for a chat: its name with its address. */
+export function chatText(address: string, entry: Pick<NameEntry, "name"> | undefined): string {
+  return entry?.name === undefined ? address : `${entry.name} (${address})`;
 }
 
 /** Fields of the form, by the names that the command line has for them. */
 const FIELDS: Readonly<Record<string, keyof Values>> = {
-  "to.platform": "platform",
+  "to.platform": "chat",
   "to.chat": "chat",
   at: "when",
   every: "when",
@@ -90,83 +130,97 @@ function sentence(words: string): string {
   return `${told.slice(0, 1).toUpperCase()}${told.slice(1)}${told.endsWith(".") ? "" : "."}`;
 }
 
-/** Returns the attributes of a field. `described` is the id of a text that explains it. */
-function marked(name: keyof Values, marks: Marks, described?: string) {
-  const isMarked = marks[name] !== undefined;
-  const ids = [described, isMarked && `${name}-problem`].filter(Boolean).join(" ");
-  return {
-    ...(isMarked && { "aria-invalid": "true" as const }),
-    ...(ids !== "" && { "aria-describedby": ids }),
-  };
+/** Properties of {@link ScheduleForm}. */
+interface ScheduleFormProps {
+  values: Values;
+  marks: Marks;
+  /** Suggestions of the field for the chat. */
+  chats: readonly string[];
+  /** The schedule that is edited; absent for a new one. */
+  id?: string | undefined;
 }
 
-function markPart(name: keyof Values, marks: Marks): Markup | "" {
-  return marks[name] === undefined ? (
-    ""
-  ) : (
-    <p id={`${name}-problem`} class="mark">
-      {marks[name]}
-    </p>
-  );
-}
-
-/** Renders the form with its values, and beside a marked field what is wrong with it. */
-export function addForm(values: Values, marks: Marks): Markup {
-  const platforms = platformSchema.options.map((name) => [name, name] as const);
+/** The form with its values, and below a marked field what is wrong with it. */
+export function ScheduleForm({ values, marks, chats, id }: ScheduleFormProps): Markup {
+  const query = id === undefined ? "" : `?${new URLSearchParams({ id })}`;
   const kinds = Object.entries(KINDS).map(([name, [label]]) => [name, label] as const);
-  const contents = Object.entries(CONTENTS);
-  const examples = Object.values(KINDS)
-    .map(([label, example]) => `${label.toLowerCase()}: ${example}`)
-    .join(", ");
+  /** Attributes of a field. `hint` is the id of a text that explains it. */
+  const field = (name: keyof typeof LONGEST, hint?: string) => {
+    const ids = [hint, marks[name] !== undefined && `${name}-problem`].filter(Boolean).join(" ");
+    return {
+      name,
+      maxlength: LONGEST[name],
+      ...(marks[name] !== undefined && { "aria-invalid": "true" as const }),
+      ...(ids !== "" && { "aria-describedby": ids }),
+    };
+  };
+  const labelled = (name: keyof typeof LONGEST, label: string, control: Child): Markup => (
+    <div>
+      <label>
+        {label} {control}
+      </label>
+      {marks[name] !== undefined && (
+        <p id={`${name}-problem`} class="mark">
+          {marks[name]}
+        </p>
+      )}
+    </div>
+  );
+  const save = id === undefined ? ROUTES.schedulesAdd.path : `${ROUTES.schedulesEdit.path}${query}`;
   return (
-    <form method="post" action={ROUTES.schedulesAdd.path}>
-      <SelectField name="platform" label="Platform" options={platforms} selected={values.platform} />
-      <label>
-        Chat id <input name="chat" required maxlength={128} value={values.chat} {...marked("chat", marks)} />
-      </label>
-      {markPart("chat", marks)}{" "}
-      <SelectField name="kind" label="When" options={kinds} selected={values.kind} />
-      <label>
-        Time{" "}
+    <form method="post" action={save} class="schedule">
+      {labelled(
+        "chat",
+        "Chat",
         <input
-          name="when"
           required
-          maxlength={120}
-          value={values.when}
-          {...marked("when", marks, "examples")}
-        />
-      </label>
-      {markPart("when", marks)}
+          list="chats"
+          autocomplete="off"
+          placeholder="Type a name, or slack:C0123456789"
+          value={values.chat}
+          {...field("chat")}
+        />,
+      )}
+      <datalist id="chats">
+        {chats.map((chat) => (
+          <option value={chat} />
+        ))}
+      </datalist>
+      <div class="fields">
+        <SelectField name="kind" label="When" options={kinds} selected={values.kind} />
+        {labelled("when", "Time", <input required value={values.when} {...field("when", "examples")} />)}
+        {labelled(
+          "timezone",
+          "Time zone",
+          <input placeholder="UTC" data-zone="" value={values.timezone} {...field("timezone")} />,
+        )}
+      </div>
       <p id="examples" class="soft">
-        For example {examples}.
+        {Object.values(KINDS).map(([label, example]) => (
+          <>
+            {label}: <code>{example}</code>.{" "}
+          </>
+        ))}
       </p>
-      <label>
-        Time zone of a cron expression{" "}
-        <input
-          name="timezone"
-          maxlength={64}
-          placeholder="UTC"
-          value={values.timezone}
-          {...marked("timezone", marks)}
-        />
-      </label>
-      {markPart("timezone", marks)}{" "}
-      <SelectField name="content" label="What" options={contents} selected={values.content} />
-      <label>
-        Message{" "}
-        <TextArea
-          name="message"
-          rows={4}
-          required
-          maxlength={20000}
-          text={values.message}
-          {...marked("message", marks)}
-        />
-      </label>
-      {markPart("message", marks)}
-      <button type="submit" class="primary">
-        Add
-      </button>
+      <SelectField name="content" label="What" options={Object.entries(CONTENTS)} selected={values.content} />
+      {labelled(
+        "message",
+        "Message",
+        <TextArea rows={4} required text={values.message} {...field("message")} />,
+      )}
+      <div class="actions">
+        <button type="submit" class="primary">
+          {id === undefined ? "Add" : "Save"}
+        </button>
+        <button type="submit" formaction={`${ROUTES.schedulesPreview.path}${query}`}>
+          Preview
+        </button>
+        {id !== undefined && (
+          <a class="button" href={ROUTES.schedulesPage.path}>
+            Cancel
+          </a>
+        )}
+      </div>
     </form>
   );
 }

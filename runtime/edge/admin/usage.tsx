@@ -219,9 +219,14 @@ function sourcesTable(
   const own = sources.filter((one) => one.kind === kind);
   const rows = [...totals(own, prices, keyOf)];
   const head = kind === "person" ? "Person" : "Place";
-  const who = ([id]: readonly [string, unknown]) =>
-    id === ":" ? { id, entry: undefined, name: "All others", lead: "" } : { id, entry: names.get(id) };
-  return totalsTable(kind, personColumn(head, who), query, rows);
+  const who = ([id]: readonly [string, unknown]) => ({
+    id,
+    entry: names.get(id),
+    otherwise: id === ":" ? OTHERS : undefined,
+  });
+  const column = personColumn(head, who);
+  const cell = (row: [string, Total]) => (row[0] === ":" ? OTHERS : column.cell?.(row));
+  return totalsTable(kind, { ...column, cell }, query, rows);
 }
 
 function totalsTable(
@@ -288,6 +293,8 @@ interface Total {
   cost: number | undefined;
 }
 
+/** Name of the people and places that are not listed one by one. */
+const OTHERS = "All others";
 const NOTHING: Total = { requests: 0, inputTokens: 0, outputTokens: 0, cost: undefined };
 
 /** Adds up the rows of each key, in the order of the keys' first rows. */

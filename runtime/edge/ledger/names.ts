@@ -20,6 +20,9 @@ const FAILED_AGAIN_MS = 3_600_000;
 /** Characters of an id. No platform's are longer. */
 const LONGEST_KEY = 256;
 
+/** A person's own key is a chat on Telegram alone, and a group's is none on Discord, where it holds channels. */
+const IS_CHAT = "(kind = 'channel' OR person_of IS NOT NULL OR key GLOB 'telegram:*')";
+
 /** People and places by name, from events and from what the gateway has learned. */
 export class NameStore {
   readonly #sql: Sql;
@@ -140,11 +143,11 @@ export class NameStore {
   }
 
   /** See `NameDirectory`. */
-  entries({ kind, platform, q = "", limit, before }: NameQuery): NamePage {
+  entries({ kind, platform, isChat = false, q = "", limit, before }: NameQuery): NamePage {
     const { at, key } = /^(?<at>\d{1,15}) (?<key>.*)$/s.exec(before ?? "")?.groups ?? {};
     const rows = this.#sql.all(
       `SELECT * FROM ledger_names
-       WHERE person_of IS NULL AND instr(folded, ?1) > 0 AND (?2 IS NULL OR kind = ?2)
+       WHERE iif(?7, ${IS_CHAT}, person_of IS NULL) AND instr(folded, ?1) > 0 AND (?2 IS NULL OR kind = ?2)
          AND (?3 IS NULL OR substr(key, 1, length(?3)) = ?3) AND (seen_at, key) < (?4, ?5)
        ORDER BY seen_at DESC, key DESC LIMIT ?6`,
       q.toLowerCase(),
@@ -153,11 +156,17 @@ export class NameStore {
       Number(at ?? Number.MAX_SAFE_INTEGER),
       key ?? "",
       limit + 1,
+      Number(isChat),
     );
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
+    const names = isChat ? this.names(shown.map(({ key }) => String(key))) : undefined;
     return {
-      entries: shown.map(entryOf),
+      entries: shown.map((row) => {
+        const entry = entryOf(row);
+        const name = names?.get(entry.key)?.name;
+        return name === undefined ? entry : Object.assign(entry, { name });
+      }),
       ...(rows.length > limit && last !== undefined && { next: `${last["seen_at"]} ${last["key"]}` }),
     };
   }

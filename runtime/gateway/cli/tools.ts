@@ -77,6 +77,12 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       const { ScheduleStore } = await import("../schedules/store.ts");
       return (await readTable(file, "schedules", (database) => new ScheduleStore(database).list())) ?? [];
     },
+    /** Returns what computes the times of schedules. */
+    scheduleTimes: async () => ({
+      firstRun: (await import("../schedules/port.ts")).firstRun,
+      outlook: (await import("../schedules/times.ts")).outlook,
+      readLocalTime: (await import("../../process/cron.ts")).readLocalTime,
+    }),
     /** Changes the schedules of state.db. A running gateway sees it within seconds. */
     async schedules<T>(act: (changes: ScheduleChanges, store: ScheduleStore) => T | Promise<T>): Promise<T> {
       const { ScheduleStore } = await import("../schedules/store.ts");
@@ -151,9 +157,9 @@ function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) 
 type ScheduleChanges = Awaited<ReturnType<typeof scheduleChanges>>;
 
 async function scheduleChanges() {
-  const { addSchedule, pauseSchedule, resumeSchedule, runSchedule, removeSchedule } =
+  const { addSchedule, editSchedule, pauseSchedule, resumeSchedule, runSchedule, removeSchedule } =
     await import("../schedules/port.ts");
-  return { addSchedule, pauseSchedule, resumeSchedule, runSchedule, removeSchedule };
+  return { addSchedule, editSchedule, pauseSchedule, resumeSchedule, runSchedule, removeSchedule };
 }
 
 function backupTools({ settings, environment, redact, clock }: CommandContext) {

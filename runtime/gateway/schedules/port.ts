@@ -3,10 +3,12 @@ import type { Schedule } from "../../contract/config/schedules.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { cronProblem } from "../../process/cron.ts";
 import { randomBytes } from "../../process/random.ts";
-import type { ScheduleSource, ScheduleStore, StoredSchedule } from "./store.ts";
-import { dueAfter, periodOf } from "./times.ts";
+import type { RemovedSchedule, ScheduleSource, ScheduleStore, StoredSchedule } from "./store.ts";
+import { dueAfter, periodOf, type When } from "./times.ts";
 
 const MINUTE_MS = 60_000;
+/** Keys of a schedule's time. */
+const WHEN = ["at", "every", "cron", "timezone"] as const;
 /** The shortest pause between two runs, in minutes. Each may be a model's answer, and a chat is not the operator's alone. */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
 /** Runs that are looked at for the shortest pause: more than a cron expression has in a day of quarter hours. */
@@ -73,21 +75,42 @@ export async function addSchedule(
   now: number,
   madeBy?: readonly Role[],
 ): Promise<{ id: string; nextAt: number }> {
-  await checkNew(spec, now, source);
-  const nextAt = await dueAfter(spec, now, now);
-  if (nextAt === undefined) throw new StewardError("schedule_invalid", "it is never due");
+  const nextAt = await firstRun(spec, now, source);
   const id = `${source}:${randomBytes(4).toString("hex")}`;
   store.put({ id, source, spec, ...(madeBy && { madeBy }), createdAt: now, nextAt });
   return { id, nextAt };
 }
 
 /** A schedule that an operator changes; one of the config is changed there. */
-function changeable(store: ScheduleStore, id: string): StoredSchedule {
+function changeable(store: ScheduleStore, id: string, remedy = "set enabled there"): StoredSchedule {
   const found = store.get(id);
   if (found === undefined) throw unknownSchedule(id);
   if (found.source === "config")
-    throw new StewardError("schedule_invalid", `${id} is in the config file: set enabled there`);
+    throw new StewardError("schedule_invalid", `${id} is in the config file: ${remedy}`);
   return found;
+}
+
+/**
+ * Changes a schedule. Its id, its runs and the rights of its makers stay, and a paused one stays paused. The next run
+ * moves only if the time changes. Returns when it is due next, in milliseconds since the epoch.
+ */
+export async function editSchedule(
+  store: ScheduleStore,
+  id: string,
+  change: (before: Schedule) => Schedule | Promise<Schedule>,
+  now: number,
+): Promise<number | undefined> {
+  const before = changeable(store, id, "edit it there");
+  const spec = await change(before.spec);
+  const isSameTime = WHEN.every((key) => spec[key] === before.spec[key]);
+  if (isSameTime) {
+    store.put({ ...before, spec });
+    return before.nextAt;
+  }
+  const nextAt = await firstRun(spec, now, "cli");
+  const { nextAt: _, ...rest } = before;
+  store.put({ ...rest, spec, createdAt: now, ...(spec.enabled && { nextAt }) });
+  return spec.enabled ? nextAt : undefined;
 }
 
 /** Switches a schedule off: it stays, and is not due. */
@@ -112,12 +135,14 @@ export function runSchedule(store: ScheduleStore, id: string, now: number): void
     throw new StewardError("schedule_invalid", `the run of ${id} before this one has not ended`);
 }
 
-/** Removes a schedule by its id. See {@link SchedulesPort}. */
-export function removeSchedule(store: ScheduleStore, id: string): void {
+/** Removes a schedule by its id, and returns what was removed. See {@link SchedulesPort}. */
+export function removeSchedule(store: ScheduleStore, id: string): RemovedSchedule {
   if (store.get(id)?.source === "config") {
     throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);
   }
-  if (!store.remove(id)) throw unknownSchedule(id);
+  const removed = store.remove(id);
+  if (removed === undefined) throw unknownSchedule(id);
+  return removed;
 }
 
 function unknownSchedule(id: string): StewardError {
@@ -125,15 +150,15 @@ function unknownSchedule(id: string): StewardError {
 }
 
 /**
- * Checks a schedule that a person or the agent makes now.
+ * Returns the first run of a schedule that a person or the agent makes now, in milliseconds since the epoch.
  *
  * @throws StewardError `schedule_invalid` with what is wrong.
  */
-async function checkNew(
-  schedule: Schedule,
+export async function firstRun(
+  schedule: When,
   now: number,
   source: Exclude<ScheduleSource, "config">,
-): Promise<void> {
+): Promise<number> {
   const { at, every } = schedule;
   const refuse = (problem: string): never => {
     throw new StewardError("schedule_invalid", problem);
@@ -145,9 +170,10 @@ async function checkNew(
   if ((await shortestPause(schedule, now)) < minutes * MINUTE_MS) {
     refuse(`${every === undefined ? "cron" : "every"}: two runs must be ${minutes}m or more apart`);
   }
+  return (await dueAfter(schedule, now, now)) ?? refuse("it is never due");
 }
 
-async function shortestPause(schedule: Schedule, now: number): Promise<number> {
+async function shortestPause(schedule: When, now: number): Promise<number> {
   if (schedule.every !== undefined) return periodOf(schedule);
   let shortest = Number.POSITIVE_INFINITY;
   let due = await dueAfter(schedule, now, now);

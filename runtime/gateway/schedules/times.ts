@@ -1,6 +1,6 @@
 import type { Schedule } from "../../contract/config/schedules.ts";
 import { parseDuration } from "../../contract/duration.ts";
-import { readCron } from "../../process/cron.ts";
+import { cronWords, readCron } from "../../process/cron.ts";
 
 /** Time of a schedule: the part of it that this is read from. */
 export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
@@ -23,6 +23,41 @@ export async function dueAfter(when: When, createdAt: number, after: number): Pr
   }
   const period = periodOf(when);
   return createdAt + (Math.floor((after - createdAt) / period) + 1) * period;
+}
+
+/** Runs that an outlook has. */
+const LOOKED_AHEAD = 3;
+
+/** Times of a schedule for people. */
+export interface Outlook {
+  /** For example `At 09:00, Monday through Friday`; the time zone is not part of it. */
+  words: string;
+  /** The next runs, at most three. `at` is ISO 8601; `local` is the time on the clocks of the schedule's time zone. */
+  next: { at: string; local: string }[];
+}
+
+/** Returns the outlook of a schedule after `from`. See {@link dueAfter}. */
+export async function outlook(when: When, createdAt: number, from: number): Promise<Outlook> {
+  const { at, every, cron, timezone = "UTC" } = when;
+  const clock = new Intl.DateTimeFormat("en-GB", {
+    timeZone: timezone,
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  });
+  const next: Outlook["next"] = [];
+  for (let time = await dueAfter(when, createdAt, from); time !== undefined && next.length < LOOKED_AHEAD;) {
+    const part = Object.fromEntries(clock.formatToParts(time).map(({ type, value }) => [type, value]));
+    const local = `${part["weekday"]} ${part["day"]} ${part["month"]} ${part["year"]}, ${part["hour"]}:${part["minute"]} ${part["timeZoneName"]}`;
+    next.push({ at: new Date(time).toISOString(), local });
+    time = await dueAfter(when, createdAt, time);
+  }
+  if (cron !== undefined) return { words: await cronWords(cron), next };
+  return { words: at === undefined ? `Every ${every}` : "Once", next };
 }
 
 /** Schedule that has fallen due. */

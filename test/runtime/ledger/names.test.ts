@@ -200,6 +200,27 @@ describe("the names", () => {
     expect(list({ before: "nonsense" })).toHaveLength(4);
   });
 
+  it("are listed as chats that can be written to: direct chats by their people", () => {
+    store.see(
+      [
+        person("slack:U1", "Ada"),
+        { key: "slack:D1", kind: "person", personOf: "slack:U1" },
+        { key: "slack:C1", kind: "channel", name: "general" },
+        { key: "discord:9", kind: "group", name: "A server" },
+        person("discord:8", "Eve"),
+        person("telegram:42", "Bob"),
+        { key: "web:1", kind: "browser", name: "A browser" },
+      ],
+      stage.now,
+    );
+    const { entries } = store.entries({ isChat: true, limit: 9 });
+    expect(entries.map(({ key, name }) => [key, name])).toEqual([
+      ["telegram:42", "Bob"],
+      ["slack:D1", "Ada"],
+      ["slack:C1", "general"],
+    ]);
+  });
+
   it("are asked for once a day, and again an hour after a failure", () => {
     store.see([person("slack:U1"), person("slack:U2"), person("telegram:42", "Ada")], stage.now);
     const keys = ["slack:U1", "slack:U2", "slack:U9", "telegram:42"];
