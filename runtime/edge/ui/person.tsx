@@ -4,7 +4,7 @@ import type { NameEntry } from "../ports.ts";
 import type { Markup } from "./document.tsx";
 import type { Column } from "./table.tsx";
 
-/** What the directory knows of people and places, by key. */
+/** Entries of the directory, by key. */
 export type Names = ReadonlyMap<string, NameEntry>;
 
 /** Properties of {@link Person}. */
