@@ -3,12 +3,12 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readQuery } from "../form.ts";
 import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { ageColumn } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { listingQuery, ListTable } from "../ui/listing.tsx";
 import { namesOf } from "../ledger-routes.ts";
-import type { ActivityEntry, NameEntry } from "../ports.ts";
-import { Person } from "../ui/person.tsx";
+import type { ActivityEntry } from "../ports.ts";
+import { type Names, Person } from "../ui/person.tsx";
 import { placeOf } from "./sessions.tsx";
 import type { AdminOptions } from "./options.ts";
 
@@ -54,7 +54,7 @@ export function showActivity({ activity, directory, clock }: AdminOptions): Hand
       entries.length === 0 ? (
         <p class="soft">No changes yet. Approvals, restarts, restores and edits appear here.</p>
       ) : (
-        <ListTable
+        <ListTable<ActivityEntry>
           path={ROUTES.activityPage.path}
           query={query}
           now={now}
@@ -66,14 +66,10 @@ export function showActivity({ activity, directory, clock }: AdminOptions): Hand
           label="Activity"
           caption={(count) => <>Changes by operators, newest first: {count}</>}
           columns={[
-            {
-              head: "When",
-              by: ({ at }) => Date.parse(at),
-              cell: ({ at }) => <Age at={Date.parse(at)} now={now} />,
-            },
-            { head: "Who", kind: "name", by: ({ by }) => by, cell: ({ by }) => by },
-            { head: "What", by: actionText, cell: actionText },
-            { head: "Details", cell: (entry) => <Details entry={entry} names={names} /> },
+            ageColumn("When", now, ({ at }) => Date.parse(at)),
+            { head: "Who", kind: "name", by: ({ by }) => by },
+            { head: "What", by: actionText },
+            { head: "Details", cell: (entry) => detailPart(entry, names) },
           ]}
         />
       );
@@ -91,13 +87,7 @@ function subjectOf(detail: string): string {
   return id === undefined ? placeOf(detail) : `${platform ?? "web"}:${id}`;
 }
 
-/** Properties of {@link Details}. */
-interface DetailsProps {
-  entry: ActivityEntry;
-  names: ReadonlyMap<string, NameEntry>;
-}
-
-function Details({ entry: { detail, diff }, names }: DetailsProps): Markup {
+function detailPart({ detail, diff }: ActivityEntry, names: Names): Markup {
   const subject = subjectOf(detail);
   const entry = names.get(subject);
   return (

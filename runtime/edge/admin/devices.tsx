@@ -7,27 +7,23 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { readField, readQuery } from "../form.ts";
 import { namesOf } from "../ledger-routes.ts";
-import type { NameEntry } from "../ports.ts";
 import { SHORT_ID } from "../../shared/devices.ts";
 import { devices } from "../../operations/devices.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { operate, inTime } from "../operate.ts";
 import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { Age, ageColumn } from "../ui/time.tsx";
 import { ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { type AccessList, type DeviceRequest, readAccessList, type SenderRequest } from "./access-list.ts";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { offerUndo, type Removal } from "./undo.ts";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
-import { Id, Person, titleOf } from "../ui/person.tsx";
+import { Id, nameOf, type Names, Person, personColumn, platformOf } from "../ui/person.tsx";
 import { Facts } from "../ui/table.tsx";
-
-/** Names of people and places, by key. */
-type Names = ReadonlyMap<string, NameEntry>;
+import { offerUndo, type Removal } from "./undo.ts";
 
 /** The lists come within 10 s, whole or not. */
 const LISTS_MS = 11_000;
@@ -239,21 +235,20 @@ interface ApprovedProps {
 
 /** The people and browsers that have access, each with its buttons. */
 function Approved({ list: { devices, people, problem }, names, query, now }: ApprovedProps): Markup {
-  const browsers = devices.map(({ deviceId, name, approvedAt, revoked, role }): Holder => ({
-    id: `web:${deviceId}`,
-    name: name === "" ? "A browser" : name,
-    approvedAt,
-    role: revoked ? "revoked" : role,
-  }));
-  const rows = [
+  const rows: Holder[] = [
     ...people.map(({ platform, sender, role }): Holder => ({ id: `${platform}:${sender}`, role })),
-    ...browsers.filter(({ role }) => role !== "revoked"),
-    ...browsers.filter(({ role }) => role === "revoked"),
+    ...devices
+      .toSorted((a, b) => Number(a.revoked) - Number(b.revoked))
+      .map(({ deviceId, name, approvedAt, revoked, role }) => ({
+        id: `web:${deviceId}`,
+        name: name === "" ? "A browser" : name,
+        approvedAt,
+        role: revoked ? ("revoked" as const) : role,
+      })),
   ];
-  const nameOf = ({ id, name }: Holder) => names.get(id)?.name ?? name ?? id.slice(id.indexOf(":") + 1);
+  const called = ({ id, name }: Holder) => ({ id, entry: names.get(id), otherwise: name });
   const since = ({ id, approvedAt }: Holder) => approvedAt ?? Date.parse(names.get(id)?.firstSeenAt ?? "");
   const seen = ({ id, approvedAt = 0 }: Holder) => Date.parse(names.get(id)?.lastSeenAt ?? "") || approvedAt;
-  const age = (at: number) => (at > 0 ? <Age at={at} now={now} /> : <span class="soft">unknown</span>);
   return (
     <>
       <h2>
@@ -271,30 +266,21 @@ function Approved({ list: { devices, people, problem }, names, query, now }: App
           query={query}
           now={now}
           rows={rows}
-          read={(row) => ({ text: `${nameOf(row)} ${row.id}`, at: seen(row) })}
+          read={(row) => ({ text: `${nameOf(called(row))} ${row.id}`, at: seen(row) })}
           label="People and browsers"
           most={PEOPLE}
           columns={[
-            {
-              head: "Name",
-              kind: "name",
-              by: nameOf,
-              cell: ({ id, name }) => <Person id={id} entry={names.get(id)} otherwise={name} />,
-            },
-            { head: "Platform", by: ({ id }) => platformOf(id), cell: ({ id }) => platformOf(id) },
-            { head: "Rights", by: ({ role }) => role, cell: ({ role }) => role },
-            { head: "Since", by: since, cell: (row) => age(since(row)) },
-            { head: "Last seen", by: seen, cell: (row) => age(seen(row)) },
+            personColumn("Name", called),
+            { head: "Platform", by: ({ id }) => platformOf(id) },
+            { head: "Rights", by: ({ role }) => role },
+            ageColumn("Since", now, since),
+            ageColumn("Last seen", now, seen),
             { head: "Action", kind: "action", cell: (row) => <HolderForms of={row} /> },
           ]}
         />
       )}
     </>
   );
-}
-
-function platformOf(id: string): string {
-  return titleOf(id.slice(0, id.indexOf(":")));
 }
 
 /** The buttons that give the other role and that take access away. */
@@ -330,7 +316,7 @@ function senderCard(
       </h3>
       <Facts
         facts={[
-          ["Platform", titleOf(platform)],
+          ["Platform", platformOf(id)],
           ["Code", <code>{code}</code>],
           ["Sender", <Id id={sender} />],
           ["Asked", <Age at={askedAt} now={now} />],
@@ -359,7 +345,7 @@ function requestCard({ requestId, name, address, askedAt }: DeviceRequest, now: 
       </h3>
       <Facts
         facts={[
-          ["Platform", titleOf("web")],
+          ["Platform", platformOf("web")],
           ["Request", <Id id={requestId} />],
           ["Address", address],
           ["Asked", <Age at={askedAt} now={now} />],

@@ -5,10 +5,10 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { namesIn } from "../ledger-routes.ts";
-import type { LedgerAttempt, LedgerDetails, NameEntry, Timeline } from "../ports.ts";
+import type { LedgerAttempt, LedgerDetails, Timeline } from "../ports.ts";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { Id } from "../ui/person.tsx";
+import { Id, type Names } from "../ui/person.tsx";
 import { Facts, Table } from "../ui/table.tsx";
 import { Moment } from "../ui/time.tsx";
 import { EVENT_KEY, Outcome, PlaceName, Remedies, SenderName } from "./ledger.tsx";
@@ -73,13 +73,7 @@ async function eventPage(
   );
 }
 
-function EventFacts({
-  details: { entry },
-  names,
-}: {
-  details: LedgerDetails;
-  names: ReadonlyMap<string, NameEntry>;
-}): Markup {
+function EventFacts({ details: { entry }, names }: { details: LedgerDetails; names: Names }): Markup {
   const { key, conversation, sender, place, attempts } = entry;
   const shown = (id: string | undefined) => id && <Id id={id} />;
   return (

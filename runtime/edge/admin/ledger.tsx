@@ -18,9 +18,8 @@ import {
   type LedgerCounts,
   type LedgerEntry,
   type LedgerQuery,
-  type NameEntry,
 } from "../ports.ts";
-import { Person, titleOf } from "../ui/person.tsx";
+import { type Names, Person, platformOf } from "../ui/person.tsx";
 import { flashSchema, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 import { Table } from "../ui/table.tsx";
@@ -52,9 +51,6 @@ const pageQuery = () =>
     range: listingQuery().shape.range,
     sort: z.optional(z.enum(LEDGER_SORTS)),
   });
-
-/** Names of the people and places of a page, by key. */
-type Names = ReadonlyMap<string, NameEntry>;
 
 /** `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&sort=&before=`: a page of events; wakes nothing. */
 export function showLedger({ ledger, directory, clock }: AdminOptions): Handler<AccessVariables> {
@@ -250,7 +246,7 @@ export function PlaceName({ entry, names }: { entry: LedgerEntry; names: Names }
       id={place}
       entry={known}
       name={known?.kind === "person" ? "Direct message" : undefined}
-      lead={titleOf(platform)}
+      lead={platformOf(platform)}
       href={entry.place && address({ place })}
     />
   );

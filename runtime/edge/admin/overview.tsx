@@ -13,10 +13,10 @@ import { ReasonText, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { Starts } from "../ui/starts.tsx";
 import { Facts } from "../ui/table.tsx";
-import { Person } from "../ui/person.tsx";
+import { type Names, Person } from "../ui/person.tsx";
 import { FORMATS, Sparkline } from "../ui/chart.tsx";
 import { schedules } from "../../operations/schedules.ts";
-import type { BackupsStatus, LedgerEntry, NameEntry } from "../ports.ts";
+import type { BackupsStatus, LedgerEntry } from "../ports.ts";
 import type { AccessList } from "./access-list.ts";
 import { askOrRecall } from "./answers.ts";
 import { attempt, type Attempt } from "../operate.ts";
@@ -32,6 +32,8 @@ const LIMIT_MS = 3_000;
 /** Ignored messages among which silent groups are looked for, and how old they may be. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
+/** Conversations and schedules of an answer so old are shown again: each question is a process in the container. */
+const RECENT_MS = 10_000;
 /** Facts of a container that is not asked. */
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
 /** Silent groups that are shown. */
@@ -39,8 +41,6 @@ const SILENT = 6;
 /** Rows of a card. */
 const FEW = 5;
 
-/** Names of people and places, by key. */
-type Names = ReadonlyMap<string, NameEntry>;
 type Schedule = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 
 /** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
@@ -51,12 +51,13 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
     const now = clock();
     // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
     const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
+    const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
     const [processes, access, usage, talks, plans, ignored] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
       askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
-      knownSessions(options, calm, LIMIT_MS),
-      knownSchedules(options, calm, LIMIT_MS),
+      knownSessions(options, recent, LIMIT_MS),
+      knownSchedules(options, recent, LIMIT_MS),
       attempt(LIMIT_MS, ledger.list({ state: "ignored", since: now - SILENT_MS, limit: IGNORED })),
     ]);
     const silent = silentGroups(ignored.value?.entries ?? []);

@@ -4,15 +4,14 @@ import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { namesIn } from "../ledger-routes.ts";
+import { namesOf } from "../ledger-routes.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { schedules } from "../../operations/schedules.ts";
 import { attempt, operate } from "../operate.ts";
-import type { NameEntry } from "../ports.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
-import { Person } from "../ui/person.tsx";
+import { nameOf, type Names, Person } from "../ui/person.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { Age, Moment } from "../ui/time.tsx";
@@ -46,7 +45,6 @@ const ROWS = 15;
 
 type Run = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
-type Names = ReadonlyMap<string, NameEntry>;
 
 /** `GET /_admin/schedules`: what the bot sends at set times; wakes nothing. */
 export function showSchedules(options: AdminOptions): Handler<AccessVariables> {
@@ -172,10 +170,7 @@ async function page(
   const inOrder = rows.toSorted((a, b) => ((a.nextAt ?? "~") < (b.nextAt ?? "~") ? -1 : 1));
   const edited = rows.find((one) => one.id === id);
   if (id !== undefined && edited === undefined) throw new StewardError("schedule_unknown");
-  const names = await namesIn(
-    directory,
-    rows.map((row) => ({ place: addressOf(row) })),
-  );
+  const names = await namesOf(directory, rows.map(addressOf));
   const shown =
     values ?? (edited && valuesOf(edited, chatText(addressOf(edited), names.get(addressOf(edited)))));
   const form = (
@@ -218,7 +213,7 @@ async function page(
           <ReasonBox reason={known.problem} />
         </>
       )}
-      {rows.length > 0 && <Scheduled rows={inOrder} names={names} now={options.clock()} query={query} />}
+      {rows.length > 0 && <Scheduled rows={inOrder} names={names} query={query} now={options.clock()} />}
       {known.value !== undefined && rows.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {!isAnswer && add}
       {runs.length > 0 && <Runs runs={runs} rows={rows} />}
@@ -280,40 +275,39 @@ function Local({ at, local }: { at: string; local: string }): Markup {
 interface ScheduledProps {
   rows: readonly ScheduleRow[];
   names: Names;
-  now: number;
   query: ListingQuery;
+  now: number;
 }
 
-function Scheduled({ rows, names, now, query }: ScheduledProps): Markup {
-  const name = (row: ScheduleRow) => names.get(addressOf(row))?.name ?? addressOf(row);
+function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
+  const chatOf = (row: ScheduleRow) => nameOf({ id: addressOf(row), entry: names.get(addressOf(row)) });
   return (
     <ListTable
       path={ROUTES.schedulesPage.path}
-      label="Schedules"
       query={query}
       now={now}
+      read={(row) => ({ text: `${excerpt(row)} ${chatOf(row)}`, at: now })}
       most={ROWS}
-      read={(row) => ({
-        text: `${excerpt(row)} ${name(row)}`,
-        at: Date.parse(row.nextAt ?? row.lastAt ?? "") || 0,
-      })}
+      label="Schedules"
       columns={[
         {
           head: "Message",
           kind: "name",
+          by: excerpt,
           cell: (row) => (
             <div class="wide" title={row.id}>
               {row.text === undefined && <span class="soft">Asks the agent: </span>}
-              {excerpt(row)}
+              <bdi>{excerpt(row)}</bdi>
               <br />
               <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
             </div>
           ),
         },
         { head: "When", cell: (row) => <Times row={row} /> },
-        { head: "Next runs", cell: nextRuns },
+        { head: "Next runs", by: ({ nextAt }) => nextAt ?? "~", cell: nextRuns },
         {
           head: "Last run",
+          by: ({ lastAt }) => Date.parse(lastAt ?? "") || 0,
           cell: ({ lastAt, lastOutcome }) =>
             lastAt !== null && (
               <>
@@ -398,7 +392,7 @@ function Runs({ runs, rows }: { runs: readonly Run[]; rows: readonly ScheduleRow
             kind: "name",
             cell: ({ schedule }) => (
               <span title={schedule}>
-                {names.get(schedule) ?? <span class="soft">A schedule that is over</span>}
+                <bdi>{names.get(schedule) ?? <span class="soft">A schedule that is over</span>}</bdi>
               </span>
             ),
           },

@@ -6,14 +6,13 @@ import type { AccessVariables, Visitor } from "../access.ts";
 import { sessions } from "../../operations/sessions.ts";
 import { operate } from "../operate.ts";
 import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { ageColumn } from "../ui/time.tsx";
 import { ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
 import { readQuery } from "../form.ts";
 import { namesOf } from "../ledger-routes.ts";
-import type { NameEntry } from "../ports.ts";
-import { Person, titleOf } from "../ui/person.tsx";
+import { nameOf, type Names, personColumn, platformOf } from "../ui/person.tsx";
 import { askOrRecall, LIMIT_MS } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 
@@ -72,58 +71,38 @@ export function placeOf(conversation: string): string {
 /** Properties of {@link Conversations}. */
 interface ConversationsProps {
   list: readonly SessionRow[];
-  names: ReadonlyMap<string, NameEntry>;
+  names: Names;
   query: ListingQuery;
   now: number;
 }
 
 function Conversations({ list, names, query, now }: ConversationsProps): Markup {
   if (list.length === 0) return <p class="empty">Nobody has written yet.</p>;
-  const nameOf = ({ conversation, name = "" }: SessionRow) => names.get(placeOf(conversation))?.name ?? name;
+  const person = ({ conversation, name }: SessionRow) => ({
+    id: conversation,
+    entry: names.get(placeOf(conversation)),
+    otherwise: name,
+    href: `${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`,
+  });
   return (
-    <ListTable
+    <ListTable<SessionRow>
       path={ROUTES.sessionsPage.path}
       query={query}
       now={now}
       rows={list}
-      read={(row) => ({ text: `${nameOf(row)} ${row.conversation}`, at: Date.parse(row.lastAt) })}
+      read={(row) => ({ text: `${nameOf(person(row))} ${row.conversation}`, at: Date.parse(row.lastAt) })}
       label="Conversations"
       caption={(count) => <>Conversations: {count}. Message contents are not shown.</>}
       columns={[
-        {
-          head: "Chat",
-          kind: "name",
-          by: (row) => nameOf(row) || row.conversation,
-          cell: (row) => (
-            <Person
-              id={row.conversation}
-              entry={names.get(placeOf(row.conversation))}
-              otherwise={row.name}
-              href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation: row.conversation })}`}
-            />
-          ),
-        },
-        {
-          head: "Platform",
-          by: platformOf,
-          cell: (row) => <span class="soft">{platformOf(row)}</span>,
-        },
+        personColumn("Chat", person),
+        { head: "Platform", by: ({ conversation }) => platformOf(conversation) },
         {
           head: "Messages",
           kind: "number",
           by: ({ messages }) => messages,
-          cell: ({ messages }) => messages,
         },
-        {
-          head: "Last activity",
-          by: ({ lastAt }) => Date.parse(lastAt),
-          cell: ({ lastAt }) => <Age at={Date.parse(lastAt)} now={now} />,
-        },
+        ageColumn("Last activity", now, ({ lastAt }) => Date.parse(lastAt)),
       ]}
     />
   );
-}
-
-function platformOf({ conversation }: SessionRow): string {
-  return titleOf(conversation.slice(0, conversation.indexOf(":")));
 }

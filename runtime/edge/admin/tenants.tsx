@@ -7,12 +7,12 @@ import { chatOfTenant, isTenantId, type Renewal, type TenantId } from "../../con
 import type { AccessVariables } from "../access.ts";
 import { CHAT_PARAMETER, readFields, readQuery } from "../form.ts";
 import { namesOf } from "../ledger-routes.ts";
-import type { LedgerCounts, NameEntry } from "../ports.ts";
+import type { LedgerCounts } from "../ports.ts";
 import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { ageColumn } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
-import { Person, titleOf } from "../ui/person.tsx";
+import { nameOf, type Names, personColumn, platformOf } from "../ui/person.tsx";
 import { sendProblem } from "../problems.ts";
 import type { Tenant } from "../tenants/ports.ts";
 import type { AdminOptions } from "./options.ts";
@@ -144,12 +144,16 @@ function update({ begun, answering, failing }: Renewal): Markup {
 /** Properties of {@link Chats}. */
 interface ChatsProps {
   tenants: readonly Tenant[];
-  names: ReadonlyMap<string, NameEntry>;
+  names: Names;
   query: ListingQuery;
   now: number;
 }
 
 function Chats({ tenants, names, query, now }: ChatsProps): Markup {
+  const chat = (tenant: Tenant) => {
+    const id = keyOf(tenant);
+    return { id, entry: names.get(id), lead: platformOf(id) };
+  };
   const usedAt = ({ firstSeenAt, report }: Tenant): number => Date.parse(report?.usedAt ?? firstSeenAt);
   // The ledger does not count what a browser says: its page keeps a message until it is answered.
   const count = (read: (counts: LedgerCounts) => number) => {
@@ -166,27 +170,16 @@ function Chats({ tenants, names, query, now }: ChatsProps): Markup {
       query={query}
       now={now}
       rows={tenants}
-      read={(tenant) => ({ text: `${keyOf(tenant)} ${names.get(keyOf(tenant))?.name}`, at: usedAt(tenant) })}
+      read={(tenant) => ({ text: `${keyOf(tenant)} ${nameOf(chat(tenant))}`, at: usedAt(tenant) })}
       label="Chats"
       columns={[
-        {
-          head: "Chat",
-          kind: "name",
-          by: (tenant) => names.get(keyOf(tenant))?.name ?? keyOf(tenant),
-          cell: (tenant) => (
-            <Person
-              id={keyOf(tenant)}
-              entry={names.get(keyOf(tenant))}
-              lead={titleOf(chatOfTenant(tenant.id).platform)}
-            />
-          ),
-        },
+        personColumn("Chat", chat),
         {
           head: "State",
           by: (tenant) => stateOf(tenant)[1],
-          cell: (tenant) => <TenantState tenant={tenant} />,
+          cell: stateBadge,
         },
-        { head: "Last used", by: usedAt, cell: (tenant) => <Age at={usedAt(tenant)} now={now} /> },
+        ageColumn("Last used", now, usedAt),
         { head: "Answered", ...count(({ answered }) => answered) },
         { head: "Open", ...count(({ waiting, delivering }) => waiting + delivering) },
         { head: "Choice", kind: "action", cell: ({ id }) => choice(id, "Show") },
@@ -207,7 +200,7 @@ function stateOf({ report }: Tenant): [tone: string, words: string] {
   return report?.running === true ? ["ok", "Awake"] : ["wait", "Asleep"];
 }
 
-function TenantState({ tenant }: { tenant: Tenant }): Markup {
+function stateBadge(tenant: Tenant): Markup {
   const [tone, words] = stateOf(tenant);
   return (
     <span class="outcome">

@@ -21,9 +21,8 @@ import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
 import { listingQuery } from "../ui/listing.tsx";
-import { Person } from "../ui/person.tsx";
+import { type Names, personColumn } from "../ui/person.tsx";
 import { type Column, sorted, Table } from "../ui/table.tsx";
-import type { NameEntry } from "../ports.ts";
 import { askOrRecall } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 
@@ -31,9 +30,6 @@ import type { AdminOptions } from "./options.ts";
 const PRICED_TOKENS = 1_000_000;
 
 const RANGE_NAMES: Record<UsageRange, string> = { day: "Today", week: "7 days", month: "30 days" };
-
-/** Entries of the directory by key. */
-type Names = ReadonlyMap<string, NameEntry>;
 
 const usageQuery = () =>
   z.object({
@@ -191,6 +187,7 @@ function reportPart(report: UsageReport, query: UsageQuery, names: Names): Marku
       <h2>By model</h2>
       {totalsTable(
         "model",
+        { head: "Model", kind: "name", by: ([model]) => model },
         query,
         [...byModel].sort(([a], [b]) => a.localeCompare(b)),
       )}
@@ -221,21 +218,22 @@ function sourcesTable(
 ): Markup {
   const own = sources.filter((one) => one.kind === kind);
   const rows = [...totals(own, prices, keyOf)];
-  return totalsTable(
-    kind,
-    query,
-    rows,
-    (key) => (key === ":" ? "All others" : <Person id={key} entry={names.get(key)} />),
-    (key) => names.get(key)?.name ?? key,
-  );
+  const head = kind === "person" ? "Person" : "Place";
+  const who = ([id]: readonly [string, unknown]) => ({
+    id,
+    entry: names.get(id),
+    otherwise: id === ":" ? OTHERS : undefined,
+  });
+  const column = personColumn(head, who);
+  const cell = (row: [string, Total]) => (row[0] === ":" ? OTHERS : column.cell?.(row));
+  return totalsTable(kind, { ...column, cell }, query, rows);
 }
 
 function totalsTable(
   what: "model" | SourceUsage["kind"],
+  first: Column<[string, Total]>,
   { range, sort }: UsageQuery,
   rows: readonly [string, Total][],
-  nameOf: (key: string) => Markup | string = (key) => key,
-  textOf: (key: string) => string = (key) => key,
 ): Markup {
   if (rows.length === 0)
     return <p class="empty">No model requests {what === "model" ? "yet" : "in this range"}.</p>;
@@ -252,12 +250,7 @@ function totalsTable(
   });
   const most = Math.max(...rows.map(([, { cost = 0 }]) => cost));
   const columns: Column<[string, Total]>[] = [
-    {
-      head: what.replace(/^./, (first) => first.toUpperCase()),
-      kind: "name",
-      by: ([key]) => textOf(key),
-      cell: ([key]) => nameOf(key),
-    },
+    first,
     figure("Requests", ({ requests }) => requests),
     figure("Tokens in", ({ inputTokens }) => inputTokens),
     figure("Tokens out", ({ outputTokens }) => outputTokens),
@@ -300,6 +293,8 @@ interface Total {
   cost: number | undefined;
 }
 
+/** Name of the people and places that are not listed one by one. */
+const OTHERS = "All others";
 const NOTHING: Total = { requests: 0, inputTokens: 0, outputTokens: 0, cost: undefined };
 
 /** Adds up the rows of each key, in the order of the keys' first rows. */

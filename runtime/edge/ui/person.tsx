@@ -2,6 +2,10 @@ import { type Platform, PLATFORM_TITLES } from "../../contract/delivery.ts";
 import { hueOf } from "../../shared/display-name.ts";
 import type { NameEntry } from "../ports.ts";
 import type { Markup } from "./document.tsx";
+import type { Column } from "./table.tsx";
+
+/** Entries of the directory, by key. */
+export type Names = ReadonlyMap<string, NameEntry>;
 
 /** Properties of {@link Person}. */
 interface PersonProps {
@@ -20,8 +24,9 @@ interface PersonProps {
 }
 
 /** A person or a place by name, with its picture; the id shows on hover, can be copied, and replaces an unknown name. */
-export function Person({ id, entry, href, otherwise, name, lead }: PersonProps): Markup {
-  const shown = name ?? (entry?.name || otherwise || id.slice(id.indexOf(":") + 1));
+export function Person(props: PersonProps): Markup {
+  const { id, entry, href, lead } = props;
+  const shown = nameOf(props);
   const text = <bdi>{shown}</bdi>;
   return (
     <span class="person" title={id}>
@@ -47,8 +52,19 @@ function CopyButton({ text }: { text: string }): Markup {
   return <button type="button" class="copy" value={text} aria-label={`Copy ${text}`} />;
 }
 
-/** Returns the name of a platform. */
-export function titleOf(platform: string): string {
+/** Returns the name that {@link Person} shows. */
+export function nameOf({ id, entry, otherwise, name }: PersonProps): string {
+  return name ?? (entry?.name || otherwise || id.slice(id.indexOf(":") + 1));
+}
+
+/** Returns a column that names each row by a person or a place. */
+export function personColumn<Row>(head: string, of: (row: Row) => PersonProps): Column<Row> {
+  return { head, kind: "name", by: (row) => nameOf(of(row)), cell: (row) => <Person {...of(row)} /> };
+}
+
+/** Returns the name of the platform of a person, a place or a conversation. */
+export function platformOf(id: string): string {
+  const [platform = ""] = id.split(":");
   return platform === "web" ? "Web chat" : (PLATFORM_TITLES[platform as Platform] ?? platform);
 }
 

@@ -4,7 +4,8 @@ import type { Markup } from "./document.tsx";
 /** Column of a {@link Table}. */
 export interface Column<Row> {
   head: string;
-  cell(row: Row): Child;
+  /** Default: the value of {@link Column.by}. */
+  cell?(row: Row): Child;
   /** Value by which the rows can be put in order. Numbers begin with the highest. */
   by?(row: Row): string | number;
   /** `name`: names the row. `number`: aligned for comparison. `action`: buttons, whose head only screen readers get. */
@@ -43,13 +44,10 @@ export function sorted<Row>(
   if (by === undefined) return rows;
   const { compare } = new Intl.Collator("en", { numeric: true });
   const direction = sort?.startsWith("-") ? -1 : 1;
-  const valued = rows.map((row) => [by(row), row] as const);
-  return valued
-    .sort(
-      ([a], [b]) =>
-        direction * (typeof a === "number" && typeof b === "number" ? a - b : compare(String(a), String(b))),
-    )
-    .map(([, row]) => row);
+  return rows.toSorted((one, other) => {
+    const [a, b] = [by(one), by(other)];
+    return direction * (typeof a === "number" && typeof b === "number" ? a - b : compare(`${a}`, `${b}`));
+  });
 }
 
 /** Properties of {@link Head}. */
@@ -60,17 +58,11 @@ interface HeadProps<Row> {
 }
 
 function Head<Row>({ column: { head, kind, by }, order, first }: HeadProps<Row>): Markup {
-  if (kind === "action")
-    return (
-      <th scope="col">
-        <span class="unseen">{head}</span>
-      </th>
-    );
   const isNumber = kind === "number" ? kind : undefined;
   if (by === undefined || order === undefined || first === undefined)
     return (
       <th scope="col" class={isNumber}>
-        {head}
+        {kind === "action" ? <span class="unseen">{head}</span> : head}
       </th>
     );
   const name = nameOf(head);
@@ -101,12 +93,12 @@ export function Table<Row>({ label, caption, columns, rows, order }: TableProps<
         <tbody>
           {rows.map((row) => (
             <tr>
-              {columns.map(({ head, kind, cell }) =>
+              {columns.map(({ head, kind, by, cell = by }) =>
                 kind === "name" ? (
-                  <th scope="row">{cell(row)}</th>
+                  <th scope="row">{cell?.(row)}</th>
                 ) : (
                   <td class={kind} data-column={kind === "action" ? undefined : head}>
-                    {cell(row)}
+                    {cell?.(row)}
                   </td>
                 ),
               )}

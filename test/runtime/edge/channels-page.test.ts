@@ -140,7 +140,7 @@ describe("GET /_admin/sessions", () => {
     const { text, requests } = await page("/_admin/sessions", list(sessions));
     expect(text).toMatch(/<caption>\s*Conversations: 2\./);
     expect(text).toMatch(
-      /conversation=slack%3AT1%3A%3CC1%3E"\s*><bdi>T1:&lt;C1&gt;[\s\S]*Slack<\/span>[\s\S]*12<\/td>[\s\S]*1 minute ago[\s\S]*<bdi>42[\s\S]*Telegram<\/span>/,
+      /conversation=slack%3AT1%3A%3CC1%3E"\s*><bdi>T1:&lt;C1&gt;[\s\S]*Slack<\/td>[\s\S]*12<\/td>[\s\S]*1 minute ago[\s\S]*<bdi>42[\s\S]*Telegram<\/td>/,
     );
     expect(requests[0]?.request.body).toBe('{"operation":"sessions list","input":{}}');
   });
