@@ -1,8 +1,9 @@
 import path from "node:path";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
-import { build, type BuildOptions } from "esbuild";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 import { configJsonSchema } from "../../runtime/contract/config/json-schema.ts";
+import { readSource } from "../shell/cache.ts";
 import { ROOT } from "../shell/package.ts";
 
 /** Source files of the pages' styles, scripts and icons, by the name that {@link Assets.names} gives them. */
@@ -52,7 +53,8 @@ export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Ass
     minify: true,
     format: "esm",
     target: ["es2022", "chrome123", "firefox120", "safari17.5"],
-    loader: { ".svg": "copy", ".png": "copy" },
+    loader: { ".png": "copy" },
+    plugins: [svgFiles],
     legalComments: "none",
     // The editor completes and explains the config by it.
     define: { CONFIG_SCHEMA: JSON.stringify(configJsonSchema()) },
@@ -73,6 +75,17 @@ export async function bundleAssets({ hashed }: { hashed: boolean }): Promise<Ass
     read: Object.keys(metafile?.inputs ?? {}),
   };
 }
+
+/** Copies SVG files with LF line endings. */
+const svgFiles: Plugin = {
+  name: "svg",
+  setup({ onLoad }) {
+    onLoad({ filter: /\.svg$/ }, async ({ path: file }) => ({
+      contents: await readSource(file),
+      loader: "copy",
+    }));
+  },
+};
 
 /** Keeps the order of the files while their contents, and with them their hashes, change. */
 function byUnhashedName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {

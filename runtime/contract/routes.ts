@@ -61,6 +61,8 @@ export const ROUTES = {
   accessGrant: { method: "POST", path: "/_admin/devices/grant", access: "identity" },
   devicesRevoke: { method: "POST", path: "/_admin/devices/revoke", access: "identity" },
   peopleRevoke: { method: "POST", path: "/_admin/devices/revoke-person", access: "identity" },
+  searchPage: { method: "GET", path: "/_admin/search", access: "identity" },
+  undo: { method: "POST", path: "/_admin/undo", access: "identity" },
   wake: { method: "POST", path: "/_admin/wake", access: "identity" },
   changes: { method: "GET", path: "/_admin/api/changes", access: "identity" },
   activityPage: { method: "GET", path: "/_admin/activity", access: "identity" },

@@ -4,14 +4,15 @@ import { type ErrorCode, StewardError } from "../contract/errors.ts";
 import { grantedTo, isUsable, type PairedDevice, SHORT_ID } from "../shared/devices.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, argument, EVERYWHERE, flag, operation } from "./operation.ts";
+import { always, argument, EVERYWHERE, flag, operation, sealed } from "./operation.ts";
 
 const id = () =>
   argument(z.string().check(z.minLength(1)), "as `devices list` shows it, or any unique beginning of it");
 const requestId = () => z.strictObject({ requestId: id() });
 const deviceId = () => z.strictObject({ deviceId: id() });
 
-const pendingDevice = () =>
+/** A request, as the list has it. */
+export const pendingDevice = () =>
   z.object({
     requestId: z.string(),
     deviceId: z.string(),
@@ -71,7 +72,8 @@ export const devices = {
     async run(tools, { requestId }) {
       const store = await tools.devices();
       const dropped = store.reject(pendingId(store, requestId));
-      return { rejected: found(dropped, "device_request_unknown", requestId) };
+      const rejected = found(dropped, "device_request_unknown", requestId);
+      return { rejected, undo: await sealed({ device: rejected }) };
     },
     text: ({ rejected }) => `Rejected device ${named(rejected)}.`,
   }),
@@ -96,8 +98,12 @@ export const devices = {
     changes: always,
     async run(tools, { deviceId }) {
       const store = await tools.devices();
-      const device = store.revoke(pairedId(store, deviceId));
-      return { revoked: withoutSecrets(found(device, "device_unknown", deviceId)) };
+      const whole = pairedId(store, deviceId);
+      const was = store.paired().find((one) => one.deviceId === whole);
+      const device = found(store.revoke(whole), "device_unknown", deviceId);
+      const at = Math.max(...Object.values(device.tokens).map(({ revokedAtMs = 0 }) => revokedAtMs));
+      const undo = was && isUsable(was) && { undo: await sealed({ deviceId: whole, at }) };
+      return { revoked: withoutSecrets(device), ...undo };
     },
     text: ({ revoked }) => `Revoked device ${named(revoked)}.`,
   }),

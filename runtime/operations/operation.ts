@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { sha256Hex } from "../contract/digest.ts";
 import { once } from "../shared/once.ts";
 import type { commandTools } from "../gateway/cli/tools.ts";
 
@@ -89,6 +90,15 @@ export function option<T extends z.ZodMiniType>(schema: T, help: string, shown?:
 /** Describes an option without a value. */
 export function flag(help: string) {
   return option(z.optional(z.boolean()), help);
+}
+
+/** Characters of a digest before what {@link sealed} returns. */
+export const SEAL = 64;
+
+/** Returns what an operation removed as the text from which `undo` restores it. */
+export async function sealed(taken: object): Promise<string> {
+  const text = JSON.stringify(taken);
+  return (await sha256Hex(text)) + text;
 }
 
 /** Returns true: for the `changes` of an operation that always changes something. */

@@ -3,7 +3,7 @@ import { type Platform, platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, argument, EVERYWHERE, flag, type Names, operation } from "./operation.ts";
+import { always, argument, EVERYWHERE, flag, type Names, operation, sealed } from "./operation.ts";
 
 const channel = () => argument(platformSchema, "the chat platform", "platform");
 const codeInput = {
@@ -11,7 +11,8 @@ const codeInput = {
 };
 const senderInput = { sender: argument(z.string(), "the sender's id on the platform") };
 
-const request = () =>
+/** A request, as the list has it. */
+export const request = () =>
   z.object({
     id: z.string(),
     code: z.string(),
@@ -87,7 +88,8 @@ export const pairing = {
     input: () => z.strictObject({ channel: channel(), ...codeInput }),
     changes: always,
     async run(tools, { channel, code }) {
-      return { channel, rejected: pending((await tools.pairing())(channel).reject(code), code).id };
+      const request = pending((await tools.pairing())(channel).reject(code), code);
+      return { channel, rejected: request.id, undo: await sealed({ channel, request }) };
     },
     text: ({ channel, rejected }) => `Rejected ${channel} sender ${rejected}.`,
   }),
@@ -121,8 +123,10 @@ export const pairing = {
     input: () => z.strictObject({ channel: channel(), ...senderInput }),
     changes: always,
     async run(tools, { channel, sender }) {
-      if (!(await tools.pairing())(channel).revoke(sender)) throw new StewardError("sender_unknown");
-      return { channel, revoked: sender };
+      const store = (await tools.pairing())(channel);
+      const role = store.granted(sender);
+      if (role === undefined || !store.revoke(sender)) throw new StewardError("sender_unknown");
+      return { channel, revoked: sender, undo: await sealed({ channel, sender, role }) };
     },
     text: ({ channel, revoked }) => `Revoked ${channel} sender ${revoked}.`,
   }),

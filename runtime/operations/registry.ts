@@ -14,6 +14,7 @@ import { pairing } from "./pairing.ts";
 import { schedules } from "./schedules.ts";
 import { sessions } from "./sessions.ts";
 import { health, status } from "./status.ts";
+import { undo } from "./undo.ts";
 import { usage } from "./usage.ts";
 import { workspace } from "./workspace.ts";
 
@@ -44,11 +45,12 @@ export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, O
   usage: ["tokens by day and model", [usage]],
   backup: ["copies of the data directory", backup],
   completion: ["completions for bash, zsh and fish", [completion]],
+  undo: ["restores what a page has removed", [undo]],
   doctor: ["checks for problems and fixes what it can", [doctor]],
 }).map(([name, [summary, operations]]) => ({ name, summary, operations: Object.values(operations) }));
 
-/** The groups of the command line. The console alone has `cat`. */
-export const TERMINAL_GROUPS = GROUPS.filter(({ name }) => name !== "cat");
+/** The groups of the command line. The console alone has `cat` and `undo`. */
+export const TERMINAL_GROUPS = GROUPS.filter(({ name }) => name !== "cat" && name !== "undo");
 
 /** An operation with the input to run it with. */
 export interface Request {

@@ -11,6 +11,7 @@ import {
   operation,
   type OperationTools,
   option,
+  sealed,
 } from "./operation.ts";
 
 const MOST_RUNS = 50;
@@ -214,8 +215,8 @@ export const schedules = {
     input: id,
     changes: always,
     async run(tools, { id }) {
-      await tools.schedules(({ removeSchedule }, store) => removeSchedule(store, id));
-      return { removed: id };
+      const taken = await tools.schedules(({ removeSchedule }, store) => removeSchedule(store, id));
+      return { removed: id, undo: await sealed(taken) };
     },
     text: ({ removed }) => `Removed ${removed}.`,
   }),

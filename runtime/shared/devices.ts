@@ -42,6 +42,9 @@ export interface PairedDevice extends Device {
   approvedAtMs: number;
 }
 
+/** A request that was dropped, or a device whose rights were taken back at a time (milliseconds since the epoch). */
+export type TakenDevice = { device: DeviceRequest } | { deviceId: string; at: number };
+
 /** Statement of a device about itself, and its origin. */
 export type NewDevice = Pick<Device, "deviceId" | "publicKey" | "displayName" | "platform" | "remoteIp">;
 
@@ -77,6 +80,8 @@ const MOST_PENDING = 10;
 const MOST_PENDING_OF_NETWORK = 3;
 /** Shortest time between two notes of a device's last use. */
 const USED_EVERY_MS = 60_000;
+/** Longer than a page offers to undo; then a revocation is final. */
+const UNDO_MS = 60_000;
 /** Access to the web chat, which every device asks for. */
 const ACCESS = { role: "chat", scopes: ["chat"] };
 /** The scope that grants an operator's rights in the chat. A device without it has a person's. */
@@ -170,6 +175,39 @@ export class Devices {
   /** Takes every right of a device back. `undefined`: there is no such device. */
   revoke(deviceId: string): PairedDevice | undefined {
     return this.#edit(deviceId, (device) => this.#mark(device, "revokedAtMs"));
+  }
+
+  /**
+   * Restores a request that {@link reject} dropped, with its expiry, or the rights that {@link revoke} took back at a
+   * time, and no others. False: the request has expired or the device has asked again; the rights are there, or were
+   * taken more than a minute ago; or other requests took the place.
+   */
+  restore(taken: TakenDevice): boolean {
+    if ("at" in taken) return this.#readmit(taken.deviceId, taken.at);
+    const { device } = taken;
+    return this.#lists.change(() => {
+      const [pending, now] = [this.pending(), this.#lists.clock()];
+      const isKnown = [...pending, ...this.paired()].some(({ deviceId }) => deviceId === device.deviceId);
+      const hasRoom = withRoomFor(networkOf(device.remoteIp), pending) === pending;
+      if (isKnown || !hasRoom || now - device.ts >= LIFE_MS) return false;
+      this.#lists.writePending([...pending, device].toSorted((a, b) => a.ts - b.ts));
+      return true;
+    });
+  }
+
+  #readmit(id: string, revokedAt: number): boolean {
+    let isBack = false;
+    this.#edit(id, (one) => {
+      isBack =
+        this.#lists.clock() - revokedAt <= UNDO_MS &&
+        Object.values(one.tokens).some(({ revokedAtMs }) => revokedAtMs === revokedAt);
+      const tokens = Object.entries(one.tokens).map(([role, { revokedAtMs, ...token }]) => [
+        role,
+        revokedAtMs === undefined || revokedAtMs === revokedAt ? token : { ...token, revokedAtMs },
+      ]);
+      return isBack ? { ...one, tokens: Object.fromEntries(tokens) } : one;
+    });
+    return isBack;
   }
 
   /** Notes that a device was used. */

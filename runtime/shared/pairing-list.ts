@@ -161,6 +161,25 @@ export function revokeAccess(list: Approvals, id: string): PairingChanged | unde
   return { change: { ...operatorsWith(list, id, false), allowFrom } };
 }
 
+/** Access that was taken from a sender, or its request that was rejected. */
+export type Taken = { sender: string; role: GrantedRole } | { request: PairingRequest };
+
+/**
+ * Restores what {@link revokeAccess} or {@link rejectPairing} took: a role, or a request with its code and its expiry.
+ * Returns `undefined` if the sender was approved since, or the request has expired, its sender has asked again, or no
+ * place is free.
+ */
+export function restoreTaken(list: PairingList, taken: Taken, now: number): PairingChanged | undefined {
+  const pending = pendingRequests(list, now);
+  const id = "request" in taken ? taken.request.id : taken.sender;
+  if (list.allowFrom.includes(id)) return undefined;
+  if ("sender" in taken) return grantRole(list, id, taken.role, now);
+  const { request } = taken;
+  const isIn = pending.some((one) => one.id === id) || pending.length >= MOST_PENDING;
+  if (isIn || ageOf(request, now) >= LIFE_MS) return undefined;
+  return { change: { requests: [...pending, request].toSorted((a, b) => ageOf(b, now) - ageOf(a, now)) } };
+}
+
 function approvalOf(list: Approvals, id: string, role: GrantedRole): PairingChange {
   const allowFrom = [...new Set([...list.allowFrom, id])];
   return { ...operatorsWith(list, id, role === "operator"), allowFrom };

@@ -2,11 +2,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
-import { barriers } from "../support/accessibility.ts";
+import type { Page } from "playwright-core";
+import { findings } from "../support/accessibility.ts";
 import { browserIsMissing, openBrowser, signIn } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 import { startHost } from "../support/host.ts";
+import { identityGateway } from "../support/identity-gateway.ts";
 import { shoot } from "../support/screenshots.ts";
+import { startWorker } from "../support/worker.ts";
 
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
@@ -35,26 +38,52 @@ const ADMIN_PAGES = Object.values<Route>(ROUTES)
   .filter(({ path }) => !path.startsWith("/_admin/api/") && !NO_PAGES.includes(path))
   .map(({ path }) => `${path}${QUERIES[path] ?? ""}`);
 
-async function open(colorScheme: (typeof SCHEMES)[number]) {
+type Scheme = (typeof SCHEMES)[number];
+
+/** Looks at pages in one state of the gateway, and keeps how each looks at each width. */
+class Viewer {
+  /** What axe objects to, and what is wider than the screen. */
+  readonly found: string[] = [];
+  readonly #page: Page;
+  readonly #suffix: string;
+
+  constructor(page: Page, state: string, scheme: Scheme) {
+    this.#page = page;
+    this.#suffix = `${state}-${scheme}`;
+  }
+
+  async look(name: string, except: readonly string[] = []): Promise<void> {
+    for (const width of WIDTHS) {
+      await this.#page.setViewportSize({ width, height: 800 });
+      await shoot(this.#page, `${name}-${width}-${this.#suffix}`);
+      const told = (await findings(this.#page)).filter((one) => !except.some((rule) => one.startsWith(rule)));
+      this.found.push(...told.map((finding) => `${name}, ${width} px: ${finding}`));
+      const wide = await this.#page.evaluate<number>("document.documentElement.scrollWidth");
+      if (wide > width) this.found.push(`${name}, ${width} px: it is wider than the screen`);
+    }
+  }
+
+  /** Looks at every page of the administration. */
+  async tour(url: string): Promise<void> {
+    for (const path of ADMIN_PAGES) {
+      await this.#page.goto(`${url}${path}`);
+      await this.look(nameOf(path));
+    }
+  }
+}
+
+/** A host whose operator is signed in, and who looks at it. */
+async function openHost(state: string, colorScheme: Scheme) {
   const host = await startHost();
   onTestFinished(() => host.stop());
   await host.inState("ready");
-  const page = await openBrowser();
-  await page.emulateMedia({ colorScheme });
-  const found: string[] = [];
-  /** Keeps how a page looks at each width, and notes what keeps people out of it. */
-  const look = async (name: string, except: readonly string[] = []) => {
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 });
-      await shoot(page, `${name}-${width}-${colorScheme}`);
-      const told = await barriers(page, except);
-      found.push(...told.map((barrier) => `${name}, ${width} px: ${barrier}`));
-      if ((await page.evaluate<number>("document.documentElement.scrollWidth")) > width) {
-        found.push(`${name}, ${width} px: it is wider than the screen`);
-      }
-    }
-  };
-  return { host, page, found, look };
+  const page = await openBrowser({ colorScheme });
+  const viewer = new Viewer(page, state, colorScheme);
+  await page.goto(`${host.url}/_admin/`);
+  if (state === "busy") await viewer.look("sign-in");
+  await signIn(page, host.secrets.adminToken);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  return { host, page, viewer };
 }
 
 /** A month of use, as the gateway would have counted it. */
@@ -72,53 +101,76 @@ function useForAMonth(home: string): void {
   }
 }
 
-// A test for each scheme: each looks at every page at every width, which takes a slow machine minutes.
-describe.skipIf(browserIsMissing)("no page has a serious barrier, wide or narrow", () => {
-  test.for(SCHEMES)("in the %s colour scheme", { timeout: 240_000 }, async (colorScheme) => {
-    const { host, page, found, look } = await open(colorScheme);
-    useForAMonth(host.home);
-    await host.postSlack(slackEvent("Ev1"));
-    await host.postSlack(
-      slackEvent("Ev2", {
+// A test for each state and scheme: each looks at every page at every width, which takes a slow machine minutes.
+describe.skipIf(browserIsMissing).for(SCHEMES)(
+  "axe finds nothing, wide or narrow, in the %s scheme",
+  (scheme) => {
+    test("while nothing has happened yet", { timeout: 240_000 }, async () => {
+      const { host, viewer } = await openHost("empty", scheme);
+      await viewer.tour(host.url);
+      expect(viewer.found).toEqual([]);
+    });
+
+    test("on a busy day", { timeout: 240_000 }, async () => {
+      const { host, page, viewer } = await openHost("busy", scheme);
+      useForAMonth(host.home);
+      await host.postSlack(slackEvent("Ev1"));
+      const direct = {
         type: "message",
         channel_type: "im",
         channel: "DANN",
         user: "UANN",
         ts: "1795000000.2",
-      }),
-    );
-    await expect.poll(() => host.slack.messages().length, SOON).toBeGreaterThan(1);
+      };
+      await host.postSlack(slackEvent("Ev2", direct));
+      await expect.poll(() => host.slack.messages().length, SOON).toBeGreaterThan(1);
+      await page.goto(`${host.url}/`);
+      await viewer.look("home");
+      await page.goto(`${host.url}/chat`);
+      await page.locator("#pairing").waitFor();
+      await viewer.look("chat");
+      await viewer.tour(host.url);
+      expect(viewer.found).toEqual([]);
+    });
 
-    await page.goto(`${host.url}/`);
-    await look("home");
-    await page.goto(`${host.url}/chat`);
-    await page.locator("#pairing").waitFor();
-    await look("chat");
-    await page.goto(`${host.url}/_admin/`);
-    await look("sign-in");
-    await signIn(page, host.secrets.adminToken);
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    for (const path of ADMIN_PAGES) {
-      await page.goto(`${host.url}${path}`);
-      await look(nameOf(path));
-    }
+    test("while the gateway crashes", { timeout: 240_000 }, async () => {
+      const { host, page, viewer } = await openHost("broken", scheme);
+      await host.postSlack(slackEvent("Ev1"));
+      await host.writeConfig({ channels: { telegram: { dm: {} } }, unknown: 1 });
+      process.kill(await host.gatewayPid(), "SIGKILL");
+      await host.inState("crash-looping");
+      await page.goto(`${host.url}/`);
+      // The page loads again by itself, which is its purpose; here it stands still while it is looked at.
+      await page.route(`${host.url}/`, (route) => route.abort("aborted"));
+      await viewer.look("wait", ["meta-refresh"]);
+      // Away from it first: its next refresh would call the way to another page off.
+      await page.goto("about:blank");
+      await viewer.tour(host.url);
+      expect(viewer.found).toEqual([]);
+    });
 
-    await host.writeConfig({ channels: { telegram: { dm: {} } }, unknown: 1 });
-    process.kill(await host.gatewayPid(), "SIGKILL");
-    await host.inState("crash-looping");
-    await page.goto(`${host.url}/`);
-    // The page loads again by itself, which is its purpose; here it stands still while it is looked at.
-    await page.route(`${host.url}/`, (route) => route.abort("aborted"));
-    await look("wait", ["meta-refresh"]);
-    // Away from it first: its next refresh would call the way to another page off.
-    await page.goto("about:blank");
-    for (const path of [ROUTES.admin.path, ROUTES.configPage.path, ROUTES.configMend.path]) {
-      await page.goto(`${host.url}${path}`);
-      await look(`down-${nameOf(path)}`);
-    }
-    expect(found).toEqual([]);
-  });
-});
+    test("while the container sleeps", { timeout: 240_000 }, async () => {
+      const { variables, headers } = await identityGateway();
+      const worker = await startWorker({ ...variables, SANDBOX_SLEEP_AFTER: "1s" });
+      onTestFinished(() => worker.stop());
+      const url = await worker.origin();
+      await worker.inState("stopped");
+      const page = await openBrowser({ colorScheme: scheme, extraHTTPHeaders: headers });
+      const viewer = new Viewer(page, "asleep", scheme);
+      for (const path of ADMIN_PAGES) {
+        // As a page that was left open asks for itself again, which wakes nothing.
+        await page.goto(`${url}${path}${path.includes("?") ? "&" : "?"}follow=1`);
+        const isLed = !page.url().includes("follow=1");
+        // Asked to follow, the log loads again by itself.
+        await viewer.look(nameOf(path), ["meta-refresh"]);
+        // Without a problem, the pages of the repairs lead to another, which an operator has opened.
+        if (isLed) await worker.inState("stopped");
+        expect([path, await worker.state()]).toEqual([path, "stopped"]);
+      }
+      expect(viewer.found).toEqual([]);
+    });
+  },
+);
 
 function nameOf(path: string): string {
   return path === ROUTES.admin.path

@@ -67,7 +67,7 @@ test(
   "on a terminal, a tour waits for Enter before each action, and Ctrl-C removes its stack",
   async () => {
     const dir = await folder();
-    const line = `${process.execPath} rehearsal/start.ts restore --sandbox process --dir ${dir}`;
+    const line = `exec ${process.execPath} rehearsal/start.ts restore --sandbox process --dir ${dir}`;
     const child = spawn("script", ["--quiet", "--return", "--command", line, "/dev/null"], { stdio: "pipe" });
     let shown = "";
     child.stdout.on("data", (part: Buffer) => void (shown += part.toString()));

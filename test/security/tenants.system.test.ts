@@ -342,7 +342,8 @@ describe("two chats whose containers run", SLOW, () => {
     expect(await one.call("auth.test")).toMatchObject({ status: 200 });
     await world.endContainer();
     await expect.poll(async () => (await world.environments("slack-C1")).length, SOON).toBe(0);
-    expect(await one.call("auth.test")).toMatchObject(REFUSED);
+    // The platform notices the end of a container's processes a moment later.
+    await expect.poll(() => one.call("auth.test"), SOON).toMatchObject(REFUSED);
     await world.postSlack(said("C1", "U1", "again-4711"));
     await expect.poll(() => world.read("C1").join(), SOON).toContain("again-4711");
     const next = await insider(world, "C1");

@@ -46,6 +46,6 @@ export async function tryWords(tried: Tried): Promise<number> {
 }
 
 function summary({ word, ready, metrics, overview }: Seen): object {
-  const problems = [...overview.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, title]) => title);
+  const problems = [...overview.matchAll(/<aside><h2>([^<]*)<\/h2>/g)].map(([, title]) => title);
   return { word, ready, problems, metrics };
 }

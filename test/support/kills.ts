@@ -4,6 +4,8 @@ import { runs } from "./measure.ts";
 import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
+/** The stand-in's `ts` has whole seconds, and a number in place of the rest. */
+export const TS_MS = 1_000;
 /** Behind the last kill: retries wait a few seconds, and their number is small. */
 const SETTLE_MS = 120_000;
 
@@ -89,12 +91,21 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
   const dead = new Set(entries.filter(({ state }) => state === "failed").map(({ key }) => key));
   const said = texts(victim);
   const lives = [...ends, said.length].map((end, life) => ({ before: ends[life - 1] ?? 0, end }));
+  const times = victim.slack.messages().map(({ ts }) => Number(ts) * 1_000);
+  // An answer that was sent before a kill is settled after it, and ends an outage without another message.
+  const isOneOutage = (life: number) => (first: number, second: number) => {
+    const [from = 0, to = 0] = [times[life + first], times[life + second]];
+    return !entries.some(({ state, settledAt = "" }) => {
+      const at = Date.parse(settledAt);
+      return state === "answered" && at >= from && at < to + TS_MS;
+    });
+  };
   const lost = events.filter(({ id, text }) => !dead.has(`slack:${id}`) && !isQuoted(said, text));
   return {
     events: events.length,
     lost: lost.map(({ text }) => text),
     open: entries.filter(isOpen),
-    twiceInALife: lives.flatMap(({ before, end }) => twice(said.slice(before, end))),
+    twiceInALife: lives.flatMap(({ before, end }) => twice(said.slice(before, end), isOneOutage(before))),
     repeated: said.length - new Set(said).size,
     mostRepeatedOfAChat: Math.max(...lives.map((life) => mostOfAChat(said, life))),
   };
@@ -155,17 +166,15 @@ function isQuoted(said: readonly string[], text: string): boolean {
   return said.some((message) => message.includes(escaped));
 }
 
-function twice(said: readonly string[]): string[] {
+/** @param isOneOutage tells whether no outage has ended between two messages */
+function twice(said: readonly string[], isOneOutage: (first: number, second: number) => boolean): string[] {
   return said.filter((one, index) => {
     const before = said.slice(0, index).lastIndexOf(one);
-    return before !== -1 && !(isOutageWord(one) && !said.slice(before, index).every(isOutageWord));
+    return before !== -1 && (!isOutageWord(one) || isOneOutage(before, index));
   });
 }
 
-/**
- * The edge tells a chat once in each outage, and an outage ends with the first answer. A life holds the end of one outage
- * and the beginning of the next: a kill is counted a moment after it.
- */
+/** The edge tells a chat once in each outage, and an outage ends with the first answer in any chat. */
 function isOutageWord(message: string): boolean {
   return message.includes("I am unavailable at the moment.");
 }

@@ -30,9 +30,9 @@ export function terminalCommand(subject: TestStack, script: string, ...words: st
 
 /** Starts such a script at a terminal: what is written to its standard input is typed there. */
 export function startTerminalCommand(subject: TestStack, script: string, ...words: string[]) {
-  const line = [process.execPath, resolve("stacks/commands", script), ...words]
-    .map((word) => `'${word}'`)
-    .join(" ");
+  const command = [process.execPath, resolve("stacks/commands", script), ...words];
+  // A shell that stayed would end with a code of its own after Ctrl-C.
+  const line = `exec ${command.map((word) => `'${word}'`).join(" ")}`;
   return start(subject, "script", ["--quiet", "--return", "--command", line, "/dev/null"]);
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import { fillVolume } from "./full-volume.ts";
-import { openEntries } from "./kills.ts";
+import { openEntries, TS_MS } from "./kills.ts";
 import { deliver } from "./steady-events.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
@@ -102,7 +102,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
     const first = said.indexOf(one);
     const [from = 0, to = 0] = [times[first], times[index]];
     // What a killed process had sent may arrive after its end, and was not recorded.
-    return first !== index && !kills.some((kill) => kill > from - IN_FLIGHT_MS && kill < to);
+    return first !== index && !kills.some((kill) => kill > from - IN_FLIGHT_MS && kill < to + TS_MS);
   });
   return {
     unsettled: [...chats.filter((chat) => !isAnswered(chat)), ...open.map(({ key }) => key)],

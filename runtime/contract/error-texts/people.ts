@@ -44,6 +44,18 @@ export const PEOPLE_ERRORS = {
     cause: "No approved sender of this channel has this id. Remove people listed in allowFrom in the config.",
     fix: "Run `steward pairing list` for the approved senders.",
   },
+  undo_over: {
+    status: 409,
+    title: "This can no longer be undone",
+    cause: "The time to undo has passed, it was undone already, or another session made the change.",
+    fix: "Make the change again by hand, on the page that lists it.",
+  },
+  undo_changed: {
+    status: 409,
+    title: "It has changed since, so it was not undone",
+    cause: "Undo restores exactly what was there, and something else is there now.",
+    fix: "Reload the page and look at the present state.",
+  },
   workspace_file_unknown: {
     status: 404,
     title: "No such file",

@@ -15,7 +15,7 @@ import { attempt } from "../operate.ts";
 import type { Backups } from "../ports.ts";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { invalid } from "../ui/form.tsx";
+import { Confirmation, confirms, TYPED } from "../ui/form.tsx";
 import { Table } from "../ui/table.tsx";
 import { Dated, Moment } from "../ui/time.tsx";
 import { LIMIT_MS } from "./answers.ts";
@@ -25,8 +25,6 @@ import { goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 
 const CONFIG = new RegExp(`^(?:${CONFIG_SOURCES.join("|")})$`);
-/** A wrong one is shown again. */
-const TYPED = /^[\s\S]{0,20000}$/;
 
 const restoreQuery = () => z.strictObject({ id: generationId });
 
@@ -62,8 +60,7 @@ export function restoreBackup(options: AdminOptions): Handler<AccessVariables> {
     const { id, config, typed } = await readFields(context.req.raw, form);
     const source = config as ConfigSource;
     const visitor = await context.get("visitor")();
-    if (typed.trim().toLowerCase() !== wordOf(visitor).toLowerCase())
-      return page(context, options, { id, config: source, typed });
+    if (!confirms(typed, wordOf(visitor))) return page(context, options, { id, config: source, typed });
     await recordChange(context, options, {
       action: "restore",
       detail: `${id}, config: ${config}`,
@@ -201,23 +198,7 @@ function restoreForm({ id, configValid }: GenerationManifest, asked: Asked, word
           </label>
         ))}
       </fieldset>
-      <label for="typed">
-        To confirm, type <strong>{word}</strong>
-      </label>
-      <input
-        id="typed"
-        name="typed"
-        required
-        autocomplete="off"
-        spellcheck={false}
-        value={typed}
-        {...invalid(typed !== undefined, "typed-why")}
-      />
-      {typed !== undefined && (
-        <p id="typed-why" class="mark" role="alert">
-          Nothing was restored: type {word} to confirm.
-        </p>
-      )}
+      <Confirmation word={word} typed={typed} notDone="Nothing was restored" />
       <button type="submit" class="danger">
         Restore this backup
       </button>

@@ -26,14 +26,22 @@ export async function recordChange(
   await record(by, action, detail, diff);
 }
 
+/** Steps that follow a change that was made. */
+interface After {
+  page: { path: string };
+  done: Done;
+  onMade?(result: unknown): Promise<void>;
+}
+
 /** Waits for a change, records it if it was made, and goes to a page that says so, or why it was not. */
 export async function changeAndGo(
   context: Context<AccessVariables>,
   options: Pick<AdminOptions, "log" | "record">,
   made: Promise<unknown>,
-  { page, done, ...change }: Change & { page: { path: string }; done: Done },
+  { page, done, onMade, ...change }: Change & After,
 ): Promise<Response> {
-  const { problem } = await attempt(LIMIT_MS, made);
+  const { value, problem } = await attempt(LIMIT_MS, made);
   if (problem === undefined) await recordChange(context, options, change);
+  if (problem === undefined) await onMade?.(value);
   return goTo(context, page, done, problem);
 }

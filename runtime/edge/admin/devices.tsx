@@ -25,6 +25,7 @@ import {
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
+import { offerUndo, type Removal } from "./undo.ts";
 import { PlainTable, Facts } from "../ui/table.tsx";
 
 /** The lists come within 10 s, whole or not. */
@@ -139,11 +140,13 @@ interface Change {
 /** Makes changes one after another. The first failure is reported; the page shows what is still open. */
 async function changeAll(
   context: Context<AccessVariables>,
-  { sandbox, clock, log, record }: AdminOptions,
+  options: AdminOptions,
   changes: readonly Change[],
   done: Done,
 ): Promise<Response> {
+  const { sandbox, clock, log, record } = options;
   const by = context.get("identity").name;
+  const removals: Removal[] = [];
   const deadline = clock() + LIMIT_MS;
   let problem: StewardError | undefined;
   for (const { operation, input } of changes) {
@@ -152,7 +155,8 @@ async function changeAll(
     const command = [group, verb, ...values].join(" ");
     log.info("operator settles access", { by, command });
     try {
-      await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
+      const result = await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
+      removals.push({ detail: command, result });
       await record(by, verb, [group, ...values].join(" "));
     } catch (error) {
       const failure = error instanceof StewardError ? error : new StewardError("command_failed");
@@ -161,6 +165,7 @@ async function changeAll(
       if (failure.code === "command_timed_out") break;
     }
   }
+  if (problem === undefined) await offerUndo(context, options, done, removals);
   return goTo(context, ROUTES.devicesPage, done, problem);
 }
 

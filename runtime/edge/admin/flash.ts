@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { getCookie } from "hono/cookie";
 import * as z from "zod/mini";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
@@ -28,16 +29,24 @@ export const DONE = {
   backedUp: "A backup was made.",
   restored:
     "The backup is restored. The gateway restarts with it. The state before is kept as the copy “Before a restore”.",
+  undone: "Undone. It is as it was before.",
   goesOn: "This takes longer than a page waits and continues in the background. Check again shortly.",
 } as const;
 
 /** See {@link DONE}. */
 export type Done = keyof typeof DONE;
 
+/** Cookie with the token that undoes this browser's last removal: `<done>.<random>`. */
+export const UNDO_COOKIE = "steward-undo";
+/** Time in which a removal can be undone. A page offers it for 10 s; the rest is for the way. */
+export const UNDO_MS = 15_000;
+
 /** Message of the button before a page: codes of fixed lists, and never a text. */
 export interface Flash {
   done?: Done | undefined;
   problem?: ErrorCode | undefined;
+  /** Token that undoes it. */
+  undo?: string | undefined;
 }
 
 /** The query's part for {@link Flash}. Made when it is read, and not at a start. */
@@ -50,7 +59,9 @@ export const flashSchema = () =>
 /** Reads the outcome of the last button from the query. Unknown codes are left out. */
 export function readFlash(context: Context): Flash {
   const given = flashSchema().safeParse(context.req.query());
-  return given.success ? given.data : {};
+  const { done, problem } = given.data ?? {};
+  const undo = getCookie(context, UNDO_COOKIE);
+  return { done, problem, undo: done !== undefined && undo?.startsWith(`${done}.`) ? undo : undefined };
 }
 
 /** Goes to a page that says what a button did, or why it did not. */

@@ -157,7 +157,7 @@ function Problems({ problems }: { problems: readonly Problem[] }): Markup | null
     <section aria-label="Problems">
       {problems.map(({ title, reason, action }, index) => (
         <aside>
-          <h3>{title}</h3>
+          <h2>{title}</h2>
           {reason && <ReasonText reason={reason} />}
           <p>
             <a class={index === 0 ? "button primary" : "button"} href={action.path}>

@@ -27,9 +27,11 @@ import { changeSchedule, editSchedule, saveSchedule, showSchedules } from "./sch
 import { showModels, testModel } from "./models.tsx";
 import { showOverview } from "./overview.tsx";
 import { deleteSession, exportSession, resetSession, showMessages, showSession } from "./session.tsx";
+import { showSearch } from "./search.tsx";
 import { showSessions } from "./sessions.tsx";
 import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.tsx";
 import { chooseTenant, showTenants } from "./tenants.tsx";
+import { undoRemoval } from "./undo.ts";
 import { exportUsage, showUsage } from "./usage.tsx";
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
@@ -104,5 +106,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
 
   app.get(ROUTES.restartPage.path, confirmRestart());
   app.post(ROUTES.restart.path, restartGateway(options));
+  app.get(ROUTES.searchPage.path, showSearch(options));
+  app.post(ROUTES.undo.path, undoRemoval(options));
   app.post(ROUTES.wake.path, wakeFromPage(options));
 }

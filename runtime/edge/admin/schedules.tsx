@@ -16,6 +16,7 @@ import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
+import { offerUndo } from "./undo.ts";
 import {
   chatText,
   EMPTY,
@@ -110,9 +111,14 @@ export function changeSchedule(verb: keyof typeof CHANGES, options: AdminOptions
   return async function handleChangeSchedule(context) {
     const { id } = await readFields(context.req.raw, { id: ID });
     const changed: Operation<{ id: string }, unknown> = schedules[verb];
-    const change = { action: "schedule", detail: `${verb} ${id}`, page: ROUTES.schedulesPage };
-    const made = operate(options.sandbox, changed, { id });
-    return changeAndGo(context, options, made, { ...change, done: CHANGES[verb] });
+    const [done, detail] = [CHANGES[verb], `${verb} ${id}`];
+    return changeAndGo(context, options, operate(options.sandbox, changed, { id }), {
+      action: "schedule",
+      detail,
+      page: ROUTES.schedulesPage,
+      done,
+      onMade: (result) => offerUndo(context, options, done, [{ detail, result }]),
+    });
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
-import { reason, type Reason, StewardError } from "../../contract/errors.ts";
+import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
@@ -10,7 +10,7 @@ import { adminPage, statusOf } from "../ui/console.tsx";
 import { Moment } from "../ui/time.tsx";
 import { AlertBox } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { invalid } from "../ui/form.tsx";
+import { Confirmation, confirms, TYPED } from "../ui/form.tsx";
 import { Facts } from "../ui/table.tsx";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
@@ -22,8 +22,6 @@ const EXPORT_LIMIT_MS = 30_000;
 const MOST_PARTS = 64;
 /** No id begins with a dash. */
 const CONVERSATION = /^(?!-)[^\p{Cc}]{1,300}$/u;
-/** A wrong one is shown again. */
-const TYPED = /^[\s\S]{0,20000}$/;
 
 // Made when the page is asked for, and not at a start.
 const pageQuery = () => z.strictObject({ conversation: z.string().check(z.regex(CONVERSATION)) });
@@ -86,15 +84,13 @@ export function resetSession(options: AdminOptions): Handler<AccessVariables> {
   };
 }
 
-/** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which has to be the same. */
+/** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which has to be the environment's name. */
 export function deleteSession(options: AdminOptions): Handler<AccessVariables> {
   return async function handleDeleteSession(context) {
     const form = { conversation: CONVERSATION, typed: TYPED };
     const { conversation, typed } = await readFields(context.req.raw, form);
-    if (typed.trim() !== conversation) {
-      const problem = reason("form_invalid", `To delete it, type ${conversation}.`);
-      return page(context, options.sandbox, { conversation, typed, problem });
-    }
+    const { environment: word = "delete" } = await context.get("visitor")();
+    if (!confirms(typed, word)) return page(context, options.sandbox, { conversation, typed });
     const made = operate(options.sandbox, sessions.delete, { conversation });
     const change = { action: "delete", detail: conversation, page: ROUTES.sessionsPage } as const;
     return changeAndGo(context, options, made, { ...change, done: "forgotten" });
@@ -114,21 +110,23 @@ async function page(context: Context<AccessVariables>, sandbox: Sandbox, shown: 
   const { conversation } = shown;
   const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.show, { conversation }));
   const problem = shown.problem ?? asked.problem;
+  const { environment: word = "delete" } = await context.get("visitor")();
   const content = (
     <>
       <p>
         <code>{conversation}</code>
       </p>
-      <AlertBox reason={problem} /> {asked.value === undefined ? "" : sessionPart(shown, asked.value)}
+      <AlertBox reason={problem} /> {asked.value && sessionPart(shown, asked.value, word)}
       <p>
         <a href={ROUTES.sessionsPage.path}>Back to the conversations</a>
       </p>
     </>
   );
-  return adminPage(context, { title: "Conversation" }, content, statusOf(problem));
+  const status = shown.typed === undefined ? statusOf(problem) : 400;
+  return adminPage(context, { title: "Conversation" }, content, status);
 }
 
-function sessionPart({ conversation, messages, typed }: Shown, session: Session): Markup {
+function sessionPart({ conversation, messages, typed }: Shown, session: Session, word: string): Markup {
   // Events are in order by team and thread, too; what both names end with is the chat's own id.
   const chat = conversation.split(":").at(-1) ?? "";
   const { messages: kept, inUse, firstAt, lastAt, model, summarised } = session;
@@ -170,24 +168,7 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session)
       <form method="post" action={ROUTES.sessionsDelete.path}>
         <p>All messages are removed. Backups that hold them keep them.</p>
         <input type="hidden" name="conversation" value={conversation} />
-        <label>
-          To confirm, type <code>{conversation}</code>{" "}
-          <input
-            name="typed"
-            required
-            maxlength={300}
-            autocomplete="off"
-            value={typed ?? ""}
-            {...invalid(typed !== undefined, "typed-problem")}
-          />
-        </label>
-        {typed === undefined ? (
-          ""
-        ) : (
-          <p id="typed-problem" class="mark">
-            It is not {conversation}.
-          </p>
-        )}
+        <Confirmation word={word} typed={typed} notDone="Nothing was deleted" />
         <button type="submit" class="danger">
           Delete the conversation
         </button>

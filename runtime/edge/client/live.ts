@@ -4,6 +4,7 @@
  */
 import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
 import { element } from "./dom.ts";
+import { offerSearch } from "./palette.ts";
 
 /** The server tells of changes; ages in words are brought up to date this often. */
 const AT_LEAST_EVERY_MS = 60_000;
@@ -18,11 +19,13 @@ const NOTICE_MS = 10_000;
 const content = element("content", HTMLElement);
 /** Pages without it show something that a reload would drop, such as an editor: only their frame is kept up to date. */
 const isLive = document.body.dataset["live"] !== undefined;
-const PARTS = [...(isLive ? ["#content"] : []), ".bar", ".side"];
+const FRAME = [".bar", ".side"];
 
 let loadedAt = Date.now();
 let loading = false;
 let changed = false;
+/** The content was in use when the rest of the page was brought up to date. */
+let stale = false;
 
 /** The page's address without the outcome of the last button. */
 function address(): string {
@@ -34,7 +37,6 @@ function address(): string {
 
 /** Returns true if a reload of the content would lose something: a field that was filled in, a selection, the focus. */
 function isInUse(): boolean {
-  if (!isLive) return false;
   const fields = content.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input, textarea");
   const isFilled = [...fields].some((field) =>
     field instanceof HTMLInputElement && (field.type === "radio" || field.type === "checkbox")
@@ -55,7 +57,8 @@ function opened(): string[] {
 
 function put(next: Document): void {
   const open = opened();
-  for (const selector of PARTS) {
+  stale = isLive && isInUse();
+  for (const selector of isLive && !stale ? ["#content", ...FRAME] : FRAME) {
     const old = document.querySelector(selector);
     const now = next.querySelector(selector);
     // The keyboard focus stays in place, and so does the phone's open navigation.
@@ -82,13 +85,15 @@ async function load(isTold: boolean): Promise<void> {
   const response = await fetch(address(), { headers: { accept: "*/*", [LOOK_HEADER]: look } });
   if (!response.ok) return;
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
-  if (!isInUse()) put(next);
+  put(next);
 }
 
 function look(): void {
   const age = Date.now() - loadedAt;
-  const isDue = changed ? age >= PAUSE_MS : age >= AT_LEAST_EVERY_MS;
-  if (!isDue || document.hidden || loading || isInUse()) return;
+  const isBehind = changed || (stale && !isInUse());
+  // A tab in the background keeps its title up to date, at leisure.
+  const isDue = isBehind && !document.hidden ? age >= PAUSE_MS : age >= AT_LEAST_EVERY_MS;
+  if (!isDue || loading) return;
   loading = true;
   void load(changed)
     .catch(() => undefined)
@@ -111,9 +116,10 @@ function follow(): void {
   stream?.addEventListener("change", tell);
 }
 
-/** Takes a notice away after a while, unless somebody points at it or is in it. */
+/** Takes a notice away after a while, unless somebody points at it or is in it. Its button does nothing by then. */
 function dismiss(notice: Element): void {
   setTimeout(() => {
+    notice.querySelector("form")?.remove();
     if (notice.matches(":hover, :focus-within")) dismiss(notice);
     else notice.remove();
   }, NOTICE_MS);
@@ -126,6 +132,7 @@ document.addEventListener("visibilitychange", () => {
   follow();
   tell();
 });
+offerSearch();
 setInterval(look, TICK_MS);
 setInterval(() => {
   if (stream?.readyState !== EventSource.OPEN) changed = true;

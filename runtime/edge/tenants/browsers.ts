@@ -1,5 +1,12 @@
 import type { GrantedRole } from "../../contract/config/rights.ts";
-import { type DeviceLists, type DeviceRequest, Devices, type PairedDevice } from "../../shared/devices.ts";
+import {
+  type DeviceLists,
+  type DeviceRequest,
+  Devices,
+  grantedTo,
+  type PairedDevice,
+  type TakenDevice,
+} from "../../shared/devices.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
 
@@ -50,6 +57,13 @@ export class Browsers extends Devices {
     const device = super.revoke(deviceId);
     if (device !== undefined) this.#onChange(deviceId, undefined);
     return device;
+  }
+
+  override restore(taken: TakenDevice): boolean {
+    const isBack = super.restore(taken);
+    const device = "at" in taken && this.paired().find(({ deviceId }) => deviceId === taken.deviceId);
+    if (isBack && device) this.#onChange(device.deviceId, grantedTo(device));
+    return isBack;
   }
 
   /** Takes browsers over that were approved while one sandbox served every chat. What is known here stays. */

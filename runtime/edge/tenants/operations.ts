@@ -14,6 +14,7 @@ import { devices } from "../../operations/devices.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { readRequest } from "../../operations/registry.ts";
 import { replyOf } from "../../operations/reply.ts";
+import { undo } from "../../operations/undo.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import type { PairedDevice } from "../../shared/devices.ts";
@@ -36,7 +37,9 @@ function isAboutPeople({ operation, input }: Asked): boolean {
   const isPairing = [pairing, devices].some((group) =>
     Object.values(group).some(({ name }) => name === operation),
   );
-  return isPairing || (operation === cat.name && FILE.test(fileIn(input)));
+  const { record } = Object(input) as { record?: unknown };
+  const isUndo = operation === undo.name && !/^.{64}\{"schedules"/.test(String(record));
+  return isPairing || isUndo || (operation === cat.name && FILE.test(fileIn(input)));
 }
 
 /**

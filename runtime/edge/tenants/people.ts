@@ -13,7 +13,9 @@ import {
   pendingRequests,
   rejectPairing,
   requestPairing,
+  restoreTaken,
   revokeAccess,
+  type Taken,
   withMoved,
 } from "../../shared/pairing-list.ts";
 import type { Sql } from "../ledger/sql.ts";
@@ -130,6 +132,11 @@ export class People {
         const isRevoked = write(revokeAccess(read(), sender)) !== undefined;
         if (isRevoked) onChange(platform, sender, undefined);
         return isRevoked;
+      },
+      restore(taken: Taken): boolean {
+        const isBack = write(restoreTaken(read(), taken, clock())) !== undefined;
+        if (isBack && "sender" in taken) onChange(platform, taken.sender, taken.role);
+        return isBack;
       },
     };
   }

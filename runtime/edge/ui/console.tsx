@@ -61,7 +61,8 @@ const NAVIGATION = [
     ],
   },
 ] as const;
-const PAGES: readonly NavigationEntry[] = NAVIGATION.flatMap(({ pages }) => pages);
+/** The pages of the navigation, in its order. */
+export const PAGES: readonly NavigationEntry[] = NAVIGATION.flatMap(({ pages }) => pages);
 
 const TONES: Record<Overall, string> = {
   Healthy: "ok",
@@ -132,6 +133,7 @@ function ConsolePage(props: ConsoleProps): Markup {
   const { environment, health } = visitor;
   const { overall } = health;
   const path = PAGES.find((one) => one.title === title)?.path;
+  const open = (visitor.facts.details?.pending ?? 0) + health.problems.length;
   const isWaking = overall === "Asleep" || overall === "Starting";
   const isChanging = flash?.done !== undefined && CHANGES_STATE.has(flash.done);
   // A reload would drop the message about a failure before it is read.
@@ -140,14 +142,16 @@ function ConsolePage(props: ConsoleProps): Markup {
   const isRefuted = overall === "Down" && (flash?.done === "restarting" || flash?.done === "waking");
   return (
     <Document
-      title={`${title} – ${environment === undefined ? "steward" : `steward ${environment}`}`}
+      title={`${open > 0 ? `(${open}) ` : ""}${title} · steward${environment === undefined ? "" : ` ${environment}`}`}
       header={<Header title={title} visitor={visitor} />}
       shell
       refreshSeconds={props.refreshSeconds ?? (reloads ? STARTING_SECONDS : undefined)}
       refreshTo={reloads ? path : undefined}
       scripts={["live.js", ...(props.scripts ?? [])]}
       live={waits}
-      notice={!isRefuted && flash?.done !== undefined && <Toast done={flash.done} />}
+      notice={
+        !isRefuted && flash?.done !== undefined && <Toast done={flash.done} undo={flash.undo} path={path} />
+      }
     >
       <h1>{title}</h1>
       {flash?.problem !== undefined && <AlertBox reason={reason(flash.problem)} />}
@@ -177,6 +181,16 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
             <a href={ROUTES.admin.path}>steward</a>
             <Environment name={environment} />
           </p>
+          <a
+            class="button find"
+            href={ROUTES.searchPage.path}
+            aria-label="Search"
+            aria-keyshortcuts="Control+K"
+          >
+            <Icon name="search" />
+            <span>Search</span>
+            <kbd>Ctrl K</kbd>
+          </a>
           <p class={`badge ${TONES[health.overall]}`} title="Overall state">
             {health.overall}
           </p>
@@ -274,11 +288,19 @@ function Environment({ name }: { name: string | undefined }): Markup | null {
   return <span class={`badge ${/^prod/i.test(name) ? "production" : "environment"}`}>{name}</span>;
 }
 
-/** Success of the last button, over the page. */
-function Toast({ done }: { done: Done }): Markup {
+/** Success of the last button, over the page, with a button that undoes it if that is possible. */
+function Toast({ done, undo, path }: Pick<Flash, "undo"> & { done: Done; path: string | undefined }): Markup {
   return (
     <div class="toast done" role="status">
       <p>{DONE[done]}</p>
+      {undo !== undefined && (
+        <form method="post" action={ROUTES.undo.path}>
+          <input type="hidden" name="page" value={path} />
+          <button name="undo" value={undo}>
+            Undo
+          </button>
+        </form>
+      )}
     </div>
   );
 }

@@ -86,6 +86,49 @@ export function Editor(props: EditorProps): Markup {
   );
 }
 
+/** Properties of {@link Confirmation}. */
+interface ConfirmationProps {
+  /** Text that has to be typed. */
+  word: string;
+  /** Another text that was typed. */
+  typed: string | undefined;
+  /** Says that the change was not made, such as "Nothing was restored". */
+  notDone: string;
+}
+
+/** The field `typed` of a form that destroys something. */
+export function Confirmation({ word, typed, notDone }: ConfirmationProps): Markup {
+  return (
+    <>
+      <label for="typed">
+        To confirm, type <strong>{word}</strong>
+      </label>
+      <input
+        id="typed"
+        name="typed"
+        required
+        autocomplete="off"
+        spellcheck={false}
+        value={typed}
+        {...invalid(typed !== undefined, "typed-why")}
+      />
+      {typed !== undefined && (
+        <p id="typed-why" class="mark" role="alert">
+          {notDone}: type {word} to confirm.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Texts that {@link Confirmation} may send: a wrong one is shown again. */
+export const TYPED = /^[\s\S]{0,20000}$/;
+
+/** Returns true if the text that was typed confirms, whatever its case. */
+export function confirms(typed: string, word: string): boolean {
+  return typed.trim().toLowerCase() === word.toLowerCase();
+}
+
 /** Properties that mark a field whose value is wrong; none if it is right. `id` is that of the text that says why. */
 export function invalid(isWrong: boolean, id: string) {
   return isWrong ? ({ "aria-invalid": "true", "aria-describedby": id } as const) : {};

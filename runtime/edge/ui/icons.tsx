@@ -15,6 +15,7 @@ import messages from "lucide/dist/esm/icons/messages-square.mjs";
 import plug from "lucide/dist/esm/icons/plug.mjs";
 import rocket from "lucide/dist/esm/icons/rocket.mjs";
 import scroll from "lucide/dist/esm/icons/scroll-text.mjs";
+import search from "lucide/dist/esm/icons/search.mjs";
 import settings from "lucide/dist/esm/icons/settings-2.mjs";
 import users from "lucide/dist/esm/icons/users.mjs";
 import type { Markup } from "./document.tsx";
@@ -35,6 +36,7 @@ const ICONS = {
   plug,
   rocket,
   scroll,
+  search,
   settings,
   users,
 };

@@ -18,7 +18,9 @@ import {
   rejectPairing,
   type RequestChanged,
   requestPairing,
+  restoreTaken,
   revokeAccess,
+  type Taken,
 } from "../../shared/pairing-list.ts";
 import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
 
@@ -124,6 +126,11 @@ export class PairingStore {
   /** Takes an approved sender's access away. Returns false if the sender is not approved. */
   revoke(id: string): boolean {
     return this.#change((list) => revokeAccess(list, id)) !== undefined;
+  }
+
+  /** See {@link restoreTaken}. */
+  restore(taken: Taken): boolean {
+    return this.#change((list, now) => restoreTaken(list, taken, now)) !== undefined;
   }
 
   #settle(decide: Decide<RequestChanged>): PairingRequest | undefined {

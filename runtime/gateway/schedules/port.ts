@@ -3,7 +3,7 @@ import type { Schedule } from "../../contract/config/schedules.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { cronProblem } from "../../process/cron.ts";
 import { randomBytes } from "../../process/random.ts";
-import type { ScheduleSource, ScheduleStore, StoredSchedule } from "./store.ts";
+import type { RemovedSchedule, ScheduleSource, ScheduleStore, StoredSchedule } from "./store.ts";
 import { dueAfter, periodOf, type When } from "./times.ts";
 
 const MINUTE_MS = 60_000;
@@ -135,12 +135,14 @@ export function runSchedule(store: ScheduleStore, id: string, now: number): void
     throw new StewardError("schedule_invalid", `the run of ${id} before this one has not ended`);
 }
 
-/** Removes a schedule by its id. See {@link SchedulesPort}. */
-export function removeSchedule(store: ScheduleStore, id: string): void {
+/** Removes a schedule by its id, and returns what was removed. See {@link SchedulesPort}. */
+export function removeSchedule(store: ScheduleStore, id: string): RemovedSchedule {
   if (store.get(id)?.source === "config") {
     throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);
   }
-  if (!store.remove(id)) throw unknownSchedule(id);
+  const removed = store.remove(id);
+  if (removed === undefined) throw unknownSchedule(id);
+  return removed;
 }
 
 function unknownSchedule(id: string): StewardError {

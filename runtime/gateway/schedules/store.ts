@@ -44,6 +44,14 @@ export interface Begin {
 
 type Row = Record<string, SQLOutputValue>;
 
+const COLUMNS = {
+  schedules: ["id", "source", "spec", "created_at", "next_at", "last_at", "last_outcome", "made_by"],
+  schedule_runs: ["schedule", "due_at", "state", "count", "attempts", "at", "next_at", "note"],
+} as const;
+
+/** Rows of a schedule that was removed, by table, with the runs that were pending. */
+export type RemovedSchedule = Record<keyof typeof COLUMNS, Record<string, string | number | null>[]>;
+
 /**
  * The schedules and their runs. A run is pending from the transaction that moves its schedule on, so
  * a crash neither loses it nor doubles it.
@@ -79,11 +87,30 @@ export class ScheduleStore {
     );
   }
 
-  /** Removes a schedule and what is pending of it. False: there is none. */
-  remove(id: string): boolean {
+  /** Removes a schedule and what is pending of it. Returns their rows; `undefined` if there is none. */
+  remove(id: string): RemovedSchedule | undefined {
     return transaction(this.#database, () => {
-      this.#all("DELETE FROM schedule_runs WHERE schedule = ? AND state = 'pending'", id);
-      return this.#all("DELETE FROM schedules WHERE id = ? RETURNING id", id).length > 0;
+      const runs = this.#all(
+        "DELETE FROM schedule_runs WHERE schedule = ? AND state = 'pending' RETURNING *",
+        id,
+      );
+      const schedules = this.#all("DELETE FROM schedules WHERE id = ? RETURNING *", id);
+      return schedules.length === 0 ? undefined : ({ schedules, schedule_runs: runs } as RemovedSchedule);
+    });
+  }
+
+  /** Restores what {@link remove} returned. False: a schedule has its id again, or the rows are of another form. */
+  restore(removed: RemovedSchedule): boolean {
+    const [schedule] = removed.schedules;
+    if (schedule === undefined || readSchedule(schedule).length === 0) return false;
+    return transaction(this.#database, () => {
+      if (this.get(String(schedule["id"])) !== undefined) return false;
+      for (const [table, names] of Object.entries(COLUMNS)) {
+        const insert = `INSERT INTO ${table} (${names.join()}) VALUES (${names.map(() => "?").join()})`;
+        for (const row of removed[table as keyof typeof COLUMNS])
+          this.#all(insert, ...names.map((name) => row[name] ?? null));
+      }
+      return true;
     });
   }
 

@@ -26,7 +26,7 @@ describe("every page", () => {
   it("names the environment, production in a colour of its own", async () => {
     const production = await (await edge({ environmentName: "prod-eu" })).text("/_admin/usage");
     expect(production).toContain('<span class="badge production">prod-eu</span>');
-    expect(production).toContain("<title>Usage – steward prod-eu</title>");
+    expect(production).toContain("<title>(2) Usage · steward prod-eu</title>");
     const other = await (await edge({ environmentName: "dev" })).text("/_admin/usage");
     expect(other).toContain('<span class="badge environment">dev</span>');
   });

@@ -55,7 +55,7 @@ test("its log is JSON, and lines for people on a terminal", async () => {
   await piped.exited;
 
   // `script` gives its command a terminal of its own.
-  const line = `${process.execPath} ${programOf("host/main.ts")}`;
+  const line = `exec ${process.execPath} ${programOf("host/main.ts")}`;
   const child = spawn("script", ["--quiet", "--return", "--command", line, "/dev/null"], {
     env: { ...env, PATH: process.env["PATH"] },
     stdio: ["pipe", "pipe", "ignore"],

@@ -1,0 +1,85 @@
+import type { Handler } from "hono";
+import { ROUTES } from "../../contract/routes.ts";
+import type { sessions } from "../../operations/sessions.ts";
+import { parseJson } from "../../shared/json.ts";
+import { type AccessVariables, wantsHtml } from "../access.ts";
+import { adminPage, PAGES } from "../ui/console.tsx";
+import type { AdminOptions } from "./options.ts";
+
+/** Tasks, with the pages on which they begin. */
+const ACTIONS = Object.entries({
+  "Add a schedule": `${ROUTES.schedulesPage.path}#add`,
+  "Approve people and browsers": ROUTES.devicesPage.path,
+  "Back up now": ROUTES.backupsPage.path,
+  "Edit the configuration": ROUTES.configEdit.path,
+  "Restart the gateway": ROUTES.restartPage.path,
+  "Restore a backup": ROUTES.backupsPage.path,
+});
+/** Results, and conversations among which they are looked for. */
+const MOST = 20;
+const MOST_CONVERSATIONS = 1_000;
+
+/** Something that was found: its kind, its name and its address. */
+type Found = [kind: string, title: string, href: string];
+
+type Known = Parameters<typeof sessions.list.text>[0];
+
+/**
+ * `GET /_admin/search?q=`: pages, actions, people, places and conversations by name. A program, such as the palette of
+ * the pages, gets JSON. Asks no container.
+ */
+export function showSearch(options: AdminOptions): Handler<AccessVariables> {
+  return async function handleSearch(context) {
+    const q = (context.req.query("q") ?? "").slice(0, 100);
+    const found = await search(options, q);
+    if (!wantsHtml(context.req.raw)) return context.json(found);
+    const content = (
+      <>
+        <form class="row" action={ROUTES.searchPage.path}>
+          <input type="search" name="q" value={q} aria-label="Search" maxlength={100} autofocus />
+          <button>Search</button>
+        </form>
+        {found.length === 0 && <p class="empty">Nothing has this name.</p>}
+        <ul class="plain card">
+          {found.map(([kind, title, href]) => (
+            <li>
+              <a href={href}>
+                <bdi>{title}</bdi>
+              </a>
+              <span class="soft">{kind}</span>
+            </li>
+          ))}
+        </ul>
+      </>
+    );
+    return adminPage(context, { title: "Search" }, content);
+  };
+}
+
+async function search({ directory, answers, tenants }: AdminOptions, q: string): Promise<Found[]> {
+  const words = q.toLowerCase().split(/\s+/);
+  const matches = ([, title]: Found) => words.every((word) => title.toLowerCase().includes(word));
+  const shown = PAGES.filter(({ path }) => path !== ROUTES.tenantsPage.path || tenants !== undefined);
+  const pages = shown.map(({ title, path }): Found => ["page", title, path]);
+  const actions = ACTIONS.map(([title, path]): Found => ["action", title, path]);
+  const own = [...pages, ...actions].filter(matches);
+  if (q.trim() === "") return own;
+  const [{ entries }, last] = await Promise.all([
+    directory.entries({ q: q.trim(), limit: MOST }),
+    answers.lastAnswer("sessions"),
+  ]);
+  const named = entries.map(({ key, kind, id, name = id }): Found => [
+    kind,
+    name,
+    `${ROUTES.ledgerPage.path}?${new URLSearchParams({ [kind === "person" ? "sender" : "place"]: key })}`,
+  ]);
+  const { sessions = [] } = (parseJson(last?.text ?? "") ?? {}) as Partial<Known>;
+  const keys = sessions.slice(0, MOST_CONVERSATIONS).map(({ conversation }) => conversation);
+  const names = await directory.names(keys);
+  const talks = keys.map((conversation): Found => [
+    "conversation",
+    names.get(conversation)?.name ?? conversation,
+    `${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`,
+  ]);
+  return [...own, ...named, ...talks.filter(matches)].slice(0, MOST);
+}

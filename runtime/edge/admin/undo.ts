@@ -1,0 +1,89 @@
+import type { Context, Handler } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { StewardError } from "../../contract/errors.ts";
+import { undo as undoOperation } from "../../operations/undo.ts";
+import { parseJson } from "../../shared/json.ts";
+import type { AccessVariables } from "../access.ts";
+import { readFields } from "../form.ts";
+import { operate } from "../operate.ts";
+import { isPage } from "../ui/console.tsx";
+import { changeAndGo } from "./change.ts";
+import { type Done, UNDO_COOKIE, UNDO_MS } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
+
+/** A removal that was made, with what its operation returned. */
+export interface Removal {
+  /** For the activity. */
+  detail: string;
+  result: unknown;
+}
+
+/** The last removal of an operator, until it is undone. */
+interface Offer {
+  token: string;
+  /** Milliseconds since the epoch. */
+  until: number;
+  detail: string;
+  records: string[];
+}
+
+/** Slot of the answers in which an operator's last removal is. */
+const slotOf = (context: Context<AccessVariables>) => `undo ${context.get("identity").name}`;
+
+/**
+ * Offers to undo removals of which each can be, on the next page and in this browser only: a cookie holds the token, so
+ * an address gives nothing away.
+ */
+export async function offerUndo(
+  context: Context<AccessVariables>,
+  { answers, clock }: AdminOptions,
+  done: Done,
+  removals: readonly Removal[],
+): Promise<void> {
+  const records = removals.flatMap(({ result }) => (Object(result) as { undo?: string }).undo ?? []);
+  if (records.length === 0 || records.length < removals.length) return;
+  const token = `${done}.${crypto.randomUUID()}`;
+  const detail = removals.map((one) => one.detail).join(", ");
+  const offer = { token, until: clock() + UNDO_MS, detail, records };
+  // The removal has succeeded, whether or not it can be undone.
+  const isKept = await answers.keepAnswer(slotOf(context), JSON.stringify(offer)).then(
+    () => true,
+    () => false,
+  );
+  const secure = new URL(context.req.url).protocol === "https:";
+  if (isKept)
+    setCookie(context, UNDO_COOKIE, token, {
+      path: "/_admin",
+      httpOnly: true,
+      sameSite: "Strict",
+      secure,
+      maxAge: UNDO_MS / 1_000,
+    });
+}
+
+/** `POST /_admin/undo`, fields `undo` and `page`: restores what the same browser removed last, once and within seconds. */
+export function undoRemoval(options: AdminOptions): Handler<AccessVariables> {
+  const { answers, clock, sandbox } = options;
+  return async function handleUndo(context) {
+    const form = { undo: /^\w+\.[\w-]{36}$/, page: /^\/[\w/]+$/ };
+    const { undo, page } = await readFields(context.req.raw, form);
+    if (!isPage(page)) throw new StewardError("form_invalid");
+    const slot = slotOf(context);
+    const offer = parseJson((await answers.lastAnswer(slot))?.text ?? "") as Offer | undefined;
+    const isOwn = offer?.token === undo && getCookie(context, UNDO_COOKIE) === undo;
+    const restore = async () => {
+      if (!isOwn || clock() > offer.until) throw new StewardError("undo_over");
+      // First: it must not be tried a second time.
+      await answers.keepAnswer(slot, "{}");
+      for (const record of offer.records) await operate(sandbox, undoOperation, { record });
+    };
+    deleteCookie(context, UNDO_COOKIE, { path: "/_admin" });
+    const change = {
+      action: "undo",
+      detail: offer?.detail ?? "",
+      page: { path: page },
+      done: "undone" as const,
+    };
+    return changeAndGo(context, options, restore(), change);
+  };
+}
