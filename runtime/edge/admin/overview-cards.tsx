@@ -106,8 +106,10 @@ export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Name
               {excerpt(row)}
             </span>
             <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
-            <span class="soft cut">
-              <Times row={row} />. Next: <NextRun row={row} />
+            <span class="soft">
+              <Times row={row} />
+              <br />
+              <NextRun row={row} />
             </span>
           </li>
         ))}
