@@ -231,7 +231,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.stackConfigVariables.path, stackConfigVariables(sandbox, backups));
   const { replayEvents } = settings;
   app.post(ROUTES.stackReplay.path, stackReplay({ ledger, sandbox, replayEvents, log }));
-  app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log));
+  app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log, record));
 
   app.notFound(() => sendProblem("not_found"));
   app.onError((error, context) => answerError(error, context, log));

@@ -13,7 +13,7 @@ import { readFields } from "./form.ts";
 import { askOperation, inTime } from "./operate.ts";
 import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
-/** An archive of some size, and where it is stopped a container's start before. */
+/** Enough for a large archive, and for the start of a stopped container. */
 const LIMIT_MS = 60_000;
 /** As of the other commands whose time is over. */
 const TIMED_OUT = 124;
@@ -75,6 +75,7 @@ export function createLineRunner({ sandbox, directory, backups, log, record }: C
       here === undefined
         ? await askOperation(sandbox, operation, input)
         : await runHere(() => here.run({ backups, people: listPeople }, input));
+    if (reply.ok && here === backup.verify) await record(by, "verify", String(Object(input).id));
     return { command, ...(await print(line, reply, (keys) => namesOf(directory, keys))) };
   };
 }

@@ -232,8 +232,8 @@ export interface Signatures {
 /** Record of what operators changed. Reading and writing wake nothing. */
 export interface Activity {
   record(entry: Omit<ActivityEntry, "at">): Promise<void>;
-  /** Newest first. */
-  activity(limit: number): Promise<ActivityEntry[]>;
+  /** Newest first. `actions`: only entries with one of these. */
+  activity(limit: number, actions?: readonly string[]): Promise<ActivityEntry[]>;
 }
 
 /** A stored response of the container to a page. */

@@ -11,7 +11,7 @@ import { inTime } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { readContainerConfig } from "./container-answers.ts";
 import { gatewayDetails } from "./debug-routes.ts";
-import type { Backups, Clock, Ledger, Sandbox, Signatures, SignatureUse } from "./ports.ts";
+import type { Backups, Clock, Ledger, RecordChange, Sandbox, Signatures, SignatureUse } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 import type { Tenants } from "./tenants/ports.ts";
 
@@ -145,12 +145,14 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
   };
 }
 
-/** `POST /stack/backups/verify`: what a drill of the newest one finds; starts a stopped container. */
-export function verifyStackBackup(backups: Backups, log: Log): Handler {
+/** `POST /stack/backups/verify`: what a drill of the newest one finds, which is recorded; starts a stopped container. */
+export function verifyStackBackup(backups: Backups, log: Log, record: RecordChange): Handler {
   return async function handleVerifyStackBackup(context) {
     const [newest] = await inTime(LIMIT_MS, backups.list());
     if (newest === undefined) throw new StewardError("backup_unknown");
     log.info("the stack checks a backup", { id: newest.id });
-    return context.json({ backup: newest, report: await inTime(LIMIT_MS, backups.verify(newest.id)) });
+    const report = await inTime(LIMIT_MS, backups.verify(newest.id));
+    await record("the stack", "verify", newest.id);
+    return context.json({ backup: newest, report });
   };
 }

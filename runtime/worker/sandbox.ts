@@ -71,8 +71,8 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     return answer(() => this.parts.activity.record(entry));
   }
 
-  activity(limit: number) {
-    return answer(() => this.parts.activity.list(limit));
+  activity(limit: number, actions?: readonly string[]) {
+    return answer(() => this.parts.activity.list(limit, actions));
   }
 
   keepAnswer(question: string, text: string) {

@@ -60,7 +60,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
     ),
     activity: {
       record: (entry) => received(object().record(entry)),
-      activity: (limit) => received(object().activity(limit)),
+      activity: (limit, actions) => received(object().activity(limit, actions)),
     },
     answers: {
       keepAnswer: (question, text) => received(object().keepAnswer(question, text)),

@@ -319,7 +319,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     },
     activity: {
       record: async (entry) => void activity.unshift({ at: new Date(NOW).toISOString(), ...entry }),
-      activity: async () => activity,
+      activity: async (_, actions) => activity.filter(({ action }) => actions?.includes(action) ?? true),
       ...fixture.activity,
     },
     answers: {

@@ -11,7 +11,7 @@ export const PICTURES_MADE_FROM = `${PICTURES}/made-from.txt`;
 export function pictureSources(): string {
   const files = [
     ...globSync("runtime/edge/ui/*.{css,tsx}"),
-    ...globSync("runtime/edge/admin/{overview,devices}.tsx"),
+    ...globSync("runtime/edge/admin/{overview,overview-cards,devices}.tsx"),
     "runtime/edge/health.ts",
     ...globSync("rehearsal/{report,message,deploy}.ts"),
   ].sort();

@@ -26,6 +26,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   backup: "Created a backup",
   download: "Downloaded a backup",
   restore: "Restored a backup",
+  verify: "Verified a backup",
   config: "Changed the configuration",
   schedule: "Changed a schedule",
   session: "Started a conversation over",

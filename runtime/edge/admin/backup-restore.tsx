@@ -66,7 +66,10 @@ export function restoreBackup(options: AdminOptions): Handler<AccessVariables> {
       detail: `${id}, config: ${config}`,
       level: "warn",
     });
-    return back(context, "restored", await attempt(BACKUP_LIMIT_MS, options.backups.restore(id, source)));
+    const restored = await attempt(BACKUP_LIMIT_MS, options.backups.restore(id, source));
+    if (restored.problem === undefined)
+      await recordChange(context, options, { action: "verify", detail: `${id}, by its restore` });
+    return back(context, "restored", restored);
   };
 }
 

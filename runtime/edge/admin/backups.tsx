@@ -5,20 +5,20 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
-import { Dated } from "../ui/time.tsx";
+import { Age, Dated } from "../ui/time.tsx";
 import { backupLabel } from "../../shared/backup-texts.ts";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
+import type { BackupsStatus } from "../ports.ts";
 import { Table } from "../ui/table.tsx";
-import { attempt, type Attempt } from "../operate.ts";
+import { attempt, type Attempt, inTime } from "../operate.ts";
 import { ProblemList } from "./config-review.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import { type Done, goTo, readFlash } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { lastBackup, recoveredPart } from "./overview.tsx";
 
-/** An archive of some size, and where it is stopped a container's start before. Proxies wait longer. */
+/** Enough for a large archive, and for the start of a stopped container. Proxies wait longer. */
 export const BACKUP_LIMIT_MS = 60_000;
 /** Form of a backup's id. */
 export const ID = /^\d{8}-\d{8}$/;
@@ -87,12 +87,17 @@ export function downloadBackup(options: AdminOptions): Handler<AccessVariables> 
   };
 }
 
-/** `POST /_admin/backups/verify`, field `id`: what a drill finds. */
-export function verifyBackup({ backups, log }: AdminOptions): Handler<AccessVariables> {
+/** `POST /_admin/backups/verify`, field `id`, or `newest`: what a drill finds. A backup that passes is recorded. */
+export function verifyBackup(options: AdminOptions): Handler<AccessVariables> {
+  const { backups, log } = options;
   return async function handleVerifyBackup(context) {
-    const { id } = await readFields(context.req.raw, { id: ID });
+    const fields = await readFields(context.req.raw, { id: /^(?:newest|\d{8}-\d{8})$/ });
+    const [newest] = fields.id === "newest" ? await inTime(LIMIT_MS, backups.list()) : [];
+    const id = newest?.id ?? fields.id;
+    if (id === "newest") return goTo(context, ROUTES.backupsPage, "backedUp", { code: "backup_unknown" });
     log.info("operator checks a backup", { by: context.get("identity").name, id });
     const { value: report, problem } = await attempt(BACKUP_LIMIT_MS, backups.verify(id));
+    if (report !== undefined) await recordChange(context, options, { action: "verify", detail: id });
     const told = problem && (isLate(problem.code) ? LATE : problem);
     return adminPage(context, { title: "Backup verified" }, checkPart(id, report, told), statusOf(told));
   };
@@ -237,5 +242,29 @@ function wholePart({ counts, configProblems }: RestoreReport): Markup {
         </>
       )}
     </>
+  );
+}
+
+/** Renders when the newest one was made. */
+export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
+  if (value === undefined) return "unknown";
+  return value.lastAt === undefined ? "none yet" : <Age at={Date.parse(value.lastAt)} now={now} />;
+}
+
+/** Renders a note that the config is not the one that somebody wrote last. */
+export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): Markup | "" {
+  if (value?.recovered === undefined) return "";
+  const { id, at } = value.recovered;
+  return (
+    <aside>
+      <p>
+        <strong>The config file was not valid at a start</strong>, so the one of the backup <code>{id}</code>{" "}
+        was restored automatically, <Age at={Date.parse(at)} now={now} />. The file that was not valid is kept
+        beside it.
+      </p>
+      <p>
+        <a href={ROUTES.configEdit.path}>Edit the configuration</a>
+      </p>
+    </aside>
   );
 }

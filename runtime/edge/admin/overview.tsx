@@ -1,28 +1,27 @@
 import type { Handler } from "hono";
-import type * as z from "zod/mini";
-import type { FirstWordReport, GatewayStatus, ProcessInfo, UsageReport } from "../../contract/control.ts";
-import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
+import type { FirstWordReport, ProcessInfo, UsageReport } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { gatewayUsage, listProcesses } from "../debug-routes.ts";
 import type { Problem } from "../health.ts";
 import { namesOf } from "../ledger-routes.ts";
-import { adminPage } from "../ui/console.tsx";
-import { Age, Moment } from "../ui/time.tsx";
-import { ReasonText, StateLine } from "../ui/state.tsx";
-import type { Markup } from "../ui/document.tsx";
-import { Starts } from "../ui/starts.tsx";
-import { Facts } from "../ui/table.tsx";
-import { type Names, Person } from "../ui/person.tsx";
+import { attempt } from "../operate.ts";
+import type { ActivityEntry, LedgerEntry } from "../ports.ts";
 import { FORMATS, Sparkline } from "../ui/chart.tsx";
-import { schedules } from "../../operations/schedules.ts";
-import type { BackupsStatus, LedgerEntry } from "../ports.ts";
+import { adminPage } from "../ui/console.tsx";
+import type { Markup } from "../ui/document.tsx";
+import { type Names, Person } from "../ui/person.tsx";
+import { ReasonText, StateLine } from "../ui/state.tsx";
+import { Age } from "../ui/time.tsx";
 import type { AccessList } from "./access-list.ts";
 import { askOrRecall } from "./answers.ts";
-import { attempt, type Attempt } from "../operate.ts";
+import { recoveredPart } from "./backups.tsx";
 import { knownAccess, waitingKeys, waitingPart } from "./devices.tsx";
 import { AnswerHere, countsPart } from "./ledger.tsx";
 import type { AdminOptions } from "./options.ts";
+import { BackupsCard, Browsers, Conversations, Due, FEW, GatewayCard, Services } from "./overview-cards.tsx";
+import type { ScheduleRow } from "./schedule-form.tsx";
+import { addressOf, inOrder } from "./schedule-table.tsx";
 import { knownSchedules } from "./schedules.tsx";
 import { knownSessions, placeOf, type SessionRow } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
@@ -38,36 +37,35 @@ const RECENT_MS = 10_000;
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
 /** Silent groups that are shown. */
 const SILENT = 6;
-/** Rows of a card. */
-const FEW = 5;
-
-type Schedule = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 
 /** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
 export function showOverview(options: AdminOptions): Handler<AccessVariables> {
-  const { bundle, sandbox, answers, ledger, directory, clock } = options;
+  const { bundle, sandbox, answers, ledger, directory, activity, clock } = options;
   return async function handleOverview(context) {
     const visitor = await context.get("visitor")();
     const now = clock();
     // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
     const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
     const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
-    const [processes, access, usage, talks, plans, ignored] = await Promise.all([
+    const [processes, access, usage, talks, plans, ignored, verified] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
       askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
       knownSessions(options, recent, LIMIT_MS),
       knownSchedules(options, recent, LIMIT_MS),
       attempt(LIMIT_MS, ledger.list({ state: "ignored", since: now - SILENT_MS, limit: IGNORED })),
+      attempt(LIMIT_MS, activity.activity(1, ["verify"])),
     ]);
     const silent = silentGroups(ignored.value?.entries ?? []);
     const conversations = (talks.value?.sessions ?? []).slice(0, FEW);
-    const due = (plans.value?.schedules ?? []).filter(({ nextAt }) => nextAt !== null).slice(0, FEW);
+    const due = inOrder(plans.value?.schedules ?? [])
+      .filter(({ nextAt }) => nextAt !== null)
+      .slice(0, FEW);
     const places = [
       ...silent.flatMap(({ place }) => place ?? []),
       ...conversations.map(({ conversation }) => placeOf(conversation)),
       ...waitingKeys(access.value),
-      ...due.map(({ to }) => `${to.platform}:${to.chat}`),
+      ...due.map(addressOf),
     ];
     const names = await namesOf(directory, places);
     const told = {
@@ -78,6 +76,7 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
       silent,
       conversations,
       due,
+      verified: verified.value?.[0],
       names,
       now,
     };
@@ -112,13 +111,16 @@ interface OverviewProps {
   silent: readonly LedgerEntry[];
   conversations: readonly SessionRow[];
   /** The next schedules, the first due first. */
-  due: readonly Schedule[];
+  due: readonly ScheduleRow[];
+  /** The newest record of a backup that was verified or restored. */
+  verified: ActivityEntry | undefined;
   names: Names;
   now: number;
 }
 
 function Overview(props: OverviewProps): Markup {
-  const { visitor, access, usage, silent, conversations, due, names, now } = props;
+  const { visitor, bundle, processes, access, usage, silent, conversations, due, verified, names, now } =
+    props;
   const { facts, health, backups } = visitor;
   const isWaiting = access !== undefined && access.senders.length + access.requests.length > 0;
   return (
@@ -136,13 +138,8 @@ function Overview(props: OverviewProps): Markup {
         <Due rows={due} names={names} />
         <Browsers access={access} now={now} />
         <Services details={facts.details} />
-        <section class="card">
-          <h2>Backups</h2>
-          <p>
-            <a href={ROUTES.backupsPage.path}>Last backup: {lastBackup(backups, now)}</a>
-          </p>
-        </section>
-        <GatewayCard {...props} />
+        <BackupsCard backups={backups} verified={verified} now={now} />
+        <GatewayCard status={facts.status} bundle={bundle} processes={processes} now={now} />
       </div>
     </>
   );
@@ -253,198 +250,5 @@ function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null
         </p>
       )}
     </section>
-  );
-}
-
-/** Properties of {@link Conversations}. */
-interface ConversationsProps {
-  rows: readonly SessionRow[];
-  names: Names;
-  now: number;
-}
-
-function Conversations({ rows, names, now }: ConversationsProps): Markup | null {
-  if (rows.length === 0) return null;
-  return (
-    <section class="card">
-      <h2>
-        <a href={ROUTES.sessionsPage.path}>Last conversations</a>
-      </h2>
-      <ul class="plain">
-        {rows.map(({ conversation, name, lastAt }) => (
-          <li>
-            <Person
-              id={conversation}
-              entry={names.get(placeOf(conversation))}
-              otherwise={name}
-              href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`}
-            />
-            <span class="soft">
-              <Age at={Date.parse(lastAt)} now={now} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function Due({ rows, names }: { rows: readonly Schedule[]; names: Names }): Markup | null {
-  if (rows.length === 0) return null;
-  return (
-    <section class="card">
-      <h2>
-        <a href={ROUTES.schedulesPage.path}>Next schedules</a>
-      </h2>
-      <ul class="plain">
-        {rows.map(({ to, nextAt, text, prompt = "" }) => {
-          const place = `${to.platform}:${to.chat}`;
-          return (
-            <li>
-              <span>
-                {nextAt !== null && <Moment at={nextAt} />} to <Person id={place} entry={names.get(place)} />
-              </span>
-              <bdi class="soft cut">{text ?? prompt}</bdi>
-            </li>
-          );
-        })}
-      </ul>
-    </section>
-  );
-}
-
-/** Browsers that have access to the web chat. */
-function Browsers({ access, now }: { access: AccessList | undefined; now: number }): Markup | null {
-  if (access === undefined) return null;
-  const devices = access.devices.filter(({ revoked }) => !revoked);
-  return (
-    <section class="card">
-      <h2>
-        <a href={ROUTES.devicesPage.path}>Browsers ({devices.length})</a>
-      </h2>
-      {devices.length === 0 && <p class="soft">No browser is paired.</p>}
-      <ul class="plain">
-        {devices.slice(0, FEW).map(({ deviceId, name, approvedAt }) => (
-          <li>
-            <Person id={`web:${deviceId}`} entry={undefined} otherwise={name === "" ? "A browser" : name} />
-            <span class="soft">
-              approved <Age at={approvedAt} now={now} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-/** Channels and models. Problems with them are among the problems. */
-function Services({ details }: { details: GatewayStatus | undefined }): Markup | null {
-  if (details === undefined) return null;
-  const { channels, models } = details;
-  return (
-    <section class="card">
-      <h2>Channels and models</h2>
-      <Facts
-        facts={[
-          ...channels.map(({ platform, state, lastEventAt }): [string, Markup] => [
-            platform,
-            <>
-              {state}
-              {lastEventAt !== undefined && (
-                <>
-                  , last event <Moment at={lastEventAt} />
-                </>
-              )}
-            </>,
-          ]),
-          ...models.map(({ id, state, until }): [string, Markup] => [
-            id,
-            <>
-              {state}
-              {until !== undefined && (
-                <>
-                  {" "}
-                  until <Moment at={until} />
-                </>
-              )}
-            </>,
-          ]),
-        ]}
-      />
-    </section>
-  );
-}
-
-function GatewayCard({ visitor, bundle, processes, now }: OverviewProps): Markup {
-  const { status } = visitor.facts;
-  const coldStart = status.coldStartMs === undefined ? "unknown" : `${status.coldStartMs} ms`;
-  return (
-    <section class="card">
-      <h2>Gateway</h2>
-      <Facts
-        facts={[
-          ["Since", <Moment at={status.since} />],
-          ["Version", status.version ?? "unknown while asleep"],
-          ["Bundle", bundlePart(bundle, status.bundle)],
-          ["Restarts", status.restarts],
-          ["Last cold start", coldStart],
-          ["Awake", status.duty && awakeText(status.duty)],
-          ...(processes ?? []).map(({ name, state, pid, restarts }): [string, string] => [
-            name,
-            `${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts`,
-          ]),
-        ]}
-      />
-      {processes === undefined && <p class="soft">Unknown: the container does not answer.</p>}
-      <Starts starts={status.coldStarts} now={now} />
-      {status.state !== "stopped" && (
-        <p>
-          <a class="button" href={ROUTES.restartPage.path}>
-            Restart the gateway
-          </a>
-        </p>
-      )}
-    </section>
-  );
-}
-
-/** Returns the hours awake, which the cost depends on. */
-function awakeText({ measuredHours, awakeHours }: Duty): string {
-  if (measuredHours < SHORTEST_DUTY_HOURS) return "available after 24 h";
-  return `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}`;
-}
-
-/** One name if edge and container run from the same bundle, as on a host. */
-function bundlePart(edge: string, container: string | undefined): Markup {
-  if (edge === container) return <code>{edge}</code>;
-  return (
-    <>
-      <code>{edge}</code>, container{" "}
-      {container === undefined ? "unknown while it is stopped" : <code>{container}</code>}
-    </>
-  );
-}
-
-/** Renders when the newest one was made. */
-export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
-  if (value === undefined) return "unknown";
-  return value.lastAt === undefined ? "none yet" : <Age at={Date.parse(value.lastAt)} now={now} />;
-}
-
-/** Renders a note that the config is not the one that somebody wrote last. */
-export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): Markup | "" {
-  if (value?.recovered === undefined) return "";
-  const { id, at } = value.recovered;
-  return (
-    <aside>
-      <p>
-        <strong>The config file was not valid at a start</strong>, so the one of the backup <code>{id}</code>{" "}
-        was restored automatically, <Age at={Date.parse(at)} now={now} />. The file that was not valid is kept
-        beside it.
-      </p>
-      <p>
-        <a href={ROUTES.configEdit.path}>Edit the configuration</a>
-      </p>
-    </aside>
   );
 }

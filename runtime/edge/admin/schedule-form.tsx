@@ -11,6 +11,9 @@ import { SelectField, TextArea } from "../ui/form.tsx";
 /** A schedule as the container lists it. */
 export type ScheduleRow = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 
+/** A run as the container lists it. */
+export type RunRow = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
+
 /** Ways to say when, with the option of the command line and an example. */
 const KINDS = {
   cron: ["Cron expression", "0 9 * * 1-5"],

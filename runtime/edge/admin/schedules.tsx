@@ -10,11 +10,8 @@ import { schedules } from "../../operations/schedules.ts";
 import { attempt, operate } from "../operate.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
-import { nameOf, type Names, Person } from "../ui/person.tsx";
+import { type ListingQuery, listingQuery } from "../ui/listing.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
-import { Table } from "../ui/table.tsx";
-import { Age, Moment } from "../ui/time.tsx";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
 import { type Done, goTo } from "./flash.ts";
@@ -26,6 +23,7 @@ import {
   type Marks,
   marksOf,
   optionsOf,
+  type RunRow,
   SCHEDULE_FORM,
   ScheduleForm,
   type ScheduleRow,
@@ -35,15 +33,12 @@ import {
   valuesOf,
   WRONG,
 } from "./schedule-form.tsx";
+import { addressOf, Runs, Scheduled } from "./schedule-table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
 /** Chats that the form offers, the last seen first. */
 const MOST_CHATS = 300;
-const LONGEST_EXCERPT = 100;
-/** Schedules of a page. */
-const ROWS = 15;
 
-type Run = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
 
 /** `GET /_admin/schedules`: what the bot sends at set times; wakes nothing. */
@@ -130,7 +125,7 @@ export function knownSchedules(
   { sandbox, answers }: AdminOptions,
   visitor: Visitor,
   limitMs = LIMIT_MS,
-): Promise<Answer<{ schedules: ScheduleRow[]; runs: Run[] }>> {
+): Promise<Answer<{ schedules: ScheduleRow[]; runs: RunRow[] }>> {
   const ask = async () => {
     const [list, history] = await Promise.all([
       operate(sandbox, schedules.list, {}),
@@ -167,7 +162,6 @@ async function page(
     directory.entries({ isChat: true, limit: MOST_CHATS }).catch(() => ({ entries: [] })),
   ]);
   const { value: { schedules: rows, runs } = { schedules: [], runs: [] }, asOf } = known;
-  const inOrder = rows.toSorted((a, b) => ((a.nextAt ?? "~") < (b.nextAt ?? "~") ? -1 : 1));
   const edited = rows.find((one) => one.id === id);
   if (id !== undefined && edited === undefined) throw new StewardError("schedule_unknown");
   const names = await namesOf(directory, rows.map(addressOf));
@@ -213,7 +207,7 @@ async function page(
           <ReasonBox reason={known.problem} />
         </>
       )}
-      {rows.length > 0 && <Scheduled rows={inOrder} names={names} query={query} now={options.clock()} />}
+      {rows.length > 0 && <Scheduled rows={rows} names={names} query={query} now={options.clock()} />}
       {known.value !== undefined && rows.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {!isAnswer && add}
       {runs.length > 0 && <Runs runs={runs} rows={rows} />}
@@ -237,178 +231,5 @@ function PreviewBox({ words = "", next = [] }: Preview): Markup {
         ))}
       </ul>
     </aside>
-  );
-}
-
-/** Returns the key of a schedule's chat in the directory. */
-function addressOf({ to }: Pick<ScheduleRow, "to">): string {
-  return `${to.platform}:${to.chat}`;
-}
-
-/** Returns what people call a schedule: the beginning of its message. */
-function excerpt({ text, prompt = "" }: ScheduleRow): string {
-  const line = (text ?? prompt).replace(/\s+/g, " ").trim();
-  return line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT - 1).toWellFormed()}…` : line;
-}
-
-/** The time of a schedule in words, with its expression; an older container has no words. */
-function Times({ row: { at, every, cron, timezone = "UTC", words } }: { row: ScheduleRow }): Markup {
-  if (cron === undefined) return <>{words ?? (at === undefined ? `Every ${every}` : "Once")}</>;
-  return (
-    <span title={`${cron} ${timezone}`}>
-      {words ?? cron}
-      {timezone !== "UTC" && <span class="soft"> {timezone}</span>}
-    </span>
-  );
-}
-
-/** A time as the clocks of the schedule's time zone show it. */
-function Local({ at, local }: { at: string; local: string }): Markup {
-  return (
-    <time datetime={at} title={`${at.slice(0, 19).replace("T", " ")} UTC`}>
-      {local}
-    </time>
-  );
-}
-
-/** Properties of {@link Scheduled}. */
-interface ScheduledProps {
-  rows: readonly ScheduleRow[];
-  names: Names;
-  query: ListingQuery;
-  now: number;
-}
-
-function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
-  const chatOf = (row: ScheduleRow) => nameOf({ id: addressOf(row), entry: names.get(addressOf(row)) });
-  return (
-    <ListTable
-      path={ROUTES.schedulesPage.path}
-      query={query}
-      now={now}
-      read={(row) => ({ text: `${excerpt(row)} ${chatOf(row)}`, at: now })}
-      most={ROWS}
-      label="Schedules"
-      columns={[
-        {
-          head: "Message",
-          kind: "name",
-          by: excerpt,
-          cell: (row) => (
-            <div class="wide" title={row.id}>
-              {row.text === undefined && <span class="soft">Asks the agent: </span>}
-              <bdi>{excerpt(row)}</bdi>
-              <br />
-              <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
-            </div>
-          ),
-        },
-        { head: "When", cell: (row) => <Times row={row} /> },
-        { head: "Next runs", by: ({ nextAt }) => nextAt ?? "~", cell: nextRuns },
-        {
-          head: "Last run",
-          by: ({ lastAt }) => Date.parse(lastAt ?? "") || 0,
-          cell: ({ lastAt, lastOutcome }) =>
-            lastAt !== null && (
-              <>
-                <Age at={Date.parse(lastAt)} now={now} />
-                <span class="soft later">{outcomeText(lastOutcome)}</span>
-              </>
-            ),
-        },
-        { head: "Actions", kind: "action", cell: actions },
-      ]}
-      rows={rows}
-    />
-  );
-}
-
-/** A run that sent its message says so in the gateway's own word. */
-function outcomeText(note: string | null): string | null {
-  return note === "said" ? "sent" : note;
-}
-
-function nextRuns({ nextAt, next = [] }: ScheduleRow): Markup {
-  if (nextAt === null) return <span class="badge">not due</span>;
-  const [first, ...later] = next;
-  if (first === undefined) return <Moment at={nextAt} />;
-  return (
-    <>
-      <Local {...first} />
-      {later.map((one) => (
-        <span class="soft later">
-          <Local {...one} />
-        </span>
-      ))}
-    </>
-  );
-}
-
-function actions({ id, source, nextAt }: ScheduleRow): Markup {
-  if (source === "config") return <a href={ROUTES.configEdit.path}>in the config</a>;
-  return (
-    <div class="actions">
-      <a
-        class="button quiet"
-        href={`${ROUTES.schedulesEdit.path}?${new URLSearchParams({ id })}`}
-        aria-label={`Edit ${id}`}
-      >
-        Edit
-      </a>
-      {nextAt === null
-        ? changeForm(ROUTES.schedulesResume.path, id, "Resume")
-        : changeForm(ROUTES.schedulesPause.path, id, "Pause")}
-      {changeForm(ROUTES.schedulesRun.path, id, "Run now")}
-      {changeForm(ROUTES.schedulesRemove.path, id, "Remove", "quiet danger")}
-    </div>
-  );
-}
-
-function changeForm(action: string, id: string, label: string, tone = "quiet"): Markup {
-  return (
-    <form method="post" action={action}>
-      <button name="id" value={id} class={tone} aria-label={`${label} ${id}`}>
-        {label}
-      </button>
-    </form>
-  );
-}
-
-/** State of a run by colour. */
-const RUN_TONES: Readonly<Record<string, string>> = { done: "ok", failed: "bad", missed: "warn" };
-
-function Runs({ runs, rows }: { runs: readonly Run[]; rows: readonly ScheduleRow[] }): Markup {
-  const names = new Map(rows.map((row) => [row.id, excerpt(row)]));
-  return (
-    <>
-      <h2>History</h2>
-      <Table
-        label="Runs"
-        caption="Runs of the last seven days, newest first"
-        columns={[
-          { head: "Due", cell: ({ dueAt }) => <Moment at={dueAt} /> },
-          {
-            head: "Schedule",
-            kind: "name",
-            cell: ({ schedule }) => (
-              <span title={schedule}>
-                <bdi>{names.get(schedule) ?? <span class="soft">A schedule that is over</span>}</bdi>
-              </span>
-            ),
-          },
-          {
-            head: "State",
-            cell: ({ state, count }) => (
-              <>
-                <span class={`badge ${RUN_TONES[state] ?? "wait"}`}>{state}</span>
-                {count > 1 ? ` ${count} times` : ""}
-              </>
-            ),
-          },
-          { head: "Outcome", cell: ({ note }) => outcomeText(note) },
-        ]}
-        rows={runs}
-      />
-    </>
   );
 }

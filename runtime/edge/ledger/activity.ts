@@ -56,10 +56,12 @@ export class ActivityStore {
     if (last?.["detail"] !== detail) this.record({ by: "the stack", action: "deploy", detail });
   }
 
-  /** Returns the newest entries, newest first. */
-  list(limit: number): ActivityEntry[] {
+  /** Returns the newest entries, newest first. `actions`: only those with one of these. */
+  list(limit: number, actions?: readonly string[]): ActivityEntry[] {
     const rows = this.#sql.all(
-      "SELECT * FROM ledger_activity LEFT JOIN ledger_activity_diffs USING (seq) ORDER BY seq DESC LIMIT ?",
+      `SELECT * FROM ledger_activity LEFT JOIN ledger_activity_diffs USING (seq)
+       WHERE ?1 IS NULL OR action IN (SELECT value FROM json_each(?1)) ORDER BY seq DESC LIMIT ?2`,
+      actions === undefined ? null : JSON.stringify(actions),
       limit,
     );
     return rows.map(({ at, who, action, detail, diff }) => {

@@ -282,3 +282,14 @@ it("the overview tells how old the last one is, and why there is no newer one", 
   const problem = reason("disk_full");
   expect(await overview({ status: async () => ({ problem }) })).toMatch(/disk_full[\s\S]*none yet/);
 });
+
+it("the overview tells when a backup was last verified, and verifies the newest one", async () => {
+  const { look, post, asked } = await edge();
+  const overview = async () => (await (await look("/../")).text()).replace(/\s+/g, " ");
+  const before = await overview();
+  expect(before).toContain("Not verified yet.");
+  expect(before).toMatch(/action="\/_admin\/backups\/verify"[^>]*>.*?name="id" value="newest"/);
+  expect((await post("verify", { id: "newest" })).status).toBe(200);
+  expect(asked).toEqual([["verify", NEW.id]]);
+  expect(await overview()).toMatch(/Last verified: <time[^>]*>just now<\/time\s*>, by operator@example\.com/);
+});

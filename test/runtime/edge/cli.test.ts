@@ -277,6 +277,18 @@ describe("GET /debug/cli", () => {
     expect(asked).toEqual([]);
   });
 
+  it("records a backup that was verified, as proof that it can be restored", async () => {
+    const recorded: object[] = [];
+    const activity = { record: async (entry: object) => void recorded.push(entry) };
+    await run("backup verify 00000001-00000001", { activity });
+    expect(recorded).toMatchObject([{ action: "verify", detail: "00000001-00000001" }]);
+    const verify = async () => {
+      throw new StewardError("backup_corrupt");
+    };
+    await run("backup verify 00000001-00000001", { activity, backups: { verify } });
+    expect(recorded).toHaveLength(1);
+  });
+
   it("tells a backup's refusal as the command line does", async () => {
     const refused = async () => {
       throw new StewardError("backup_refused", "messages fell from 40 to 5");

@@ -86,6 +86,19 @@ describe("GET /_admin/schedules", () => {
     expect(page).not.toMatch(/>\s*(?:cli:1|slack:C1|C1)\s*</);
   });
 
+  it("puts the next ones on the overview, by name and in words", async () => {
+    const row = { ...LIST.schedules[0], words: "At 09:00, Monday through Friday" };
+    const { look } = await edge(
+      () => ({ schedules: [row, { ...row, id: "cli:2", text: "Off", nextAt: null }] }),
+      "ready",
+      [GENERAL],
+    );
+    const page = await (await look("/_admin/")).text();
+    const card = page.slice(page.indexOf("Next schedules"));
+    expect(card).toMatch(/Good morning[\s\S]*<bdi>\s*general[\s\S]*At 09:00, Monday through Friday/);
+    expect(card).not.toMatch(/>\s*Off\s*</);
+  });
+
   it("has the schedules in pages, the next one due first", async () => {
     const rows = Array.from({ length: 25 }, (_, index) => ({
       ...LIST.schedules[0],

@@ -24,7 +24,9 @@ const codeOf = async (response: Response) => ((await response.json()) as { code:
 
 describe("what the stack signs", () => {
   it("lists, makes and checks backups, and is kept by no cache", async () => {
-    const fixture = edgeFixture({ state: "stopped" });
+    const recorded: object[] = [];
+    const record = async (entry: object) => void recorded.push(entry);
+    const fixture = edgeFixture({ state: "stopped", activity: { record } });
     const list = await ask(fixture);
     expect(list.headers.get("cache-control")).toBe("no-store");
     expect(await list.json()).toEqual({ backups: [expect.objectContaining({ id: "00000001-00000001" })] });
@@ -35,6 +37,7 @@ describe("what the stack signs", () => {
       backup: { id: "00000001-00000001" },
       report: { configProblems: [] },
     });
+    expect(recorded).toEqual([{ by: "the stack", action: "verify", detail: "00000001-00000001" }]);
   });
 
   it("tells how its channels are doing, and wakes no stopped container for it", async () => {

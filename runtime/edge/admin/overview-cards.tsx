@@ -1,0 +1,234 @@
+import type { Child } from "hono/jsx";
+import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
+import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { Attempt } from "../operate.ts";
+import type { ActivityEntry, BackupsStatus } from "../ports.ts";
+import type { Markup } from "../ui/document.tsx";
+import { type Names, Person } from "../ui/person.tsx";
+import { Starts } from "../ui/starts.tsx";
+import { Facts } from "../ui/table.tsx";
+import { Age, Moment } from "../ui/time.tsx";
+import type { AccessList } from "./access-list.ts";
+import { lastBackup } from "./backups.tsx";
+import type { ScheduleRow } from "./schedule-form.tsx";
+import { addressOf, excerpt, NextRun, Times } from "./schedule-table.tsx";
+import { placeOf, type SessionRow } from "./sessions.tsx";
+
+/** Rows of a card. */
+export const FEW = 5;
+
+/** A card of the overview. `href`: the page with the rest. */
+function Card({ title, href, children }: { title: string; href?: string; children: Child }): Markup {
+  return (
+    <section class="card">
+      <h2>{href === undefined ? title : <a href={href}>{title}</a>}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** Properties of {@link BackupsCard}. */
+interface BackupsCardProps {
+  backups: Attempt<BackupsStatus>;
+  /** The newest record of a backup that was verified or restored. */
+  verified: ActivityEntry | undefined;
+  now: number;
+}
+
+/** The last backup, and the last one that was verified: unpacked, and compared with its manifest. */
+export function BackupsCard({ backups, verified, now }: BackupsCardProps): Markup {
+  return (
+    <Card title="Backups">
+      <p>
+        <a href={ROUTES.backupsPage.path}>Last backup: {lastBackup(backups, now)}</a>
+      </p>
+      {backups.value?.lastAt !== undefined && (
+        <form method="post" action={ROUTES.backupsVerify.path} class="row">
+          {verified === undefined ? (
+            <span>Not verified yet.</span>
+          ) : (
+            <span title={verified.detail}>
+              Last verified: <Age at={Date.parse(verified.at)} now={now} />, by {verified.by}.
+            </span>
+          )}
+          <button name="id" value="newest" class="quiet">
+            Verify the newest
+          </button>
+        </form>
+      )}
+    </Card>
+  );
+}
+
+/** Properties of {@link Conversations}. */
+interface ConversationsProps {
+  rows: readonly SessionRow[];
+  names: Names;
+  now: number;
+}
+
+/** The conversations with the newest messages. */
+export function Conversations({ rows, names, now }: ConversationsProps): Markup | null {
+  if (rows.length === 0) return null;
+  return (
+    <Card title="Last conversations" href={ROUTES.sessionsPage.path}>
+      <ul class="plain">
+        {rows.map(({ conversation, name, lastAt }) => (
+          <li>
+            <Person
+              id={conversation}
+              entry={names.get(placeOf(conversation))}
+              otherwise={name}
+              href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`}
+            />
+            <span class="soft">
+              <Age at={Date.parse(lastAt)} now={now} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** The next schedules, by their messages and times. */
+export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Names }): Markup | null {
+  if (rows.length === 0) return null;
+  return (
+    <Card title="Next schedules" href={ROUTES.schedulesPage.path}>
+      <ul class="plain">
+        {rows.map((row) => (
+          <li>
+            <span class="cut" title={row.id}>
+              {excerpt(row)}
+            </span>
+            <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
+            <span class="soft">
+              <Times row={row} />
+              <br />
+              <NextRun row={row} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** Browsers that have access to the web chat. */
+export function Browsers({ access, now }: { access: AccessList | undefined; now: number }): Markup | null {
+  if (access === undefined) return null;
+  const devices = access.devices.filter(({ revoked }) => !revoked);
+  return (
+    <Card title={`Browsers (${devices.length})`} href={ROUTES.devicesPage.path}>
+      {devices.length === 0 && <p class="soft">No browser is paired.</p>}
+      <ul class="plain">
+        {devices.slice(0, FEW).map(({ deviceId, name, approvedAt }) => (
+          <li>
+            <Person id={`web:${deviceId}`} entry={undefined} otherwise={name === "" ? "A browser" : name} />
+            <span class="soft">
+              approved <Age at={approvedAt} now={now} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** Channels and models. Problems with them are among the problems. */
+export function Services({ details }: { details: GatewayStatus | undefined }): Markup | null {
+  if (details === undefined) return null;
+  const { channels, models } = details;
+  return (
+    <Card title="Channels and models">
+      <Facts
+        facts={[
+          ...channels.map(({ platform, state, lastEventAt }): [string, Markup] => [
+            platform,
+            <>
+              {state}
+              {lastEventAt !== undefined && (
+                <>
+                  , last event <Moment at={lastEventAt} />
+                </>
+              )}
+            </>,
+          ]),
+          ...models.map(({ id, state, until }): [string, Markup] => [
+            id,
+            <>
+              {state}
+              {until !== undefined && (
+                <>
+                  {" "}
+                  until <Moment at={until} />
+                </>
+              )}
+            </>,
+          ]),
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Properties of {@link GatewayCard}. */
+interface GatewayCardProps {
+  status: SandboxStatus;
+  /** The edge's. */
+  bundle: string;
+  /** The container's processes; empty while it is stopped, `undefined` if it does not answer. */
+  processes: ProcessInfo[] | undefined;
+  now: number;
+}
+
+/** The container, its processes and its last starts. */
+export function GatewayCard({ status, bundle, processes, now }: GatewayCardProps): Markup {
+  const coldStart = status.coldStartMs === undefined ? "unknown" : `${status.coldStartMs} ms`;
+  return (
+    <Card title="Gateway">
+      <Facts
+        facts={[
+          ["Since", <Moment at={status.since} />],
+          ["Version", status.version ?? "unknown while asleep"],
+          ["Bundle", bundlePart(bundle, status.bundle)],
+          ["Restarts", status.restarts],
+          ["Last cold start", coldStart],
+          ["Awake", status.duty && awakeText(status.duty)],
+          ...(processes ?? []).map(({ name, state, pid, restarts }): [string, string] => [
+            name,
+            `${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts`,
+          ]),
+        ]}
+      />
+      {processes === undefined && <p class="soft">Unknown: the container does not answer.</p>}
+      <Starts starts={status.coldStarts} now={now} />
+      {status.state !== "stopped" && (
+        <p>
+          <a class="button" href={ROUTES.restartPage.path}>
+            Restart the gateway
+          </a>
+        </p>
+      )}
+    </Card>
+  );
+}
+
+/** Returns the hours awake, which the cost depends on. */
+function awakeText({ measuredHours, awakeHours }: Duty): string {
+  if (measuredHours < SHORTEST_DUTY_HOURS) return "available after 24 h";
+  return `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}`;
+}
+
+/** One name if edge and container run from the same bundle, as on a host. */
+function bundlePart(edge: string, container: string | undefined): Markup {
+  if (edge === container) return <code>{edge}</code>;
+  return (
+    <>
+      <code>{edge}</code>, container{" "}
+      {container === undefined ? "unknown while it is stopped" : <code>{container}</code>}
+    </>
+  );
+}
