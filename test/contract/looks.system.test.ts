@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ROUTES } from "../../runtime/contract/routes.ts";
 import type { Page } from "playwright-core";
+import { ROUTES } from "../../runtime/contract/routes.ts";
 import { findings } from "../support/accessibility.ts";
 import { adminPages } from "../support/admin-browser.ts";
 import { browserIsMissing, openBrowser, signIn } from "../support/browser.ts";
@@ -25,6 +25,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 };
 
 const ADMIN_PAGES = adminPages(QUERIES);
+
 type Scheme = (typeof SCHEMES)[number];
 
 /** Looks at pages in one state of the gateway, and keeps how each looks at each width. */

@@ -8,10 +8,11 @@ import { namesOf } from "../ledger-routes.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { schedules } from "../../operations/schedules.ts";
 import { attempt, operate } from "../operate.ts";
+import type { NameEntry } from "../ports.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
-import { nameOf, type Names, Person } from "../ui/person.tsx";
+import { Person } from "../ui/person.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { Age, Moment } from "../ui/time.tsx";
@@ -45,6 +46,7 @@ const ROWS = 15;
 
 type Run = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
+type Names = ReadonlyMap<string, NameEntry>;
 
 /** `GET /_admin/schedules`: what the bot sends at set times; wakes nothing. */
 export function showSchedules(options: AdminOptions): Handler<AccessVariables> {
@@ -213,7 +215,7 @@ async function page(
           <ReasonBox reason={known.problem} />
         </>
       )}
-      {rows.length > 0 && <Scheduled rows={inOrder} names={names} query={query} now={options.clock()} />}
+      {rows.length > 0 && <Scheduled rows={inOrder} names={names} now={options.clock()} query={query} />}
       {known.value !== undefined && rows.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {!isAnswer && add}
       {runs.length > 0 && <Runs runs={runs} rows={rows} />}
@@ -275,25 +277,27 @@ function Local({ at, local }: { at: string; local: string }): Markup {
 interface ScheduledProps {
   rows: readonly ScheduleRow[];
   names: Names;
-  query: ListingQuery;
   now: number;
+  query: ListingQuery;
 }
 
-function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
-  const chatOf = (row: ScheduleRow) => nameOf({ id: addressOf(row), entry: names.get(addressOf(row)) });
+function Scheduled({ rows, names, now, query }: ScheduledProps): Markup {
+  const name = (row: ScheduleRow) => names.get(addressOf(row))?.name ?? addressOf(row);
   return (
     <ListTable
       path={ROUTES.schedulesPage.path}
+      label="Schedules"
       query={query}
       now={now}
-      read={(row) => ({ text: `${excerpt(row)} ${chatOf(row)}`, at: now })}
       most={ROWS}
-      label="Schedules"
+      read={(row) => ({
+        text: `${excerpt(row)} ${name(row)}`,
+        at: Date.parse(row.nextAt ?? row.lastAt ?? "") || 0,
+      })}
       columns={[
         {
           head: "Message",
           kind: "name",
-          by: excerpt,
           cell: (row) => (
             <div class="wide" title={row.id}>
               {row.text === undefined && <span class="soft">Asks the agent: </span>}
@@ -304,10 +308,9 @@ function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
           ),
         },
         { head: "When", cell: (row) => <Times row={row} /> },
-        { head: "Next runs", by: ({ nextAt }) => nextAt ?? "~", cell: nextRuns },
+        { head: "Next runs", cell: nextRuns },
         {
           head: "Last run",
-          by: ({ lastAt }) => Date.parse(lastAt ?? "") || 0,
           cell: ({ lastAt, lastOutcome }) =>
             lastAt !== null && (
               <>

@@ -184,7 +184,7 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
           <a
             class="button find"
             href={ROUTES.searchPage.path}
-            aria-label="Search"
+            aria-label="Search Ctrl K"
             aria-keyshortcuts="Control+K"
           >
             <Icon name="search" />

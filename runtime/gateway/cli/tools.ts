@@ -143,16 +143,6 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
 
 type Row = Record<string, SQLOutputValue>;
 
-function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {
-  return {
-    key: String(key),
-    ...(name !== null && { name: String(name) }),
-    ...(admitted !== null && { admitted: admitted as Admitted }),
-    firstSeenAt: new Date(Number(first)).toISOString(),
-    lastSeenAt: new Date(Number(seen)).toISOString(),
-  };
-}
-
 /** Changes of schedules. */
 type ScheduleChanges = Awaited<ReturnType<typeof scheduleChanges>>;
 
@@ -211,4 +201,15 @@ async function readTable<T>(
 
 function quiet(): void {
   // The answer, or the error, says it all.
+}
+
+function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {
+  const time = (value: unknown): string => new Date(Number(value)).toISOString();
+  return {
+    key: String(key),
+    ...(name !== null && { name: String(name) }),
+    ...(admitted !== null && { admitted: admitted as Admitted }),
+    firstSeenAt: time(first),
+    lastSeenAt: time(seen),
+  };
 }
