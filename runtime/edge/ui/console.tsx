@@ -188,8 +188,7 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
             aria-keyshortcuts="Control+K"
           >
             <Icon name="search" />
-            <span>Search</span>
-            <kbd>Ctrl K</kbd>
+            <span>Search</span> <kbd>Ctrl K</kbd>
           </a>
           <p class={`badge ${TONES[health.overall]}`} title="Overall state">
             {health.overall}
