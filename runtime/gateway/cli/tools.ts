@@ -143,16 +143,6 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
 
 type Row = Record<string, SQLOutputValue>;
 
-function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {
-  return {
-    key: String(key),
-    ...(name !== null && { name: String(name) }),
-    ...(admitted !== null && { admitted: admitted as Admitted }),
-    firstSeenAt: new Date(Number(first)).toISOString(),
-    lastSeenAt: new Date(Number(seen)).toISOString(),
-  };
-}
-
 /** Changes of schedules. */
 type ScheduleChanges = Awaited<ReturnType<typeof scheduleChanges>>;
 
