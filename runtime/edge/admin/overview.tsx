@@ -6,25 +6,25 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { gatewayUsage, listProcesses } from "../debug-routes.ts";
 import type { Problem } from "../health.ts";
-import { namesIn } from "../ledger-routes.ts";
+import { namesOf } from "../ledger-routes.ts";
 import { adminPage } from "../ui/console.tsx";
 import { Age, Moment } from "../ui/time.tsx";
 import { ReasonText, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { Starts } from "../ui/starts.tsx";
 import { Facts } from "../ui/table.tsx";
-import { Person } from "../ui/person.tsx";
+import { type Names, Person } from "../ui/person.tsx";
 import { FORMATS, Sparkline } from "../ui/chart.tsx";
 import { schedules } from "../../operations/schedules.ts";
-import type { BackupsStatus, LedgerEntry, NameEntry } from "../ports.ts";
+import type { BackupsStatus, LedgerEntry } from "../ports.ts";
 import type { AccessList } from "./access-list.ts";
 import { askOrRecall } from "./answers.ts";
 import { attempt, type Attempt } from "../operate.ts";
-import { knownAccess, waitingPart } from "./devices.tsx";
+import { knownAccess, waitingKeys, waitingPart } from "./devices.tsx";
 import { AnswerHere, countsPart } from "./ledger.tsx";
 import type { AdminOptions } from "./options.ts";
 import { knownSchedules } from "./schedules.tsx";
-import { knownSessions, type SessionRow } from "./sessions.tsx";
+import { knownSessions, placeOf, type SessionRow } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
 /** The overview does not wait longer for what the container tells. */
@@ -32,13 +32,15 @@ const LIMIT_MS = 3_000;
 /** Ignored messages among which silent groups are looked for, and how old they may be. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
+/** Conversations and schedules of an answer so old are shown again: each question is a process in the container. */
+const RECENT_MS = 10_000;
 /** Facts of a container that is not asked. */
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
+/** Silent groups that are shown. */
+const SILENT = 6;
 /** Rows of a card. */
 const FEW = 5;
 
-/** Names of people and places, by key. */
-type Names = ReadonlyMap<string, NameEntry>;
 type Schedule = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 
 /** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
@@ -49,26 +51,25 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
     const now = clock();
     // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
     const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
+    const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
     const [processes, access, usage, talks, plans, ignored] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
       askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
-      knownSessions(options, calm, LIMIT_MS),
-      knownSchedules(options, calm, LIMIT_MS),
+      knownSessions(options, recent, LIMIT_MS),
+      knownSchedules(options, recent, LIMIT_MS),
       attempt(LIMIT_MS, ledger.list({ state: "ignored", since: now - SILENT_MS, limit: IGNORED })),
     ]);
     const silent = silentGroups(ignored.value?.entries ?? []);
     const conversations = (talks.value?.sessions ?? []).slice(0, FEW);
     const due = (plans.value?.schedules ?? []).filter(({ nextAt }) => nextAt !== null).slice(0, FEW);
     const places = [
-      ...silent.map(({ place = "" }) => place),
-      ...conversations.map(({ conversation }) => conversation),
+      ...silent.flatMap(({ place }) => place ?? []),
+      ...conversations.map(({ conversation }) => placeOf(conversation)),
+      ...waitingKeys(access.value),
       ...due.map(({ to }) => `${to.platform}:${to.chat}`),
     ];
-    const names = await namesIn(
-      directory,
-      places.map((place) => ({ place })),
-    );
+    const names = await namesOf(directory, places);
     const told = {
       bundle,
       processes: processes.value?.processes,
@@ -128,7 +129,7 @@ function Overview(props: OverviewProps): Markup {
       <Today usage={usage} firstWords={facts.details?.firstWords} />
       {facts.counts && countsPart(facts.counts)}
       {access === undefined && <UnknownAccess />}
-      {access && (isWaiting || access.problem) && waitingPart(access, now)}
+      {access && (isWaiting || access.problem) && waitingPart(access, names, now)}
       <SilentGroups entries={silent} names={names} now={now} />
       <div class="grid">
         <Conversations rows={conversations} names={names} now={now} />
@@ -234,16 +235,23 @@ function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null
     <section>
       <h2>Groups without answers</h2>
       <ul class="cards">
-        {entries.map(({ platform, group = "", place = `${platform}:${group}`, receivedAt }) => (
-          <li>
-            <Person id={place} entry={names.get(place)} />
-            <p class="soft">
-              Last message <Age at={Date.parse(receivedAt)} now={now} />
-            </p>
-            <AnswerHere platform={platform} group={group} from={ROUTES.admin.path} />
-          </li>
-        ))}
+        {entries
+          .slice(0, SILENT)
+          .map(({ platform, group = "", place = `${platform}:${group}`, receivedAt }) => (
+            <li>
+              <Person id={place} entry={names.get(place)} />
+              <p class="soft">
+                Last message <Age at={Date.parse(receivedAt)} now={now} />
+              </p>
+              <AnswerHere platform={platform} group={group} from={ROUTES.admin.path} />
+            </li>
+          ))}
       </ul>
+      {entries.length > SILENT && (
+        <p>
+          <a href={`${ROUTES.ledgerPage.path}?state=ignored`}>All ignored events</a>
+        </p>
+      )}
     </section>
   );
 }
@@ -263,11 +271,12 @@ function Conversations({ rows, names, now }: ConversationsProps): Markup | null 
         <a href={ROUTES.sessionsPage.path}>Last conversations</a>
       </h2>
       <ul class="plain">
-        {rows.map(({ conversation, lastAt }) => (
+        {rows.map(({ conversation, name, lastAt }) => (
           <li>
             <Person
               id={conversation}
-              entry={names.get(conversation)}
+              entry={names.get(placeOf(conversation))}
+              otherwise={name}
               href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`}
             />
             <span class="soft">
@@ -295,7 +304,7 @@ function Due({ rows, names }: { rows: readonly Schedule[]; names: Names }): Mark
               <span>
                 {nextAt !== null && <Moment at={nextAt} />} to <Person id={place} entry={names.get(place)} />
               </span>
-              <span class="soft cut">{text ?? prompt}</span>
+              <bdi class="soft cut">{text ?? prompt}</bdi>
             </li>
           );
         })}
@@ -317,7 +326,7 @@ function Browsers({ access, now }: { access: AccessList | undefined; now: number
       <ul class="plain">
         {devices.slice(0, FEW).map(({ deviceId, name, approvedAt }) => (
           <li>
-            <span title={deviceId}>{name === "" ? "A browser" : name}</span>
+            <Person id={`web:${deviceId}`} entry={undefined} otherwise={name === "" ? "A browser" : name} />
             <span class="soft">
               approved <Age at={approvedAt} now={now} />
             </span>

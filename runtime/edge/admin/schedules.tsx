@@ -4,15 +4,14 @@ import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { namesIn } from "../ledger-routes.ts";
+import { namesOf } from "../ledger-routes.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { schedules } from "../../operations/schedules.ts";
 import { attempt, operate } from "../operate.ts";
-import type { NameEntry } from "../ports.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { type ListingQuery, listingQuery, PageLinks, pageOf } from "../ui/listing.tsx";
-import { Person } from "../ui/person.tsx";
+import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
+import { nameOf, type Names, Person } from "../ui/person.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { Age, Moment } from "../ui/time.tsx";
@@ -46,7 +45,6 @@ const ROWS = 15;
 
 type Run = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
-type Names = ReadonlyMap<string, NameEntry>;
 
 /** `GET /_admin/schedules`: what the bot sends at set times; wakes nothing. */
 export function showSchedules(options: AdminOptions): Handler<AccessVariables> {
@@ -170,13 +168,9 @@ async function page(
   ]);
   const { value: { schedules: rows, runs } = { schedules: [], runs: [] }, asOf } = known;
   const inOrder = rows.toSorted((a, b) => ((a.nextAt ?? "~") < (b.nextAt ?? "~") ? -1 : 1));
-  const listing = pageOf(inOrder, query, 0, (row) => ({ text: excerpt(row), at: 0 }), ROWS);
   const edited = rows.find((one) => one.id === id);
   if (id !== undefined && edited === undefined) throw new StewardError("schedule_unknown");
-  const names = await namesIn(
-    directory,
-    rows.map((row) => ({ place: addressOf(row) })),
-  );
+  const names = await namesOf(directory, rows.map(addressOf));
   const shown =
     values ?? (edited && valuesOf(edited, chatText(addressOf(edited), names.get(addressOf(edited)))));
   const form = (
@@ -219,8 +213,7 @@ async function page(
           <ReasonBox reason={known.problem} />
         </>
       )}
-      {rows.length > 0 && <Scheduled rows={listing.rows} names={names} now={options.clock()} />}
-      <PageLinks path={ROUTES.schedulesPage.path} query={query} listing={listing} />
+      {rows.length > 0 && <Scheduled rows={inOrder} names={names} query={query} now={options.clock()} />}
       {known.value !== undefined && rows.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {!isAnswer && add}
       {runs.length > 0 && <Runs runs={runs} rows={rows} />}
@@ -282,30 +275,39 @@ function Local({ at, local }: { at: string; local: string }): Markup {
 interface ScheduledProps {
   rows: readonly ScheduleRow[];
   names: Names;
+  query: ListingQuery;
   now: number;
 }
 
-function Scheduled({ rows, names, now }: ScheduledProps): Markup {
+function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
+  const chatOf = (row: ScheduleRow) => nameOf({ id: addressOf(row), entry: names.get(addressOf(row)) });
   return (
-    <Table
+    <ListTable
+      path={ROUTES.schedulesPage.path}
+      query={query}
+      now={now}
+      read={(row) => ({ text: `${excerpt(row)} ${chatOf(row)}`, at: now })}
+      most={ROWS}
       label="Schedules"
       columns={[
         {
           head: "Message",
           kind: "name",
+          by: excerpt,
           cell: (row) => (
             <div class="wide" title={row.id}>
               {row.text === undefined && <span class="soft">Asks the agent: </span>}
-              {excerpt(row)}
+              <bdi>{excerpt(row)}</bdi>
               <br />
               <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
             </div>
           ),
         },
         { head: "When", cell: (row) => <Times row={row} /> },
-        { head: "Next runs", cell: nextRuns },
+        { head: "Next runs", by: ({ nextAt }) => nextAt ?? "~", cell: nextRuns },
         {
           head: "Last run",
+          by: ({ lastAt }) => Date.parse(lastAt ?? "") || 0,
           cell: ({ lastAt, lastOutcome }) =>
             lastAt !== null && (
               <>
@@ -390,7 +392,7 @@ function Runs({ runs, rows }: { runs: readonly Run[]; rows: readonly ScheduleRow
             kind: "name",
             cell: ({ schedule }) => (
               <span title={schedule}>
-                {names.get(schedule) ?? <span class="soft">A schedule that is over</span>}
+                <bdi>{names.get(schedule) ?? <span class="soft">A schedule that is over</span>}</bdi>
               </span>
             ),
           },
