@@ -2,7 +2,7 @@ import type { Log } from "../shared/log.ts";
 import { Hono, type Context, type MiddlewareHandler } from "hono";
 import type { Attest } from "../contract/attestation.ts";
 import type { EdgeSettings } from "../contract/environment.ts";
-import { isErrorCode, StewardError } from "../contract/errors.ts";
+import { ERRORS, isErrorCode, StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import {
@@ -28,6 +28,7 @@ import { asset, type ReadAsset } from "./assets.ts";
 import { chat, chatApp, chatFile, chatSocket } from "./chat.ts";
 import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
+import { WrongValuesError } from "./form.ts";
 import { home, live, readiness } from "./home-route.tsx";
 import type { Identify } from "./identity.ts";
 import { namingBrowsers } from "./operate.ts";
@@ -47,8 +48,9 @@ import type {
   Sandbox,
   Signatures,
 } from "./ports.ts";
-import { type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
+import { type Problem, problem, PROBLEM_TYPE } from "../contract/problem.ts";
 import { CONTENT_SECURITY_POLICY, ProblemPage } from "./ui/document.tsx";
+import { SentForm } from "./ui/form.tsx";
 import { sendError, sendProblem } from "./problems.ts";
 import {
   createStackBackup,
@@ -297,7 +299,14 @@ function recorder(activity: Activity, log: Log): RecordChange {
   };
 }
 
-function answerError(error: Error, context: Context, log: Log): Response {
+async function answerError(error: Error, context: Context, log: Log): Promise<Response> {
+  const { path, raw } = context.req;
+  if (error instanceof WrongValuesError && wantsHtml(raw) && !path.startsWith("/debug/")) {
+    const shown = problem(error.code, error.message);
+    const method = raw.method === "POST" ? "post" : "get";
+    const form = SentForm({ method, action: path, values: error });
+    return context.html(ProblemPage({ ...shown, form }), ERRORS[error.code].status);
+  }
   if (error instanceof StewardError) return sendError(error);
   // An error of a Durable Object keeps its code and its message, and loses its class.
   if ("code" in error && isErrorCode(error.code)) return sendProblem(error.code, error.message);

@@ -4,6 +4,27 @@ import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
 import { readText } from "./admission/body.ts";
 
+/** Values beyond which a form is not shown again. */
+const MOST_SHOWN = 100;
+
+/** A form or query of which values are wrong. A page shows all of it again, so that nothing written is lost. */
+export class WrongValuesError extends StewardError {
+  readonly sent: readonly (readonly [name: string, value: string])[];
+  /** Names of the wrong ones. */
+  readonly wrong: ReadonlySet<string>;
+
+  constructor(
+    code: "form_invalid" | "query_invalid",
+    sent: WrongValuesError["sent"],
+    wrong: readonly string[],
+    detail?: string,
+  ) {
+    super(code, detail);
+    this.sent = sent.slice(0, MOST_SHOWN);
+    this.wrong = new Set(wrong);
+  }
+}
+
 /**
  * The values of a form that has each of these fields once and no other.
  *
@@ -15,10 +36,15 @@ export async function readFields<N extends string>(
 ): Promise<Record<N, string>> {
   const entries = [...new URLSearchParams(await readText(request))];
   const fields = Object.fromEntries(entries);
-  const isWhole = Object.entries<RegExp>(forms).every(
-    ([name, form]) => Object.hasOwn(fields, name) && form.test(fields[name] ?? ""),
-  );
-  if (!isWhole || entries.length !== Object.keys(forms).length) throw new StewardError("form_invalid");
+  const wanted = new Map<string, RegExp>(Object.entries(forms));
+  const wrong = entries
+    .filter(([name, value], index) => {
+      const isTwice = entries.findIndex((one) => one[0] === name) < index;
+      return isTwice || wanted.get(name)?.test(value) !== true;
+    })
+    .map(([name]) => name);
+  if (wrong.length > 0 || entries.length !== wanted.size)
+    throw new WrongValuesError("form_invalid", entries, wrong);
   return fields as Record<N, string>;
 }
 
@@ -36,9 +62,13 @@ const MOST_VALUES = 100;
 export async function readField(request: Request, name: string, form: RegExp): Promise<string[]> {
   const entries = [...new URLSearchParams(await readText(request))];
   if (entries.length === 0 || entries.length > MOST_VALUES) throw new StewardError("form_invalid");
-  for (const [field, value] of entries) {
-    if (field !== name || !form.test(value)) throw new StewardError("form_invalid");
-  }
+  const wrong = entries.filter(([field, value]) => field !== name || !form.test(value));
+  if (wrong.length > 0)
+    throw new WrongValuesError(
+      "form_invalid",
+      entries,
+      wrong.map(([field]) => field),
+    );
   return entries.map(([, value]) => value);
 }
 
@@ -53,8 +83,10 @@ export function readQuery<T>(context: Context, schema: z.ZodMiniType<T>): T {
   );
   const parsed = schema.safeParse(Object.fromEntries(given));
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(": "));
-  throw new StewardError("query_invalid", problems.join("; "));
+  const { issues } = parsed.error;
+  const problems = issues.map(({ path, message }) => [...path, message].join(": "));
+  const wrong = issues.map(({ path }) => String(path[0]));
+  throw new WrongValuesError("query_invalid", given, wrong, problems.join("; "));
 }
 
 /** A parameter that is a whole number within bounds. */

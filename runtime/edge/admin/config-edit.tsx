@@ -146,7 +146,7 @@ function editPage(
           <Editor
             label="The config file, JSON"
             text={edited.text}
-            describedBy={problems.length > 0 ? "hint problems" : "hint"}
+            describedBy={problems.length > 0 ? "hint problems" : problem ? "hint reason" : "hint"}
             isWrong={problem !== undefined || problems.length > 0}
             isConfig
             check={ROUTES.configCheck.path}

@@ -38,8 +38,15 @@ export const SCHEDULE_FORM = {
 /** Values of the form, as they were sent. */
 export type Values = Record<keyof typeof SCHEDULE_FORM, string>;
 
-/** Values of a form that nobody has filled in. */
-export const EMPTY: Values = { chat: "", kind: "cron", when: "", timezone: "", content: "text", message: "" };
+/** Values of a form that nobody has filled in: on weekdays at nine. */
+export const EMPTY: Values = {
+  chat: "",
+  kind: "cron",
+  when: KINDS.cron[1],
+  timezone: "",
+  content: "text",
+  message: "",
+};
 
 /** Sentences on what is wrong, by the field that they concern. */
 export type Marks = Partial<Record<keyof Values, string>>;

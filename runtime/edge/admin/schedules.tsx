@@ -194,7 +194,7 @@ async function page(
   }
   const add = (
     <section class="card">
-      <h2>Add a schedule</h2>
+      <h2 id="add">Add a schedule</h2>
       {form}
     </section>
   );

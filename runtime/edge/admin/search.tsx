@@ -1,8 +1,10 @@
 import type { Handler } from "hono";
+import * as z from "zod/mini";
 import { ROUTES } from "../../contract/routes.ts";
 import type { sessions } from "../../operations/sessions.ts";
 import { parseJson } from "../../shared/json.ts";
 import { type AccessVariables, wantsHtml } from "../access.ts";
+import { readQuery } from "../form.ts";
 import { adminPage, PAGES } from "../ui/console.tsx";
 import type { AdminOptions } from "./options.ts";
 
@@ -19,6 +21,8 @@ const ACTIONS = Object.entries({
 const MOST = 20;
 const MOST_CONVERSATIONS = 1_000;
 
+const searchQuery = () => z.object({ q: z.optional(z.string().check(z.maxLength(100))) });
+
 /** Something that was found: its kind, its name and its address. */
 type Found = [kind: string, title: string, href: string];
 
@@ -30,7 +34,7 @@ type Known = Parameters<typeof sessions.list.text>[0];
  */
 export function showSearch(options: AdminOptions): Handler<AccessVariables> {
   return async function handleSearch(context) {
-    const q = (context.req.query("q") ?? "").slice(0, 100);
+    const { q = "" } = readQuery(context, searchQuery());
     const found = await search(options, q);
     if (!wantsHtml(context.req.raw)) return context.json(found);
     const content = (

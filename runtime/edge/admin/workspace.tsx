@@ -366,7 +366,7 @@ function EditForm({ name, file: { text, expected }, problem }: EditFormProps): M
   return (
     <>
       <form class="wide" method="post" action={ROUTES.workspaceSave.path}>
-        <Editor label="Text" text={text} isWrong={problem !== undefined} />
+        <Editor label="Text" text={text} isWrong={problem !== undefined} describedBy={problem && "reason"} />
         <Written name={name} expected={expected} />
         <button type="submit" class="primary">
           Save

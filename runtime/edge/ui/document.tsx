@@ -77,8 +77,8 @@ export function Document({
     )}`;
 }
 
-/** Page that a browser gets in place of a problem document. */
-export function ProblemPage({ title, detail, fix, code, status }: Problem): Markup {
+/** Page that a browser gets in place of a problem document. `form` is what was refused. */
+export function ProblemPage({ title, detail, fix, code, status, form }: Problem & { form?: Markup }): Markup {
   return (
     <Document title={title}>
       <h1>{title}</h1>
@@ -88,6 +88,7 @@ export function ProblemPage({ title, detail, fix, code, status }: Problem): Mark
           <strong>Fix:</strong> {fix}
         </p>
       </aside>
+      {form}
       <p class="soft">
         {status} <code>{code}</code>
       </p>

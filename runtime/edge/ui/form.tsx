@@ -1,5 +1,6 @@
 import { raw } from "hono/html";
 import type { ToldProblem } from "../../contract/control.ts";
+import type { WrongValuesError } from "../form.ts";
 import type { Markup } from "./document.tsx";
 
 /** Properties of {@link SelectField}. */
@@ -83,6 +84,36 @@ export function Editor(props: EditorProps): Markup {
         text={text}
       />
     </>
+  );
+}
+
+/** Properties of {@link SentForm}. */
+interface SentFormProps {
+  method: "get" | "post";
+  action: string;
+  values: WrongValuesError;
+}
+
+/** A form that was refused, with what was sent: the wrong values to be corrected, the others as they are. */
+export function SentForm({ method, action, values: { sent, wrong } }: SentFormProps): Markup {
+  return (
+    <form method={method} action={action}>
+      {sent.map(([name, value]) =>
+        wrong.has(name) ? (
+          <label>
+            {name} <TextArea name={name} rows={3} text={value} {...invalid(true, "why")} />
+          </label>
+        ) : (
+          <input type="hidden" name={name} value={value} />
+        ),
+      )}
+      {wrong.size > 0 && (
+        <p id="why" class="mark">
+          The marked value is too long, or not one that this field takes.
+        </p>
+      )}
+      <button type="submit">Send again</button>
+    </form>
   );
 }
 

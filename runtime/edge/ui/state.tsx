@@ -56,11 +56,11 @@ export function ReasonBox({ reason }: ReasonProps): Markup | null {
   );
 }
 
-/** Failure of an action that somebody just asked for. Screen readers announce it. */
+/** Failure of an action that somebody just asked for. Screen readers announce it. A field may name its id. */
 export function AlertBox({ reason }: ReasonProps): Markup | null {
   return (
     (reason && (
-      <div role="alert">
+      <div role="alert" id="reason">
         <ReasonBox reason={reason} />
       </div>
     )) ??
