@@ -202,3 +202,14 @@ async function readTable<T>(
 function quiet(): void {
   // The answer, or the error, says it all.
 }
+
+function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {
+  const time = (value: unknown): string => new Date(Number(value)).toISOString();
+  return {
+    key: String(key),
+    ...(name !== null && { name: String(name) }),
+    ...(admitted !== null && { admitted: admitted as Admitted }),
+    firstSeenAt: time(first),
+    lastSeenAt: time(seen),
+  };
+}
