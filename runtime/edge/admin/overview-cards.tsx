@@ -101,7 +101,7 @@ export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Name
         {rows.map((row) => (
           <li>
             <span class="cut" title={row.id}>
-              {excerpt(row)}
+              <bdi>{excerpt(row)}</bdi>
             </span>
             <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
             <span class="soft">
