@@ -4,13 +4,14 @@ import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { backup } from "../operations/backup.ts";
 import type { Names, Operation } from "../operations/operation.ts";
+import { people } from "../operations/people.ts";
 import { notAllowed } from "../operations/registry.ts";
 import { replyOf } from "../operations/reply.ts";
 import { type Line, readWords, splitWords } from "../operations/words.ts";
 import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
 import { readFields } from "./form.ts";
 import { askOperation, inTime } from "./operate.ts";
-import type { Backups, NameDirectory, RecordChange, Sandbox } from "./ports.ts";
+import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
 /** Enough for a large archive, and for the start of a stopped container. */
 const LIMIT_MS = 60_000;
@@ -38,12 +39,18 @@ interface TypedLine extends Line {
   command: string;
 }
 
-/** The operations that run here: on the serverless stack the container does not see the backups in the bucket. */
-const AT_EDGE: readonly Operation<object, unknown, Pick<CliOptions, "backups">>[] = [
+/** The operations that run here: on the serverless stack the container sees neither the bucket nor the directory. */
+const AT_EDGE: readonly Operation<object, unknown, EdgeTools>[] = [
   backup.list,
   backup.create,
   backup.verify,
+  people.list,
 ];
+
+/** Tools of {@link AT_EDGE}. */
+interface EdgeTools extends Pick<CliOptions, "backups"> {
+  people(most: number): Promise<NameEntry[]>;
+}
 
 /** @throws StewardError `command_not_allowed`, `usage_invalid` */
 function readTyped(command: string): TypedLine {
@@ -58,6 +65,7 @@ function changes({ operation, input }: Line): boolean {
 
 /** Creates what `/debug/cli` runs its lines with. It starts a stopped container. */
 export function createLineRunner({ sandbox, directory, backups, log, record }: CliOptions): RunLine {
+  const listPeople = async (limit: number) => (await directory.entries({ kind: "person", limit })).entries;
   return async (line, by) => {
     const { command, operation, input } = line;
     log.info("operator runs a command", { by, command });
@@ -66,7 +74,7 @@ export function createLineRunner({ sandbox, directory, backups, log, record }: C
     const reply =
       here === undefined
         ? await askOperation(sandbox, operation, input)
-        : await runHere(() => here.run({ backups }, input));
+        : await runHere(() => here.run({ backups, people: listPeople }, input));
     if (reply.ok && here === backup.verify) await record(by, "verify", String(Object(input).id));
     return { command, ...(await print(line, reply, (keys) => namesOf(directory, keys))) };
   };

@@ -49,7 +49,15 @@ export async function namesIn(
   entries: readonly Pick<LedgerQuery, "sender" | "place">[],
 ): Promise<Map<string, NameEntry>> {
   const keys = new Set(entries.flatMap(({ sender = [], place = [] }) => [sender, place].flat()));
-  return keys.size === 0 ? new Map() : directory.names([...keys]);
+  return namesOf(directory, [...keys]);
+}
+
+/** Returns what the directory knows of people and places by key. One that does not answer knows nobody. */
+export async function namesOf(
+  directory: NameDirectory,
+  keys: readonly string[],
+): Promise<Map<string, NameEntry>> {
+  return keys.length === 0 ? new Map() : directory.names(keys).catch(() => new Map());
 }
 
 /** Dependencies of a replay. */

@@ -85,12 +85,25 @@ export interface LedgerDetails {
   attempts: LedgerAttempt[];
 }
 
+/** Orders of the newest 20,000 entries. Those by name or outcome have the newest first within a group. */
+export const LEDGER_SORTS = [
+  "received",
+  "-received",
+  "person",
+  "-person",
+  "place",
+  "-place",
+  "outcome",
+  "-outcome",
+] as const;
+
 /** Filter of entries. */
 export interface LedgerQuery {
   state?: EntryState | undefined;
   platform?: Platform | undefined;
   limit: number;
-  /** `next` of the previous page. */
+  sort?: (typeof LEDGER_SORTS)[number] | undefined;
+  /** `next` of the previous page in the same order. */
   before?: number | undefined;
   /** Substring of the event's id or conversation, or of the name of its sender or place; case-insensitive. */
   q?: string | undefined;

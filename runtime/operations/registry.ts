@@ -11,6 +11,7 @@ import { formOf, readInput } from "./form.ts";
 import { models } from "./models.ts";
 import type { Operation } from "./operation.ts";
 import { pairing } from "./pairing.ts";
+import { people } from "./people.ts";
 import { schedules } from "./schedules.ts";
 import { sessions } from "./sessions.ts";
 import { health, status } from "./status.ts";
@@ -32,6 +33,7 @@ export interface Group {
 export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, Operation> | Operation[]]>({
   cat: ["a file of the data directory", [cat]],
   devices: ["the browsers of the web chat", devices],
+  people: ["who has written to the bot", people],
   pairing: ["who asks to write to the bot", pairing],
   config: ["the gateway's config file", config],
   health: ["whether the gateway is ready", [health]],

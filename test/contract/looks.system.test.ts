@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
 import type { Page } from "playwright-core";
+import { ROUTES } from "../../runtime/contract/routes.ts";
 import { findings } from "../support/accessibility.ts";
+import { adminPages } from "../support/admin-browser.ts";
 import { browserIsMissing, openBrowser, signIn } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 import { startHost } from "../support/host.ts";
@@ -23,20 +24,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   [ROUTES.sessionPage.path]: "?conversation=slack:C1",
 };
 
-/** Files that a browser saves; and a page that without its backup is a problem document. */
-const NO_PAGES: readonly string[] = [
-  ROUTES.logsDownload.path,
-  ROUTES.usageExport.path,
-  ROUTES.backupsRestorePage.path,
-];
-
-/** Every page of the administration, those that do not exist yet included. */
-const ADMIN_PAGES = Object.values<Route>(ROUTES)
-  .filter(
-    ({ method, access, path }) => method === "GET" && access === "identity" && path.startsWith("/_admin/"),
-  )
-  .filter(({ path }) => !path.startsWith("/_admin/api/") && !NO_PAGES.includes(path))
-  .map(({ path }) => `${path}${QUERIES[path] ?? ""}`);
+const ADMIN_PAGES = adminPages(QUERIES);
 
 type Scheme = (typeof SCHEMES)[number];
 

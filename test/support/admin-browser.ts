@@ -1,7 +1,24 @@
 import { expect, onTestFinished } from "vitest";
+import { type Route, ROUTES } from "../../runtime/contract/routes.ts";
 import { openBrowser, PHONE, refusalsByPolicy, signIn } from "./browser.ts";
 import { startHost, type HostOptions } from "./host.ts";
 import { shoot } from "./screenshots.ts";
+
+/** Files that a browser saves; and a page that without its backup is a problem document. */
+const NO_PAGES: readonly string[] = [
+  ROUTES.logsDownload.path,
+  ROUTES.usageExport.path,
+  ROUTES.backupsRestorePage.path,
+];
+
+/** Addresses of every page of the administration. `queries` holds those of pages that need one, by path. */
+export const adminPages = (queries: Readonly<Record<string, string>>): string[] =>
+  Object.values<Route>(ROUTES)
+    .filter(
+      ({ method, access, path }) => method === "GET" && access === "identity" && path.startsWith("/_admin/"),
+    )
+    .filter(({ path }) => !path.startsWith("/_admin/api/") && !NO_PAGES.includes(path))
+    .map(({ path }) => `${path}${queries[path] ?? ""}`);
 
 /** What {@link openAdmin} opens. */
 interface AdminOptions extends HostOptions {

@@ -3,11 +3,13 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readQuery } from "../form.ts";
 import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { ageColumn } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { listingQuery, PageLinks, pageOf, SearchForm } from "../ui/listing.tsx";
+import { listingQuery, ListTable } from "../ui/listing.tsx";
+import { namesOf } from "../ledger-routes.ts";
 import type { ActivityEntry } from "../ports.ts";
-import { Table } from "../ui/table.tsx";
+import { type Names, Person } from "../ui/person.tsx";
+import { placeOf } from "./sessions.tsx";
 import type { AdminOptions } from "./options.ts";
 
 /** Equals the number of entries stored. */
@@ -42,35 +44,35 @@ const ACTIONS: Readonly<Record<string, string>> = {
  * `GET /_admin/activity`: changes made by operators, the stack and the platforms, newest first. Does not wake the
  * container.
  */
-export function showActivity({ activity, clock }: AdminOptions): Handler<AccessVariables> {
+export function showActivity({ activity, directory, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleActivity(context) {
     const query = readQuery(context, listingQuery());
     const entries = await activity.activity(ENTRIES);
     const now = clock();
-    const listing = pageOf(entries, query, now, (entry) => ({
-      text: `${entry.by} ${actionText(entry)} ${entry.detail}`,
-      at: Date.parse(entry.at),
-    }));
-    const { path } = ROUTES.activityPage;
+    const keys = entries.map(({ detail }) => subjectOf(detail));
+    const names = await namesOf(directory, keys);
     const content =
       entries.length === 0 ? (
         <p class="soft">No changes yet. Approvals, restarts, restores and edits appear here.</p>
       ) : (
-        <>
-          <SearchForm path={path} query={query} />
-          <Table
-            label="Activity"
-            caption={<>Changes by operators, newest first: {listing.count}</>}
-            columns={[
-              { head: "When", cell: ({ at }) => <Age at={Date.parse(at)} now={now} /> },
-              { head: "Who", kind: "name", cell: ({ by }) => by },
-              { head: "What", cell: actionText },
-              { head: "Details", cell: detailPart },
-            ]}
-            rows={listing.rows}
-          />
-          <PageLinks path={path} query={query} listing={listing} />
-        </>
+        <ListTable<ActivityEntry>
+          path={ROUTES.activityPage.path}
+          query={query}
+          now={now}
+          rows={entries}
+          read={(entry) => ({
+            text: `${entry.by} ${actionText(entry)} ${entry.detail} ${names.get(subjectOf(entry.detail))?.name}`,
+            at: Date.parse(entry.at),
+          })}
+          label="Activity"
+          caption={(count) => <>Changes by operators, newest first: {count}</>}
+          columns={[
+            ageColumn("When", now, ({ at }) => Date.parse(at)),
+            { head: "Who", kind: "name", by: ({ by }) => by },
+            { head: "What", by: actionText },
+            { head: "Details", cell: (entry) => detailPart(entry, names) },
+          ]}
+        />
       );
     return adminPage(context, { title: "Activity", waits: true }, content);
   };
@@ -80,10 +82,18 @@ function actionText({ action }: ActivityEntry): string {
   return ACTIONS[action] ?? action;
 }
 
-function detailPart({ detail, diff }: ActivityEntry): Markup {
+/** Returns the directory's key of the person or the place that an entry is about, if it is about one. */
+function subjectOf(detail: string): string {
+  const [, platform, id] = /^(?:pairing (\w+)|devices) (\S+)/.exec(detail) ?? [];
+  return id === undefined ? placeOf(detail) : `${platform ?? "web"}:${id}`;
+}
+
+function detailPart({ detail, diff }: ActivityEntry, names: Names): Markup {
+  const subject = subjectOf(detail);
+  const entry = names.get(subject);
   return (
     <>
-      {detail !== "" && <code>{detail}</code>}
+      {entry ? <Person id={subject} entry={entry} /> : detail !== "" && <code>{detail}</code>}
       {diff !== undefined && (
         <details>
           <summary>Show the change</summary>

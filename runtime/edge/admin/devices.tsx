@@ -5,31 +5,31 @@ import { platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
-import { readField } from "../form.ts";
+import { readField, readQuery } from "../form.ts";
+import { namesOf } from "../ledger-routes.ts";
+import { SHORT_ID } from "../../shared/devices.ts";
 import { devices } from "../../operations/devices.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { operate, inTime } from "../operate.ts";
 import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { Age, ageColumn } from "../ui/time.tsx";
 import { ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import {
-  type AccessList,
-  type Device,
-  type DeviceRequest,
-  type Person,
-  readAccessList,
-  type SenderRequest,
-} from "./access-list.ts";
+import { type AccessList, type DeviceRequest, readAccessList, type SenderRequest } from "./access-list.ts";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
+import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
+import { Id, nameOf, type Names, Person, personColumn, platformOf } from "../ui/person.tsx";
+import { Facts } from "../ui/table.tsx";
 import { offerUndo, type Removal } from "./undo.ts";
-import { PlainTable, Facts } from "../ui/table.tsx";
 
 /** The lists come within 10 s, whole or not. */
 const LISTS_MS = 11_000;
+
+/** Rows of a page. The requests above them need room, too. */
+const PEOPLE = 30;
 
 /** Not the list of the config's schema, which a Worker does not load at its start. */
 const ROLES: readonly GrantedRole[] = ["person", "operator"];
@@ -42,19 +42,26 @@ const DEVICE = /^[0-9a-f]{64}$/;
 /** `<platform>:<user id>` */
 const PERSON = new RegExp(`^(?:${PLATFORMS}):[\\w.:-]{1,128}$`);
 
-/** `GET /_admin/devices`: who waits for approval and which devices have it; wakes nothing. */
+/** `GET /_admin/devices?q=&range=&sort=&page=`: who waits for approval and which devices have it; wakes nothing. */
 export function showDevices(options: AdminOptions): Handler<AccessVariables> {
   return async function handleDevices(context) {
+    const query = readQuery(context, listingQuery());
     const visitor = await context.get("visitor")();
     const { value: list, asOf } = await knownAccess(options, visitor);
     const now = options.clock();
+    const names = await namesOf(options.directory, [
+      ...waitingKeys(list),
+      ...(list?.people ?? []).map(({ platform, sender }) => `${platform}:${sender}`),
+      ...(list?.devices ?? []).map(({ deviceId }) => `web:${deviceId}`),
+    ]);
     const content = (
       <>
         {list === undefined ? (
           stoppedPart(visitor.facts.status)
         ) : (
           <>
-            {waitingPart(list, now)} {approvedPart(list, now)}
+            {waitingPart(list, names, now)}
+            <Approved list={list} names={names} query={query} now={now} />
           </>
         )}
         {commandLinePart()}
@@ -179,8 +186,13 @@ function stoppedPart(status: SandboxStatus): Markup {
   );
 }
 
+/** Returns the directory's keys of those who wait for approval. */
+export function waitingKeys(list: AccessList | undefined): string[] {
+  return (list?.senders ?? []).map(({ platform, sender }) => `${platform}:${sender}`);
+}
+
 /** Renders who waits for approval, with buttons. */
-export function waitingPart({ senders, requests, problem }: AccessList, now: number): Markup {
+export function waitingPart({ senders, requests, problem }: AccessList, names: Names, now: number): Markup {
   const waiting = [
     ...senders.map((one) => `${one.platform}:${one.code}`),
     ...requests.map((one) => `device:${one.requestId}`),
@@ -195,71 +207,118 @@ export function waitingPart({ senders, requests, problem }: AccessList, now: num
       </h2>
       {waiting.length === 0 ? <p class="soft">{isOpen ? "None known." : "Nobody is waiting."}</p> : ""}
       <ul class="cards">
-        {senders.map((one) => senderCard(one, now, isOpen))} {requests.map((one) => requestCard(one, now))}
+        {senders.map((one) => senderCard(one, names, now, isOpen))}{" "}
+        {requests.map((one) => requestCard(one, now))}
       </ul>
       {waiting.length > 1 ? approveAllForm(waiting) : ""}
     </>
   );
 }
 
-/** Renders the people and browsers that have access, each with its button. */
-function approvedPart({ devices, people, problem }: AccessList, now: number): Markup {
-  const isOpen = problem !== undefined;
+/** Somebody who has access: a person, or a browser. */
+interface Holder {
+  /** Key in the directory. */
+  id: string;
+  name?: string;
+  role: GrantedRole | "revoked";
+  /** Milliseconds since the epoch, if known. */
+  approvedAt?: number;
+}
+
+/** Properties of {@link Approved}. */
+interface ApprovedProps {
+  list: AccessList;
+  names: Names;
+  query: ListingQuery;
+  now: number;
+}
+
+/** The people and browsers that have access, each with its buttons. */
+function Approved({ list: { devices, people, problem }, names, query, now }: ApprovedProps): Markup {
+  const rows: Holder[] = [
+    ...people.map(({ platform, sender, role }): Holder => ({ id: `${platform}:${sender}`, role })),
+    ...devices
+      .toSorted((a, b) => Number(a.revoked) - Number(b.revoked))
+      .map(({ deviceId, name, approvedAt, revoked, role }) => ({
+        id: `web:${deviceId}`,
+        name: name === "" ? "A browser" : name,
+        approvedAt,
+        role: revoked ? ("revoked" as const) : role,
+      })),
+  ];
+  const called = ({ id, name }: Holder) => ({ id, entry: names.get(id), otherwise: name });
+  const since = ({ id, approvedAt }: Holder) => approvedAt ?? Date.parse(names.get(id)?.firstSeenAt ?? "");
+  const seen = ({ id, approvedAt = 0 }: Holder) => Date.parse(names.get(id)?.lastSeenAt ?? "") || approvedAt;
   return (
     <>
-      <h2>People ({people.length})</h2>
-      {people.length === 0 ? (
+      <h2>
+        People ({people.length}), browsers ({devices.length})
+      </h2>
+      {people.length === 0 && (
         <p class="soft">
-          Nobody was approved yet. People in the config's <code>allowFrom</code> need none.
+          {problem === undefined ? "Nobody was approved yet." : "None known."} People in the config's{" "}
+          <code>allowFrom</code> need no approval.
         </p>
-      ) : (
-        peopleTable(people)
       )}
-      <h2>Browsers ({devices.length})</h2>
-      {devices.length === 0 ? <p class="soft">{isOpen ? "None known." : "No browser is paired."}</p> : ""}
-      <ul class="cards">{devices.map((one) => deviceCard(one, now))}</ul>
+      {rows.length > 0 && (
+        <ListTable
+          path={ROUTES.devicesPage.path}
+          query={query}
+          now={now}
+          rows={rows}
+          read={(row) => ({ text: `${nameOf(called(row))} ${row.id}`, at: seen(row) })}
+          label="People and browsers"
+          most={PEOPLE}
+          columns={[
+            personColumn("Name", called),
+            { head: "Platform", by: ({ id }) => platformOf(id) },
+            { head: "Rights", by: ({ role }) => role },
+            ageColumn("Since", now, since),
+            ageColumn("Last seen", now, seen),
+            { head: "Action", kind: "action", cell: (row) => <HolderForms of={row} /> },
+          ]}
+        />
+      )}
     </>
   );
 }
 
-function peopleTable(people: readonly Person[]): Markup {
+/** The buttons that give the other role and that take access away. */
+function HolderForms({ of: { id, role } }: { of: Holder }): Markup | null {
+  if (role === "revoked") return null;
+  const [platform, value = ""] = id.split(/:(.*)/s);
+  const isBrowser = platform === "web";
+  const named = isBrowser ? value.slice(0, SHORT_ID) : `${platform} ${value}`;
+  const [other, verb] = role === "person" ? ["operator", "Make operator"] : ["person", "Make person"];
+  const who = isBrowser ? `device:${value}` : id;
   return (
-    <PlainTable
-      label="People"
-      columns={["Platform", "User id", "Rights", "Action"]}
-      rows={people.map(({ platform, sender, role }) => (
-        <tr>
-          <td>{platform}</td>
-          <th scope="row">
-            <code>{sender}</code>
-          </th>
-          <td>{role}</td>
-          <td>
-            {grantForm(`${platform}:${sender}`, role, `${platform} ${sender}`)}
-            {postForm(
-              ROUTES.peopleRevoke.path,
-              "person",
-              [`${platform}:${sender}`],
-              "Revoke",
-              `${platform} ${sender}`,
-            )}
-          </td>
-        </tr>
-      ))}
-    />
+    <div class="actions">
+      {postForm(ROUTES.accessGrant.path, "grant", [`${who}:${other}`], verb, named)}
+      {isBrowser
+        ? postForm(ROUTES.devicesRevoke.path, "device", [value], "Revoke", named)
+        : postForm(ROUTES.peopleRevoke.path, "person", [id], "Revoke", named)}
+    </div>
   );
 }
 
-function senderCard({ platform, code, sender, name, askedAt }: SenderRequest, now: number, isOpen: boolean) {
+function senderCard(
+  { platform, code, sender, name, askedAt }: SenderRequest,
+  names: Names,
+  now: number,
+  isOpen: boolean,
+): Markup {
+  const id = `${platform}:${sender}`;
   const words = `pairing approve ${platform} ${code}`;
   return (
     <li>
-      <h3>{name === "" ? sender : name}</h3>
+      <h3>
+        <Person id={id} entry={names.get(id)} otherwise={name} />
+      </h3>
       <Facts
         facts={[
-          ["Platform", platform],
+          ["Platform", platformOf(id)],
           ["Code", <code>{code}</code>],
-          ["Sender", sender],
+          ["Sender", <Id id={sender} />],
           ["Asked", <Age at={askedAt} now={now} />],
         ]}
       />
@@ -281,36 +340,18 @@ function requestCard({ requestId, name, address, askedAt }: DeviceRequest, now: 
   return (
     // The page that waits for this approval links to it.
     <li id={`request-${requestId.slice(0, 12)}`}>
-      <h3>{name === "" ? "A browser" : name}</h3>
+      <h3>
+        <bdi>{name === "" ? "A browser" : name}</bdi>
+      </h3>
       <Facts
         facts={[
-          ["Platform", "web chat"],
-          ["Request", <code>{requestId}</code>],
+          ["Platform", platformOf("web")],
+          ["Request", <Id id={requestId} />],
           ["Address", address],
           ["Asked", <Age at={askedAt} now={now} />],
         ]}
       />
       {settleForms(`device:${requestId}`, `device ${requestId.slice(0, 12)}`)}
-    </li>
-  );
-}
-
-function deviceCard({ deviceId, name, approvedAt, revoked, role }: Device, now: number): Markup {
-  return (
-    <li>
-      <h3>{name === "" ? "A browser" : name}</h3>
-      <Facts
-        facts={[
-          ["Device", <code>{deviceId.slice(0, 12)}</code>],
-          ["Approved", <Age at={approvedAt} now={now} />],
-          ["State", revoked ? "revoked" : "approved"],
-          ["Rights", revoked ? "none" : role],
-        ]}
-      />
-      {revoked ? "" : grantForm(`device:${deviceId}`, role, deviceId.slice(0, 12))}
-      {revoked
-        ? ""
-        : postForm(ROUTES.devicesRevoke.path, "device", [deviceId], "Revoke", deviceId.slice(0, 12))}
     </li>
   );
 }
@@ -325,12 +366,6 @@ function settleForms(request: string, named: string): Markup {
   );
 }
 
-/** The button that gives the other role. */
-function grantForm(who: string, role: GrantedRole, named: string): Markup {
-  const [other, verb] = role === "person" ? ["operator", "Make operator"] : ["person", "Make person"];
-  return postForm(ROUTES.accessGrant.path, "grant", [`${who}:${other}`], verb, named);
-}
-
 /** It lists those that are shown, so that no one unseen is let in. */
 function approveAllForm(requests: readonly string[]): Markup {
   const label = `Approve all ${requests.length} as persons`;
@@ -340,8 +375,10 @@ function approveAllForm(requests: readonly string[]): Markup {
 /** Classes of a button by its verb. */
 const STYLES: Readonly<Record<string, string>> = {
   "Approve as person": "primary",
+  "Make operator": "quiet",
+  "Make person": "quiet",
   Reject: "danger",
-  Revoke: "danger",
+  Revoke: "danger quiet",
 };
 
 function postForm(action: string, field: string, values: readonly string[], verb: string, what: string) {

@@ -5,9 +5,10 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { namesIn } from "../ledger-routes.ts";
-import type { LedgerAttempt, LedgerDetails, NameEntry, Timeline } from "../ports.ts";
+import type { LedgerAttempt, LedgerDetails, Timeline } from "../ports.ts";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
+import { Id, type Names } from "../ui/person.tsx";
 import { Facts, Table } from "../ui/table.tsx";
 import { Moment } from "../ui/time.tsx";
 import { EVENT_KEY, Outcome, PlaceName, Remedies, SenderName } from "./ledger.tsx";
@@ -72,15 +73,9 @@ async function eventPage(
   );
 }
 
-function EventFacts({
-  details: { entry },
-  names,
-}: {
-  details: LedgerDetails;
-  names: ReadonlyMap<string, NameEntry>;
-}): Markup {
+function EventFacts({ details: { entry }, names }: { details: LedgerDetails; names: Names }): Markup {
   const { key, conversation, sender, place, attempts } = entry;
-  const code = (id: string | undefined) => (id === undefined ? undefined : <code>{id}</code>);
+  const shown = (id: string | undefined) => id && <Id id={id} />;
   return (
     <Facts
       facts={[
@@ -88,10 +83,10 @@ function EventFacts({
         ["Person", sender === undefined ? undefined : <SenderName sender={sender} names={names} />],
         ["Place", <PlaceName entry={entry} names={names} />],
         ["Attempts", attempts],
-        ["Event", code(key)],
-        ["Person’s id", code(sender)],
-        ["Place’s id", code(place)],
-        ["Conversation", code(conversation)],
+        ["Event", shown(key)],
+        ["Person’s id", shown(sender)],
+        ["Place’s id", shown(place)],
+        ["Conversation", shown(conversation)],
       ]}
     />
   );

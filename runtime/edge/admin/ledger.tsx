@@ -13,13 +13,13 @@ import { listingQuery, RANGES, SearchForm } from "../ui/listing.tsx";
 import { SelectField } from "../ui/form.tsx";
 import {
   ENTRY_STATES,
+  LEDGER_SORTS,
   type EntryState,
   type LedgerCounts,
   type LedgerEntry,
   type LedgerQuery,
-  type NameEntry,
 } from "../ports.ts";
-import { Person } from "../ui/person.tsx";
+import { type Names, Person, platformOf } from "../ui/person.tsx";
 import { flashSchema, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
 import { Table } from "../ui/table.tsx";
@@ -49,12 +49,10 @@ const pageQuery = () =>
   z.extend(z.omit(listQuery(), { limit: true }), {
     ...flashSchema().shape,
     range: listingQuery().shape.range,
+    sort: z.optional(z.enum(LEDGER_SORTS)),
   });
 
-/** Names of the people and places of a page, by key. */
-type Names = ReadonlyMap<string, NameEntry>;
-
-/** `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&before=`: a page of events; wakes nothing. */
+/** `GET /_admin/ledger?q=&state=&platform=&sender=&place=&range=&sort=&before=`: a page of events; wakes nothing. */
 export function showLedger({ ledger, directory, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleLedgerPage(context) {
     const { done: _done, problem: _problem, ...filter } = readQuery(context, pageQuery());
@@ -74,11 +72,15 @@ export function showLedger({ ledger, directory, clock }: AdminOptions): Handler<
         {entries.length === 0 ? (
           <p class="empty">No events.</p>
         ) : (
-          <EventTable entries={entries} names={names} now={now} />
+          <EventTable entries={entries} names={names} filter={first} now={now} />
         )}
         <nav class="pages" aria-label="Pages of entries">
-          {filter.before !== undefined && <a href={address(first)}>Newest</a>}
-          {next !== undefined && <a href={address({ ...first, before: next })}>Older</a>}
+          {filter.before !== undefined && (
+            <a href={address(first)}>{filter.sort ? "First page" : "Newest"}</a>
+          )}
+          {next !== undefined && (
+            <a href={address({ ...first, before: next })}>{filter.sort ? "Next page" : "Older"}</a>
+          )}
         </nav>
       </>
     );
@@ -163,14 +165,14 @@ function ChosenChip({ href, id, names }: { href: string; id: string; names: Name
 }
 
 function FilterForm({ filter }: { filter: Filter }): Markup {
-  const { q, range, platform } = filter;
+  const { q, range, sort, platform } = filter;
   const platforms = [
     ["", "All"] as const,
     ...platformSchema.options.map((value) => [value, PLATFORM_TITLES[value]] as const),
   ];
   const hidden = (["state", "sender", "place"] as const).filter((name) => filter[name] !== undefined);
   return (
-    <SearchForm path={ROUTES.ledgerPage.path} query={{ q, range }}>
+    <SearchForm path={ROUTES.ledgerPage.path} query={{ q, range, sort }}>
       {
         <>
           {hidden.map((name) => (
@@ -187,27 +189,42 @@ function FilterForm({ filter }: { filter: Filter }): Markup {
 interface EventTableProps {
   entries: readonly LedgerEntry[];
   names: Names;
+  /** Without the page. */
+  filter: Filter;
   now: number;
 }
 
-function EventTable({ entries, names, now }: EventTableProps): Markup {
+function EventTable({ entries, names, filter, now }: EventTableProps): Markup {
   return (
     <Table<LedgerEntry>
       label="Events"
       rows={entries}
+      order={{
+        sort: filter.sort,
+        href: (sort) => address({ ...filter, sort: LEDGER_SORTS.find((one) => one === sort) }),
+      }}
       columns={[
         {
           head: "Received",
           kind: "name",
+          by: ({ receivedAt }) => Date.parse(receivedAt),
           cell: ({ key, receivedAt }) => (
             <a href={eventAddress(key)} title={key}>
               <Age at={Date.parse(receivedAt)} now={now} />
             </a>
           ),
         },
-        { head: "Person", cell: ({ sender }) => <SenderName sender={sender} names={names} /> },
-        { head: "Place", cell: (entry) => <PlaceName entry={entry} names={names} /> },
-        { head: "Outcome", cell: (entry) => <Outcome entry={entry} /> },
+        {
+          head: "Person",
+          by: ({ sender = "" }) => sender,
+          cell: ({ sender }) => <SenderName sender={sender} names={names} />,
+        },
+        {
+          head: "Place",
+          by: ({ place = "" }) => place,
+          cell: (entry) => <PlaceName entry={entry} names={names} />,
+        },
+        { head: "Outcome", by: ({ state }) => state, cell: (entry) => <Outcome entry={entry} /> },
         { head: "Remedy", kind: "action", cell: (entry) => <Remedies entry={entry} names={names} /> },
       ]}
     />
@@ -222,24 +239,16 @@ export function SenderName({ sender, names }: { sender: string | undefined; name
 
 /** The chat of an event: its platform, and its name unless it is a direct one. */
 export function PlaceName({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
-  const { place, platform, conversation } = entry;
-  const title = PLATFORM_TITLES[platform as keyof typeof PLATFORM_TITLES];
-  const known = place === undefined ? undefined : names.get(place);
-  if (place === undefined)
-    return (
-      <>
-        <span class="soft">{title}</span> <code>{conversation}</code>
-      </>
-    );
+  const { conversation, place = conversation, platform } = entry;
+  const known = names.get(place);
   return (
-    <span class="person" title={place}>
-      <span class="soft">{title}</span>
-      <a href={address({ place })}>
-        <bdi>
-          {known?.kind === "person" ? "Direct message" : (known?.name ?? place.slice(place.indexOf(":") + 1))}
-        </bdi>
-      </a>
-    </span>
+    <Person
+      id={place}
+      entry={known}
+      name={known?.kind === "person" ? "Direct message" : undefined}
+      lead={platformOf(platform)}
+      href={entry.place && address({ place })}
+    />
   );
 }
 
@@ -260,7 +269,6 @@ export function Outcome({ entry }: { entry: LedgerEntry }): Markup {
   );
 }
 
-/** Returns the address at which a group is allowed; saving leads back to `from`, where the event can be replayed. */
 /** The ways on from an event that was not answered. */
 export function Remedies({ entry, names }: { entry: LedgerEntry; names: Names }): Markup {
   const { key, state, platform, group, sender } = entry;

@@ -15,7 +15,7 @@ import type { Markup } from "../ui/document.tsx";
 import { askOrRecall } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import type { AdminOptions } from "./options.ts";
-import { PlainTable } from "../ui/table.tsx";
+import { Table } from "../ui/table.tsx";
 
 const LIMIT_MS = 12_000;
 const MODEL = /^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/;
@@ -106,10 +106,38 @@ function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[
         The first one is asked; each of the others while those before it fail.{" "}
         <a href={ROUTES.configEdit.path}>Change them in the config</a>.
       </p>
-      <PlainTable
+      <Table
         label="Models"
-        columns={["Order", "Model", "State", { number: "Dollars a million tokens" }, "Action"]}
-        rows={rows.map((row, index) => modelRow(row, index, states))}
+        rows={rows}
+        columns={[
+          { head: "Order", cell: (row) => (row === rows[0] ? "First" : `Fallback ${rows.indexOf(row)}`) },
+          { head: "Model", kind: "name", cell: ({ id }) => <code>{id}</code> },
+          {
+            head: "State",
+            cell: ({ id }) => modelState(states.find((one) => one.id === id) ?? { state: "unknown" }),
+          },
+          {
+            head: "Dollars a million tokens",
+            kind: "number",
+            cell: ({ price }) =>
+              price === undefined ? (
+                <span class="soft">not known</span>
+              ) : (
+                `${price.input} in, ${price.output} out`
+              ),
+          },
+          {
+            head: "Action",
+            kind: "action",
+            cell: ({ id }) => (
+              <form method="post" action={ROUTES.modelsTest.path}>
+                <button name="model" value={id} aria-label={`Test ${id}`}>
+                  Test
+                </button>
+              </form>
+            ),
+          },
+        ]}
       />
       <p class="soft">
         Prices are those that <a href={PRICES_SOURCE.url}>Anthropic published</a> ({PRICES_SOURCE.month}), or{" "}
@@ -152,27 +180,5 @@ function modelState({ state, reason, until }: Omit<ModelHealth, "id">): Markup {
       </span>{" "}
       <ReasonBox reason={reason} />
     </>
-  );
-}
-
-function modelRow({ id, price }: ListedModel, index: number, states: readonly ModelHealth[]): Markup {
-  return (
-    <tr>
-      <td>{index === 0 ? "First" : `Fallback ${index}`}</td>
-      <th scope="row">
-        <code>{id}</code>
-      </th>
-      <td>{modelState(states.find((one) => one.id === id) ?? { state: "unknown" })}</td>
-      <td class="number">
-        {price === undefined ? <span class="soft">not known</span> : `${price.input} in, ${price.output} out`}
-      </td>
-      <td>
-        <form method="post" action={ROUTES.modelsTest.path}>
-          <button name="model" value={id} aria-label={`Test ${id}`}>
-            Test
-          </button>
-        </form>
-      </td>
-    </tr>
   );
 }

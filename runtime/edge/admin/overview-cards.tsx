@@ -3,9 +3,9 @@ import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/c
 import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Attempt } from "../operate.ts";
-import type { ActivityEntry, BackupsStatus, NameEntry } from "../ports.ts";
+import type { ActivityEntry, BackupsStatus } from "../ports.ts";
 import type { Markup } from "../ui/document.tsx";
-import { Person } from "../ui/person.tsx";
+import { type Names, Person } from "../ui/person.tsx";
 import { Starts } from "../ui/starts.tsx";
 import { Facts } from "../ui/table.tsx";
 import { Age, Moment } from "../ui/time.tsx";
@@ -13,13 +13,10 @@ import type { AccessList } from "./access-list.ts";
 import { lastBackup } from "./backups.tsx";
 import type { ScheduleRow } from "./schedule-form.tsx";
 import { addressOf, excerpt, NextRun, Times } from "./schedule-table.tsx";
-import type { SessionRow } from "./sessions.tsx";
+import { placeOf, type SessionRow } from "./sessions.tsx";
 
 /** Rows of a card. */
 export const FEW = 5;
-
-/** Names of people and places, by key. */
-export type Names = ReadonlyMap<string, NameEntry>;
 
 /** A card of the overview. `href`: the page with the rest. */
 function Card({ title, href, children }: { title: string; href?: string; children: Child }): Markup {
@@ -77,11 +74,12 @@ export function Conversations({ rows, names, now }: ConversationsProps): Markup 
   return (
     <Card title="Last conversations" href={ROUTES.sessionsPage.path}>
       <ul class="plain">
-        {rows.map(({ conversation, lastAt }) => (
+        {rows.map(({ conversation, name, lastAt }) => (
           <li>
             <Person
               id={conversation}
-              entry={names.get(conversation)}
+              entry={names.get(placeOf(conversation))}
+              otherwise={name}
               href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`}
             />
             <span class="soft">
@@ -102,9 +100,9 @@ export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Name
       <ul class="plain">
         {rows.map((row) => (
           <li>
-            <span class="cut" title={row.id}>
+            <bdi class="cut" title={row.id}>
               {excerpt(row)}
-            </span>
+            </bdi>
             <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
             <span class="soft">
               <Times row={row} />
@@ -127,7 +125,7 @@ export function Browsers({ access, now }: { access: AccessList | undefined; now:
       <ul class="plain">
         {devices.slice(0, FEW).map(({ deviceId, name, approvedAt }) => (
           <li>
-            <span title={deviceId}>{name === "" ? "A browser" : name}</span>
+            <Person id={`web:${deviceId}`} entry={undefined} otherwise={name === "" ? "A browser" : name} />
             <span class="soft">
               approved <Age at={approvedAt} now={now} />
             </span>

@@ -4,35 +4,26 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { gatewayUsage, listProcesses } from "../debug-routes.ts";
 import type { Problem } from "../health.ts";
-import { namesIn } from "../ledger-routes.ts";
+import { namesOf } from "../ledger-routes.ts";
 import { attempt } from "../operate.ts";
 import type { ActivityEntry, LedgerEntry } from "../ports.ts";
 import { FORMATS, Sparkline } from "../ui/chart.tsx";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { Person } from "../ui/person.tsx";
+import { type Names, Person } from "../ui/person.tsx";
 import { ReasonText, StateLine } from "../ui/state.tsx";
 import { Age } from "../ui/time.tsx";
 import type { AccessList } from "./access-list.ts";
 import { askOrRecall } from "./answers.ts";
 import { recoveredPart } from "./backups.tsx";
-import { knownAccess, waitingPart } from "./devices.tsx";
+import { knownAccess, waitingKeys, waitingPart } from "./devices.tsx";
 import { AnswerHere, countsPart } from "./ledger.tsx";
 import type { AdminOptions } from "./options.ts";
-import {
-  BackupsCard,
-  Browsers,
-  Conversations,
-  Due,
-  FEW,
-  GatewayCard,
-  type Names,
-  Services,
-} from "./overview-cards.tsx";
+import { BackupsCard, Browsers, Conversations, Due, FEW, GatewayCard, Services } from "./overview-cards.tsx";
 import type { ScheduleRow } from "./schedule-form.tsx";
 import { addressOf, inOrder } from "./schedule-table.tsx";
 import { knownSchedules } from "./schedules.tsx";
-import { knownSessions, type SessionRow } from "./sessions.tsx";
+import { knownSessions, placeOf, type SessionRow } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
 /** The overview does not wait longer for what the container tells. */
@@ -40,8 +31,12 @@ const LIMIT_MS = 3_000;
 /** Ignored messages among which silent groups are looked for, and how old they may be. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
+/** Conversations and schedules of an answer so old are shown again: each question is a process in the container. */
+const RECENT_MS = 10_000;
 /** Facts of a container that is not asked. */
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
+/** Silent groups that are shown. */
+const SILENT = 6;
 /** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
 export function showOverview(options: AdminOptions): Handler<AccessVariables> {
   const { bundle, sandbox, answers, ledger, directory, activity, clock } = options;
@@ -50,12 +45,13 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
     const now = clock();
     // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
     const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
+    const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
     const [processes, access, usage, talks, plans, ignored, verified] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
       askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
-      knownSessions(options, calm, LIMIT_MS),
-      knownSchedules(options, calm, LIMIT_MS),
+      knownSessions(options, recent, LIMIT_MS),
+      knownSchedules(options, recent, LIMIT_MS),
       attempt(LIMIT_MS, ledger.list({ state: "ignored", since: now - SILENT_MS, limit: IGNORED })),
       attempt(LIMIT_MS, activity.activity(1, ["verify"])),
     ]);
@@ -65,14 +61,12 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
       .filter(({ nextAt }) => nextAt !== null)
       .slice(0, FEW);
     const places = [
-      ...silent.map(({ place = "" }) => place),
-      ...conversations.map(({ conversation }) => conversation),
+      ...silent.flatMap(({ place }) => place ?? []),
+      ...conversations.map(({ conversation }) => placeOf(conversation)),
+      ...waitingKeys(access.value),
       ...due.map(addressOf),
     ];
-    const names = await namesIn(
-      directory,
-      places.map((place) => ({ place })),
-    );
+    const names = await namesOf(directory, places);
     const told = {
       bundle,
       processes: processes.value?.processes,
@@ -136,7 +130,7 @@ function Overview(props: OverviewProps): Markup {
       <Today usage={usage} firstWords={facts.details?.firstWords} />
       {facts.counts && countsPart(facts.counts)}
       {access === undefined && <UnknownAccess />}
-      {access && (isWaiting || access.problem) && waitingPart(access, now)}
+      {access && (isWaiting || access.problem) && waitingPart(access, names, now)}
       <SilentGroups entries={silent} names={names} now={now} />
       <div class="grid">
         <Conversations rows={conversations} names={names} now={now} />
@@ -237,16 +231,23 @@ function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null
     <section>
       <h2>Groups without answers</h2>
       <ul class="cards">
-        {entries.map(({ platform, group = "", place = `${platform}:${group}`, receivedAt }) => (
-          <li>
-            <Person id={place} entry={names.get(place)} />
-            <p class="soft">
-              Last message <Age at={Date.parse(receivedAt)} now={now} />
-            </p>
-            <AnswerHere platform={platform} group={group} from={ROUTES.admin.path} />
-          </li>
-        ))}
+        {entries
+          .slice(0, SILENT)
+          .map(({ platform, group = "", place = `${platform}:${group}`, receivedAt }) => (
+            <li>
+              <Person id={place} entry={names.get(place)} />
+              <p class="soft">
+                Last message <Age at={Date.parse(receivedAt)} now={now} />
+              </p>
+              <AnswerHere platform={platform} group={group} from={ROUTES.admin.path} />
+            </li>
+          ))}
       </ul>
+      {entries.length > SILENT && (
+        <p>
+          <a href={`${ROUTES.ledgerPage.path}?state=ignored`}>All ignored events</a>
+        </p>
+      )}
     </section>
   );
 }

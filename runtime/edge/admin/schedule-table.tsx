@@ -1,14 +1,14 @@
 import { ROUTES } from "../../contract/routes.ts";
-import type { NameEntry } from "../ports.ts";
 import type { Markup } from "../ui/document.tsx";
-import { Person } from "../ui/person.tsx";
+import { type ListingQuery, ListTable } from "../ui/listing.tsx";
+import { nameOf, type Names, Person } from "../ui/person.tsx";
 import { Table } from "../ui/table.tsx";
 import { Age, Moment } from "../ui/time.tsx";
 import type { RunRow, ScheduleRow } from "./schedule-form.tsx";
 
 const LONGEST_EXCERPT = 100;
-
-type Names = ReadonlyMap<string, NameEntry>;
+/** Schedules of a page. */
+const ROWS = 15;
 
 /** Returns schedules with the next one due first, and those that are not due last. */
 export function inOrder(rows: readonly ScheduleRow[]): ScheduleRow[] {
@@ -50,31 +50,40 @@ function Local({ at, local }: { at: string; local: string }): Markup {
 interface ScheduledProps {
   rows: readonly ScheduleRow[];
   names: Names;
+  query: ListingQuery;
   now: number;
 }
 
 /** The schedules by their messages. */
-export function Scheduled({ rows, names, now }: ScheduledProps): Markup {
+export function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
+  const chatOf = (row: ScheduleRow) => nameOf({ id: addressOf(row), entry: names.get(addressOf(row)) });
   return (
-    <Table
+    <ListTable
+      path={ROUTES.schedulesPage.path}
+      query={query}
+      now={now}
+      read={(row) => ({ text: `${excerpt(row)} ${chatOf(row)}`, at: now })}
+      most={ROWS}
       label="Schedules"
       columns={[
         {
           head: "Message",
           kind: "name",
+          by: excerpt,
           cell: (row) => (
             <div class="wide" title={row.id}>
               {row.text === undefined && <span class="soft">Asks the agent: </span>}
-              {excerpt(row)}
+              <bdi>{excerpt(row)}</bdi>
               <br />
               <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
             </div>
           ),
         },
         { head: "When", cell: (row) => <Times row={row} /> },
-        { head: "Next runs", cell: nextRuns },
+        { head: "Next runs", by: ({ nextAt }) => nextAt ?? "~", cell: nextRuns },
         {
           head: "Last run",
+          by: ({ lastAt }) => Date.parse(lastAt ?? "") || 0,
           cell: ({ lastAt, lastOutcome }) =>
             lastAt !== null && (
               <>
@@ -163,7 +172,7 @@ export function Runs({ runs, rows }: { runs: readonly RunRow[]; rows: readonly S
             kind: "name",
             cell: ({ schedule }) => (
               <span title={schedule}>
-                {names.get(schedule) ?? <span class="soft">A schedule that is over</span>}
+                <bdi>{names.get(schedule) ?? <span class="soft">A schedule that is over</span>}</bdi>
               </span>
             ),
           },

@@ -4,13 +4,13 @@ import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { namesIn } from "../ledger-routes.ts";
+import { namesOf } from "../ledger-routes.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { schedules } from "../../operations/schedules.ts";
 import { attempt, operate } from "../operate.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { type ListingQuery, listingQuery, PageLinks, pageOf } from "../ui/listing.tsx";
+import { type ListingQuery, listingQuery } from "../ui/listing.tsx";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
@@ -33,13 +33,11 @@ import {
   valuesOf,
   WRONG,
 } from "./schedule-form.tsx";
-import { addressOf, excerpt, inOrder, Runs, Scheduled } from "./schedule-table.tsx";
+import { addressOf, inOrder, Runs, Scheduled } from "./schedule-table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
 /** Chats that the form offers, the last seen first. */
 const MOST_CHATS = 300;
-/** Schedules of a page. */
-const ROWS = 15;
 
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
 
@@ -164,13 +162,9 @@ async function page(
     directory.entries({ isChat: true, limit: MOST_CHATS }).catch(() => ({ entries: [] })),
   ]);
   const { value: { schedules: rows, runs } = { schedules: [], runs: [] }, asOf } = known;
-  const listing = pageOf(inOrder(rows), query, 0, (row) => ({ text: excerpt(row), at: 0 }), ROWS);
   const edited = rows.find((one) => one.id === id);
   if (id !== undefined && edited === undefined) throw new StewardError("schedule_unknown");
-  const names = await namesIn(
-    directory,
-    rows.map((row) => ({ place: addressOf(row) })),
-  );
+  const names = await namesOf(directory, rows.map(addressOf));
   const shown =
     values ?? (edited && valuesOf(edited, chatText(addressOf(edited), names.get(addressOf(edited)))));
   const form = (
@@ -213,8 +207,9 @@ async function page(
           <ReasonBox reason={known.problem} />
         </>
       )}
-      {rows.length > 0 && <Scheduled rows={listing.rows} names={names} now={options.clock()} />}
-      <PageLinks path={ROUTES.schedulesPage.path} query={query} listing={listing} />
+      {rows.length > 0 && (
+        <Scheduled rows={inOrder(rows)} names={names} query={query} now={options.clock()} />
+      )}
       {known.value !== undefined && rows.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {!isAnswer && add}
       {runs.length > 0 && <Runs runs={runs} rows={rows} />}

@@ -40,16 +40,20 @@ export function showSearch(options: AdminOptions): Handler<AccessVariables> {
           <button>Search</button>
         </form>
         {found.length === 0 && <p class="empty">Nothing has this name.</p>}
-        <ul class="plain card">
-          {found.map(([kind, title, href]) => (
-            <li>
-              <a href={href}>
-                <bdi>{title}</bdi>
-              </a>
-              <span class="soft">{kind}</span>
-            </li>
-          ))}
-        </ul>
+        {found.length > 0 && (
+          <section class="card">
+            <ul class="plain">
+              {found.map(([kind, title, href]) => (
+                <li>
+                  <a href={href}>
+                    <bdi>{title}</bdi>
+                  </a>
+                  <span class="soft">{kind}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
       </>
     );
     return adminPage(context, { title: "Search" }, content);

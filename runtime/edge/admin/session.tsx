@@ -5,15 +5,18 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { sessions } from "../../operations/sessions.ts";
+import { namesOf } from "../ledger-routes.ts";
 import { attempt, operate } from "../operate.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import { Moment } from "../ui/time.tsx";
 import { AlertBox } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { Confirmation, confirms, TYPED } from "../ui/form.tsx";
+import { Person } from "../ui/person.tsx";
 import { Facts } from "../ui/table.tsx";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
+import { placeOf } from "./sessions.tsx";
 import { changeAndGo, recordChange } from "./change.ts";
 import type { AdminOptions } from "./options.ts";
 
@@ -29,10 +32,10 @@ type Session = z.infer<ReturnType<typeof sessions.show.output>>;
 type Message = z.infer<ReturnType<typeof sessions.messages.output>>["messages"][number];
 
 /** `GET /_admin/sessions/detail?conversation=`: size, age and model of one, and nothing that was said. */
-export function showSession({ sandbox }: AdminOptions): Handler<AccessVariables> {
+export function showSession(options: AdminOptions): Handler<AccessVariables> {
   return async function handleSession(context) {
     const { conversation } = readQuery(context, pageQuery());
-    return page(context, sandbox, { conversation });
+    return page(context, options, { conversation });
   };
 }
 
@@ -43,7 +46,7 @@ export function showMessages(options: AdminOptions): Handler<AccessVariables> {
     const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
     await recordChange(context, options, { action: "read", detail: conversation });
     const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.messages, { conversation }));
-    return page(context, sandbox, { conversation, messages: asked.value?.messages, problem: asked.problem });
+    return page(context, options, { conversation, messages: asked.value?.messages, problem: asked.problem });
   };
 }
 
@@ -54,7 +57,7 @@ export function exportSession(options: AdminOptions): Handler<AccessVariables> {
     const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
     await recordChange(context, options, { action: "read", detail: conversation });
     const { value, problem } = await attempt(EXPORT_LIMIT_MS, readAll(sandbox, conversation));
-    if (value === undefined) return page(context, sandbox, { conversation, problem });
+    if (value === undefined) return page(context, options, { conversation, problem });
     context.header("content-disposition", 'attachment; filename="conversation.jsonl"');
     return context.body(value, 200, { "content-type": "application/jsonl" });
   };
@@ -90,7 +93,7 @@ export function deleteSession(options: AdminOptions): Handler<AccessVariables> {
     const form = { conversation: CONVERSATION, typed: TYPED };
     const { conversation, typed } = await readFields(context.req.raw, form);
     const { environment: word = "delete" } = await context.get("visitor")();
-    if (!confirms(typed, word)) return page(context, options.sandbox, { conversation, typed });
+    if (!confirms(typed, word)) return page(context, options, { conversation, typed });
     const made = operate(options.sandbox, sessions.delete, { conversation });
     const change = { action: "delete", detail: conversation, page: ROUTES.sessionsPage } as const;
     return changeAndGo(context, options, made, { ...change, done: "forgotten" });
@@ -106,15 +109,22 @@ interface Shown {
   problem?: Reason | undefined;
 }
 
-async function page(context: Context<AccessVariables>, sandbox: Sandbox, shown: Shown): Promise<Response> {
+async function page(
+  context: Context<AccessVariables>,
+  { sandbox, directory }: Pick<AdminOptions, "sandbox" | "directory">,
+  shown: Shown,
+): Promise<Response> {
   const { conversation } = shown;
-  const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.show, { conversation }));
+  const [asked, names] = await Promise.all([
+    attempt(LIMIT_MS, operate(sandbox, sessions.show, { conversation })),
+    namesOf(directory, [placeOf(conversation)]),
+  ]);
   const problem = shown.problem ?? asked.problem;
   const { environment: word = "delete" } = await context.get("visitor")();
   const content = (
     <>
       <p>
-        <code>{conversation}</code>
+        <Person id={conversation} entry={names.get(placeOf(conversation))} />
       </p>
       <AlertBox reason={problem} /> {asked.value && sessionPart(shown, asked.value, word)}
       <p>
@@ -197,7 +207,9 @@ function messagesPart(messages: readonly Message[]): Markup {
         {messages.map(({ at, from, text }) => (
           <li class="card">
             <p>
-              <strong>{from}</strong>{" "}
+              <bdi>
+                <strong>{from}</strong>
+              </bdi>{" "}
               <span class="soft">
                 <Moment at={at} />
               </span>

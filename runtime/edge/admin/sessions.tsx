@@ -6,22 +6,26 @@ import type { AccessVariables, Visitor } from "../access.ts";
 import { sessions } from "../../operations/sessions.ts";
 import { operate } from "../operate.ts";
 import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { ageColumn } from "../ui/time.tsx";
 import { ReasonBox, StateLine } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { type ListingQuery, listingQuery, PageLinks, pageOf, SearchForm } from "../ui/listing.tsx";
+import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
 import { readQuery } from "../form.ts";
+import { namesOf } from "../ledger-routes.ts";
+import { nameOf, type Names, personColumn, platformOf } from "../ui/person.tsx";
 import { askOrRecall, LIMIT_MS } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
-import { PlainTable } from "../ui/table.tsx";
 
-/** `GET /_admin/sessions?q=&range=&page=`: the conversations that are kept; wakes nothing. */
+/** `GET /_admin/sessions?q=&range=&sort=&page=`: the conversations that are kept; wakes nothing. */
 export function showSessions(options: AdminOptions): Handler<AccessVariables> {
   return async function handleSessions(context) {
     const query = readQuery(context, listingQuery());
     const visitor = await context.get("visitor")();
     const { status, details } = visitor.facts;
     const { value, problem, asOf } = await knownSessions(options, visitor);
+    const list = value?.sessions ?? [];
+    const keys = list.map(({ conversation }) => placeOf(conversation));
+    const names = await namesOf(options.directory, keys);
     const content = (
       <>
         <StateLine status={status} overall={visitor.health.overall} />
@@ -30,7 +34,7 @@ export function showSessions(options: AdminOptions): Handler<AccessVariables> {
         {value === undefined ? (
           <p class="soft">The conversations can be read once the container has run.</p>
         ) : (
-          listPart(value.sessions, query, options.clock())
+          <Conversations list={list} names={names} query={query} now={options.clock()} />
         )}
       </>
     );
@@ -59,39 +63,46 @@ function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
   );
 }
 
-function listPart(list: readonly SessionRow[], query: ListingQuery, now: number): Markup {
-  if (list.length === 0) return <p class="soft">Nobody has written yet.</p>;
-  const read = ({ conversation, lastAt }: SessionRow) => ({ text: conversation, at: Date.parse(lastAt) });
-  const listing = pageOf(list, query, now, read);
-  const path = ROUTES.sessionsPage.path;
-  return (
-    <>
-      <SearchForm path={path} query={query} />
-      <PlainTable
-        label="Conversations"
-        caption={<>Conversations: {listing.count}. Message contents are not shown.</>}
-        columns={["Chat", { number: "Messages" }, "Last activity"]}
-        rows={listing.rows.map((row) => sessionRow(row, now))}
-      />
-      <PageLinks path={path} query={query} listing={listing} />
-    </>
-  );
+/** Returns the directory's key of a conversation's place: a browser may have several conversations. */
+export function placeOf(conversation: string): string {
+  return conversation.split(":", 2).join(":");
 }
 
-function sessionRow({ conversation, messages, lastAt }: SessionRow, now: number): Markup {
-  const [platform = "", ...ids] = conversation.split(":");
+/** Properties of {@link Conversations}. */
+interface ConversationsProps {
+  list: readonly SessionRow[];
+  names: Names;
+  query: ListingQuery;
+  now: number;
+}
+
+function Conversations({ list, names, query, now }: ConversationsProps): Markup {
+  if (list.length === 0) return <p class="empty">Nobody has written yet.</p>;
+  const person = ({ conversation, name }: SessionRow) => ({
+    id: conversation,
+    entry: names.get(placeOf(conversation)),
+    otherwise: name,
+    href: `${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`,
+  });
   return (
-    <tr>
-      <th scope="row">
-        <span class="soft">{platform}</span>{" "}
-        <a href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`}>
-          <code>{ids.join(":")}</code>
-        </a>
-      </th>
-      <td class="number">{messages}</td>
-      <td>
-        <Age at={Date.parse(lastAt)} now={now} />
-      </td>
-    </tr>
+    <ListTable<SessionRow>
+      path={ROUTES.sessionsPage.path}
+      query={query}
+      now={now}
+      rows={list}
+      read={(row) => ({ text: `${nameOf(person(row))} ${row.conversation}`, at: Date.parse(row.lastAt) })}
+      label="Conversations"
+      caption={(count) => <>Conversations: {count}. Message contents are not shown.</>}
+      columns={[
+        personColumn("Chat", person),
+        { head: "Platform", by: ({ conversation }) => platformOf(conversation) },
+        {
+          head: "Messages",
+          kind: "number",
+          by: ({ messages }) => messages,
+        },
+        ageColumn("Last activity", now, ({ lastAt }) => Date.parse(lastAt)),
+      ]}
+    />
   );
 }

@@ -1,22 +1,24 @@
-import { SHORT_ID } from "../../shared/devices.ts";
 import type { Context, Handler, MiddlewareHandler } from "hono";
+import * as z from "zod/mini";
 import { setCookie } from "hono/cookie";
 import { parse } from "hono/utils/cookie";
-import { PLATFORM_TITLES } from "../../contract/delivery.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { chatOfTenant, isTenantId, type Renewal, type TenantId } from "../../contract/tenant.ts";
 import type { AccessVariables } from "../access.ts";
-import { CHAT_PARAMETER, readFields } from "../form.ts";
+import { CHAT_PARAMETER, readFields, readQuery } from "../form.ts";
+import { namesOf } from "../ledger-routes.ts";
+import type { LedgerCounts } from "../ports.ts";
 import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
+import { ageColumn } from "../ui/time.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { PlainTable } from "../ui/table.tsx";
+import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
+import { nameOf, type Names, personColumn, platformOf } from "../ui/person.tsx";
 import { sendProblem } from "../problems.ts";
 import type { Tenant } from "../tenants/ports.ts";
 import type { AdminOptions } from "./options.ts";
 
 const TENANT_COOKIE = "steward-chat";
-const ROWS = 100;
+const ROWS = 500;
 /** A tenant, or none. */
 const CHOICE = /^[\w-]{0,200}$/;
 
@@ -76,12 +78,16 @@ function choose(context: Context, chat: string): void {
 }
 
 /** `GET /_admin/chats`: the chats that have a sandbox of their own, problems first. Wakes nothing. */
-export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVariables> {
+export function showTenants({ tenants, directory, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleTenants(context) {
-    const after = context.req.query("after");
+    const { after, ...query } = readQuery(
+      context,
+      z.extend(listingQuery(), { after: z.optional(z.string()) }),
+    );
     const all = (await tenants?.tenants({ limit: ROWS + 1, after })) ?? [];
     const renewal = await tenants?.renewal?.({ look: false });
     const shown = all.slice(0, ROWS);
+    const names = await namesOf(directory, shown.map(keyOf));
     const more = all.length > ROWS ? shown.at(-1)?.id : undefined;
     const content =
       tenants === undefined ? (
@@ -94,18 +100,7 @@ export function showTenants({ tenants, clock }: AdminOptions): Handler<AccessVar
           {shown.length === 0 ? (
             <p class="soft">No chat has written yet. A chat appears here when it is let in.</p>
           ) : (
-            <PlainTable
-              label="Chats"
-              columns={[
-                "Chat",
-                "State",
-                "Last used",
-                { number: "Answered" },
-                { number: "Open" },
-                { unseen: "Choice" },
-              ]}
-              rows={shown.map((tenant) => tenantRow(tenant, clock()))}
-            />
+            <Chats tenants={shown} names={names} query={query} now={clock()} />
           )}
           <p class="soft">State and counts may be a minute old.</p>
           {more === undefined ? (
@@ -146,25 +141,72 @@ function update({ begun, answering, failing }: Renewal): Markup {
   return answering < begun ? <p class="soft">{progress} The others follow.</p> : <></>;
 }
 
-// The ledger does not count what a browser says: its page keeps a message until it is answered.
-function tenantRow({ id, firstSeenAt, report }: Tenant, now: number): Markup {
-  const { platform, chat } = chatOfTenant(id);
-  const isBrowser = platform === "web";
-  const title = isBrowser ? "Browser" : PLATFORM_TITLES[platform];
-  const { counts } = report ?? {};
+/** Properties of {@link Chats}. */
+interface ChatsProps {
+  tenants: readonly Tenant[];
+  names: Names;
+  query: ListingQuery;
+  now: number;
+}
+
+function Chats({ tenants, names, query, now }: ChatsProps): Markup {
+  const chat = (tenant: Tenant) => {
+    const id = keyOf(tenant);
+    return { id, entry: names.get(id), lead: platformOf(id) };
+  };
+  const usedAt = ({ firstSeenAt, report }: Tenant): number => Date.parse(report?.usedAt ?? firstSeenAt);
+  // The ledger does not count what a browser says: its page keeps a message until it is answered.
+  const count = (read: (counts: LedgerCounts) => number) => {
+    const by = ({ id, report }: Tenant) => (id.startsWith("web-") || !report ? 0 : read(report.counts));
+    return {
+      kind: "number",
+      by,
+      cell: (tenant: Tenant) => (tenant.id.startsWith("web-") ? "" : by(tenant)),
+    } as const;
+  };
   return (
-    <tr>
-      <th scope="row">
-        {title} <code>{isBrowser ? chat.slice(0, SHORT_ID) : chat}</code>
-      </th>
-      <td>{report?.problem?.detail ?? (report?.running ? "Awake" : "Asleep")}</td>
-      <td>
-        <Age at={Date.parse(report?.usedAt ?? firstSeenAt)} now={now} />
-      </td>
-      <td class="number">{isBrowser ? "" : (counts?.answered ?? 0)}</td>
-      <td class="number">{isBrowser ? "" : (counts?.waiting ?? 0) + (counts?.delivering ?? 0)}</td>
-      <td>{choice(id, "Show")}</td>
-    </tr>
+    <ListTable
+      path={ROUTES.tenantsPage.path}
+      query={query}
+      now={now}
+      rows={tenants}
+      read={(tenant) => ({ text: `${keyOf(tenant)} ${nameOf(chat(tenant))}`, at: usedAt(tenant) })}
+      label="Chats"
+      columns={[
+        personColumn("Chat", chat),
+        {
+          head: "State",
+          by: (tenant) => stateOf(tenant)[1],
+          cell: stateBadge,
+        },
+        ageColumn("Last used", now, usedAt),
+        { head: "Answered", ...count(({ answered }) => answered) },
+        { head: "Open", ...count(({ waiting, delivering }) => waiting + delivering) },
+        { head: "Choice", kind: "action", cell: ({ id }) => choice(id, "Show") },
+      ]}
+    />
+  );
+}
+
+/** Returns the directory's key of a tenant's chat. */
+function keyOf({ id }: Tenant): string {
+  const { platform, chat } = chatOfTenant(id);
+  return `${platform}:${chat}`;
+}
+
+/** Returns the state of a chat's sandbox: its tone and its words. */
+function stateOf({ report }: Tenant): [tone: string, words: string] {
+  if (report?.problem !== undefined) return ["bad", "No answer"];
+  return report?.running === true ? ["ok", "Awake"] : ["wait", "Asleep"];
+}
+
+function stateBadge(tenant: Tenant): Markup {
+  const [tone, words] = stateOf(tenant);
+  return (
+    <span class="outcome">
+      <span class={`badge ${tone}`}>{words}</span>
+      {tenant.report?.problem && <span>{tenant.report.problem.detail}</span>}
+    </span>
   );
 }
 

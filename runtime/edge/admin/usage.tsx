@@ -14,16 +14,16 @@ import { ROUTES } from "../../contract/routes.ts";
 import { PRICES_SOURCE } from "../../shared/prices.ts";
 import type { AccessVariables } from "../access.ts";
 import { gatewayUsage } from "../debug-routes.ts";
+import { namesOf } from "../ledger-routes.ts";
 import { readQuery } from "../form.ts";
 import { BarChart, CellBar, FORMATS } from "../ui/chart.tsx";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
-import { Person } from "../ui/person.tsx";
-import { Table } from "../ui/table.tsx";
-import { attempt } from "../operate.ts";
-import type { NameEntry } from "../ports.ts";
-import { askOrRecall, LIMIT_MS } from "./answers.ts";
+import { listingQuery } from "../ui/listing.tsx";
+import { type Names, personColumn } from "../ui/person.tsx";
+import { type Column, sorted, Table } from "../ui/table.tsx";
+import { askOrRecall } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 
 /** Tokens that a price is for. */
@@ -31,56 +31,76 @@ const PRICED_TOKENS = 1_000_000;
 
 const RANGE_NAMES: Record<UsageRange, string> = { day: "Today", week: "7 days", month: "30 days" };
 
-/** Entries of the directory by key. */
-type Names = ReadonlyMap<string, NameEntry>;
-
 const usageQuery = () =>
-  z.object({ range: z._default(z.enum(Object.keys(USAGE_RANGES) as UsageRange[]), "month") });
+  z.object({
+    range: z._default(z.enum(Object.keys(USAGE_RANGES) as UsageRange[]), "month"),
+    sort: listingQuery().shape.sort,
+  });
+
+/** See {@link usageQuery}. */
+type UsageQuery = z.output<ReturnType<typeof usageQuery>>;
 
 /**
- * `GET /_admin/usage?range=`: messages, tokens and what they cost, as the gateway counts them by day (UTC); wakes
+ * `GET /_admin/usage?range=&sort=`: messages, tokens and what they cost, as the gateway counts them by day (UTC); wakes
  * nothing.
  */
 export function showUsage({ sandbox, answers, directory }: AdminOptions): Handler<AccessVariables> {
   return async function handleUsage(context) {
-    const { range } = readQuery(context, usageQuery());
+    const query = readQuery(context, usageQuery());
     const visitor = await context.get("visitor")();
     const ask = () => gatewayUsage(sandbox);
     const { value, asOf, problem } = await askOrRecall(answers, visitor, "usage", ask);
     const { status } = visitor.facts;
-    const keys = new Set((value?.sources?.[range] ?? []).filter(({ id }) => id !== "").map(keyOf));
-    const names = await attempt(LIMIT_MS, directory.names([...keys]));
+    const keys = new Set((value?.sources?.[query.range] ?? []).filter(({ id }) => id !== "").map(keyOf));
+    const names = await namesOf(directory, [...keys]);
     const content =
-      value === undefined
-        ? downPart(status, problem ?? status.reason)
-        : reportPart(value, range, names.value ?? new Map());
+      value === undefined ? downPart(status, problem ?? status.reason) : reportPart(value, query, names);
     return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
   };
 }
 
 /** `GET /_admin/usage/export`: the counts of 30 days as a file of comma-separated values; wakes nothing. */
-export function exportUsage({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
+export function exportUsage({ sandbox, answers, directory }: AdminOptions): Handler<AccessVariables> {
   return async function handleExportUsage(context) {
     const visitor = await context.get("visitor")();
     const { value } = await askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox));
+    const names = await namesOf(directory, [...new Set((value?.sources?.month ?? []).map(keyOf))]);
     if (value === undefined) return context.redirect(ROUTES.usagePage.path, 303);
     context.header("content-disposition", 'attachment; filename="steward-usage.csv"');
-    return context.body(csvOf(value), 200, { "content-type": "text/csv; charset=utf-8" });
+    return context.body(csvOf(value, names), 200, { "content-type": "text/csv; charset=utf-8" });
   };
 }
 
-/** Returns a line for each day's messages, and one for each model of a day. */
-function csvOf({ days, messages, models, prices }: UsageReport): string {
+/** Returns a line for each day's messages, for each model of a day, and for each person and place of 30 days. */
+function csvOf({ days, messages, models, prices, sources }: UsageReport, names: Names): string {
   const lines: (string | number)[][] = [
-    ["day", "model", "requests", "tokens in", "tokens out", "cost in USD", "received", "answered"],
+    [
+      "day",
+      "model",
+      "requests",
+      "tokens in",
+      "tokens out",
+      "cost in USD",
+      "received",
+      "answered",
+      "of",
+      "name",
+      "id",
+    ],
   ];
   for (const day of days) {
     const { received = 0, answered = 0 } = messages.find((one) => one.day === day) ?? {};
-    lines.push([day, "", "", "", "", "", received, answered]);
+    lines.push([day, "", "", "", "", "", received, answered, "", "", ""]);
     for (const one of models.filter((model) => model.day === day)) {
       const cost = costOf(one, prices[one.model])?.toFixed(6) ?? "";
-      lines.push([day, one.model, one.requests, one.inputTokens, one.outputTokens, cost, "", ""]);
+      lines.push([day, one.model, one.requests, one.inputTokens, one.outputTokens, cost, "", "", "", "", ""]);
     }
+  }
+  for (const one of sources?.month ?? []) {
+    const [cost, key] = [costOf(one, prices[one.model])?.toFixed(6) ?? "", keyOf(one)];
+    const who = key === ":" ? ["All others", ""] : [names.get(key)?.name ?? "", key];
+    const figures = [one.model, one.requests, one.inputTokens, one.outputTokens, cost];
+    lines.push([`${days[0]}/${days.at(-1)}`, ...figures, "", "", one.kind, ...who]);
   }
   return lines.map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");
 }
@@ -107,7 +127,8 @@ function keyOf({ platform, id }: SourceUsage): string {
   return `${platform}:${id}`;
 }
 
-function reportPart(report: UsageReport, range: UsageRange, names: Names): Markup {
+function reportPart(report: UsageReport, query: UsageQuery, names: Names): Markup {
+  const { range, sort } = query;
   const days = report.days.slice(-USAGE_RANGES[range]);
   const models = report.models.filter(({ day }) => days.includes(day));
   const byDay = totals(models, report.prices, ({ day }) => day);
@@ -122,10 +143,7 @@ function reportPart(report: UsageReport, range: UsageRange, names: Names): Marku
       <ul class="chips" aria-label="Range">
         {Object.entries(RANGE_NAMES).map(([name, text]) => (
           <li>
-            <a
-              href={`${ROUTES.usagePage.path}?range=${name}`}
-              aria-current={name === range ? "true" : undefined}
-            >
+            <a href={addressOf({ range: name, sort })} aria-current={name === range ? "true" : undefined}>
               {text}
             </a>
           </li>
@@ -169,14 +187,16 @@ function reportPart(report: UsageReport, range: UsageRange, names: Names): Marku
       <h2>By model</h2>
       {totalsTable(
         "model",
+        { head: "Model", kind: "name", by: ([model]) => model },
+        query,
         [...byModel].sort(([a], [b]) => a.localeCompare(b)),
       )}
       {sources !== undefined && (
         <>
           <h2>By person</h2>
-          {sourcesTable("person", sources, report, names)}
+          {sourcesTable("person", query, sources, report, names)}
           <h2>By place</h2>
-          {sourcesTable("place", sources, report, names)}
+          {sourcesTable("place", query, sources, report, names)}
         </>
       )}
       <p class="soft">
@@ -191,27 +211,36 @@ function reportPart(report: UsageReport, range: UsageRange, names: Names): Marku
 
 function sourcesTable(
   kind: SourceUsage["kind"],
+  query: UsageQuery,
   sources: readonly SourceUsage[],
   { prices }: UsageReport,
   names: Names,
 ): Markup {
   const own = sources.filter((one) => one.kind === kind);
   const rows = [...totals(own, prices, keyOf)];
-  return totalsTable(kind, rows, (key) =>
-    key === ":" ? "All others" : <Person id={key} entry={names.get(key)} />,
-  );
+  const head = kind === "person" ? "Person" : "Place";
+  const who = ([id]: readonly [string, unknown]) => ({
+    id,
+    entry: names.get(id),
+    otherwise: id === ":" ? OTHERS : undefined,
+  });
+  const column = personColumn(head, who);
+  const cell = (row: [string, Total]) => (row[0] === ":" ? OTHERS : column.cell?.(row));
+  return totalsTable(kind, { ...column, cell }, query, rows);
 }
 
 function totalsTable(
   what: "model" | SourceUsage["kind"],
+  first: Column<[string, Total]>,
+  { range, sort }: UsageQuery,
   rows: readonly [string, Total][],
-  nameOf: (key: string) => Markup | string = (key) => key,
 ): Markup {
   if (rows.length === 0)
     return <p class="empty">No model requests {what === "model" ? "yet" : "in this range"}.</p>;
   const figure = (head: string, read: (total: Total) => number) => ({
     head,
     kind: "number" as const,
+    by: ([, total]: [string, Total]) => read(total),
     cell: ([, total]: [string, Total]) => (
       <>
         {FORMATS.count(read(total))}
@@ -220,36 +249,39 @@ function totalsTable(
     ),
   });
   const most = Math.max(...rows.map(([, { cost = 0 }]) => cost));
+  const columns: Column<[string, Total]>[] = [
+    first,
+    figure("Requests", ({ requests }) => requests),
+    figure("Tokens in", ({ inputTokens }) => inputTokens),
+    figure("Tokens out", ({ outputTokens }) => outputTokens),
+    {
+      head: "Cost",
+      kind: "number",
+      by: ([, { cost = -1 }]) => cost,
+      cell: ([, { cost }]) =>
+        cost === undefined ? (
+          "no price known"
+        ) : (
+          <>
+            {FORMATS.dollars(cost)}
+            <CellBar value={cost} most={most} />
+          </>
+        ),
+    },
+  ];
   return (
     <Table
       label={`Usage by ${what}`}
       caption={`Requests, tokens and estimated cost by ${what}`}
-      columns={[
-        {
-          head: what.replace(/^./, (first) => first.toUpperCase()),
-          kind: "name",
-          cell: ([key]) => nameOf(key),
-        },
-        figure("Requests", ({ requests }) => requests),
-        figure("Tokens in", ({ inputTokens }) => inputTokens),
-        figure("Tokens out", ({ outputTokens }) => outputTokens),
-        {
-          head: "Cost",
-          kind: "number",
-          cell: ([, { cost }]) =>
-            cost === undefined ? (
-              "no price known"
-            ) : (
-              <>
-                {FORMATS.dollars(cost)}
-                <CellBar value={cost} most={most} />
-              </>
-            ),
-        },
-      ]}
-      rows={rows}
+      columns={columns}
+      rows={sorted(rows, columns, sort)}
+      order={{ sort, href: (other) => addressOf({ range, sort: other }) }}
     />
   );
+}
+
+function addressOf({ range, sort }: { range: string; sort: string | undefined }): string {
+  return `${ROUTES.usagePage.path}?${new URLSearchParams({ range, ...(sort && { sort }) })}`;
 }
 
 /** Outcome of several requests. */
@@ -261,6 +293,8 @@ interface Total {
   cost: number | undefined;
 }
 
+/** Name of the people and places that are not listed one by one. */
+const OTHERS = "All others";
 const NOTHING: Total = { requests: 0, inputTokens: 0, outputTokens: 0, cost: undefined };
 
 /** Adds up the rows of each key, in the order of the keys' first rows. */

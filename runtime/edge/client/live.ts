@@ -16,6 +16,8 @@ const PAUSE_MS = 750;
 /** A notice stays so long, if nobody points at it. */
 const NOTICE_MS = 10_000;
 
+const COPIED_MS = 1_500;
+
 const content = element("content", HTMLElement);
 /** Pages without it show something that a reload would drop, such as an editor: only their frame is kept up to date. */
 const isLive = document.body.dataset["live"] !== undefined;
@@ -123,6 +125,24 @@ function dismiss(notice: Element): void {
     if (notice.matches(":hover, :focus-within")) dismiss(notice);
     else notice.remove();
   }, NOTICE_MS);
+}
+
+/** Copies an id, and shows for a moment that it has. */
+async function copy(button: HTMLButtonElement): Promise<void> {
+  // The focus would keep the page as it is.
+  button.blur();
+  await navigator.clipboard.writeText(button.value);
+  button.classList.add("copied");
+  setTimeout(() => button.classList.remove("copied"), COPIED_MS);
+}
+
+// Absent on an address without TLS.
+if ("clipboard" in navigator) {
+  document.documentElement.classList.add("copies");
+  document.addEventListener("click", ({ target }) => {
+    const button = target instanceof Element ? target.closest("button.copy") : null;
+    if (button instanceof HTMLButtonElement) void copy(button);
+  });
 }
 
 fillZones();

@@ -28,6 +28,9 @@ const resized = new ResizeObserver((entries) => {
 });
 const charts = new Map<Element, uPlot>();
 
+/** As an axis has room for. */
+const SHORT = new Intl.NumberFormat("en-US", { notation: "compact" });
+
 function format(value: number | null, unit: ChartData["unit"]): string {
   if (value === null) return "–";
   if (unit === "count") return value.toLocaleString("en-US");
@@ -57,7 +60,8 @@ function draw(place: HTMLElement): void {
           ...axis,
           size: 60,
           ...(unit === "count" && { incrs: WHOLE }),
-          values: (_, splits) => splits.map((value) => format(value, unit)),
+          values: (_, splits) =>
+            splits.map((value) => (unit === "count" ? SHORT.format(value) : format(value, unit))),
         },
       ],
       series: [

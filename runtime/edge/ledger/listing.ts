@@ -21,7 +21,7 @@ export const PLATFORM = "substr(key, 1, instr(key, ':') - 1)";
  */
 export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const { state, platform, limit, before = Number.MAX_SAFE_INTEGER } = query;
-  const searched = [query.q, query.since, query.tenant, query.sender, query.place];
+  const searched = [query.sort, query.q, query.since, query.tenant, query.sender, query.place];
   if (searched.some((value) => value !== undefined)) return searchEntries(sql, query);
   const filtered = state !== undefined || platform !== undefined;
   // One more than is shown tells whether others follow.
@@ -35,10 +35,33 @@ export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
 /** Rows that one page of a search reads, so that it takes no longer in a ledger of a million. */
 const SEARCHED = 20_000;
 
+/** Terms by which a search orders its rows. A direct chat has no name of its own. */
+const TERMS = {
+  received: "seq",
+  person: "coalesce((SELECT lower(name) FROM ledger_names WHERE key = sender), sender, '')",
+  place: "coalesce((SELECT lower(name) FROM ledger_names WHERE key = place), place, '')",
+  outcome: "state",
+};
+
 /** One page of a search, newest first. Fewer than `limit` with a `next` mean that older rows are still to be searched. */
 function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
-  const { state = null, platform = null, q = "", since = 0, limit, before = Number.MAX_SAFE_INTEGER } = query;
-  const { tenant, sender = null, place = null } = query;
+  const {
+    state = null,
+    platform = null,
+    q = "",
+    since = 0,
+    limit,
+    tenant,
+    sender = null,
+    place = null,
+  } = query;
+  // Of another order, a page begins at a number of rows.
+  const [before, offset] =
+    query.sort === undefined
+      ? [query.before ?? Number.MAX_SAFE_INTEGER, 0]
+      : [Number.MAX_SAFE_INTEGER, query.before ?? 0];
+  const [term = "received"] = /[a-z]+/.exec(query.sort ?? "") ?? [];
+  const direction = query.sort?.startsWith("-") === false ? "ASC" : "DESC";
   const named = q === "" ? [] : keysMatching(sql, q);
   const ofTenant =
     tenant === undefined
@@ -54,7 +77,7 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
          AND (instr(lower(key), ?) > 0 OR instr(lower(conversation), ?) > 0
            OR sender IN (SELECT value FROM json_each(?)) OR place IN (SELECT value FROM json_each(?)))
          ${ofTenant}
-       ORDER BY seq DESC LIMIT ?`,
+       ORDER BY ${TERMS[term as keyof typeof TERMS]} ${direction}, seq DESC LIMIT ? OFFSET ?`,
       before,
       lowest,
       since,
@@ -72,9 +95,12 @@ function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
       JSON.stringify(named),
       ...(tenant === undefined ? [] : [tenant]),
       limit + 1,
+      offset,
     )
     .map(({ seq }) => Number(seq));
   const shown = found.slice(0, limit);
+  if (query.sort !== undefined)
+    return { entries: readEntries(sql, shown), ...(found.length > limit && { next: offset + limit }) };
   const from = found.length > limit ? shown.at(-1) : lowest + 1;
   const older = sql.all(
     "SELECT received_at FROM ledger WHERE seq < ? ORDER BY seq DESC LIMIT 1",
@@ -115,10 +141,11 @@ function attemptOf({ at, endedAt, note }: Record<string, unknown>): LedgerAttemp
 
 function readEntries(sql: Sql, shown: readonly number[]): LedgerEntry[] {
   const rows = sql.all(
-    `SELECT ${COLUMNS} FROM ledger WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
+    `SELECT seq, ${COLUMNS} FROM ledger WHERE seq IN (SELECT value FROM json_each(?))`,
     JSON.stringify(shown),
   );
-  return rows.map(entryOf);
+  const read = new Map(rows.map((row) => [row["seq"], entryOf(row)]));
+  return shown.flatMap((seq) => read.get(seq) ?? []);
 }
 
 function newestOfAll(sql: Sql, limit: number, before: number): number[] {

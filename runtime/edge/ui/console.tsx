@@ -181,15 +181,10 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
             <a href={ROUTES.admin.path}>steward</a>
             <Environment name={environment} />
           </p>
-          <a
-            class="button find"
-            href={ROUTES.searchPage.path}
-            aria-label="Search"
-            aria-keyshortcuts="Control+K"
-          >
+          <a class="button find" href={ROUTES.searchPage.path} aria-keyshortcuts="Control+K">
             <Icon name="search" />
             <span>Search</span>
-            <kbd>Ctrl K</kbd>
+            <kbd aria-hidden="true">Ctrl K</kbd>
           </a>
           <p class={`badge ${TONES[health.overall]}`} title="Overall state">
             {health.overall}

@@ -1,9 +1,13 @@
+import type { Child } from "hono/jsx";
 import * as z from "zod/mini";
 import { wholeNumber } from "../form.ts";
 import type { Markup } from "./document.tsx";
 import { SelectField } from "./form.tsx";
+import { type Column, sorted, Table } from "./table.tsx";
 
 const ROWS = 50;
+/** So few rows need no search. */
+const FEW = 5;
 const LONGEST_SEARCH = 100;
 const HOUR_MS = 3_600_000;
 
@@ -20,53 +24,78 @@ export const listingQuery = () =>
     q: z._default(z.string().check(z.maxLength(LONGEST_SEARCH)), ""),
     range: z.optional(z.enum(Object.keys(RANGES) as (keyof typeof RANGES)[])),
     page: z._default(wholeNumber(1, 10_000), 1),
+    sort: z.optional(z.string().check(z.regex(/^-?[a-z-]{1,30}$/))),
   });
 
 /** See {@link listingQuery}. */
 export type ListingQuery = z.output<ReturnType<typeof listingQuery>>;
 
-/** One page of the rows that fit a query. */
-export interface Listing<T> {
-  rows: readonly T[];
-  /** All that fit. */
-  count: number;
-  page: number;
-  pages: number;
+/** Properties of {@link ListTable}. */
+interface ListProps<Row> {
+  path: string;
+  query: ListingQuery;
+  /** Milliseconds since the epoch. */
+  now: number;
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+  /** Returns the text that a search looks through, and the time in milliseconds since the epoch. */
+  read(row: Row): { text: string; at: number };
+  label: string;
+  /** Rows of a page. Default: 50. */
+  most?: number;
+  /** Caption for the number of rows that fit the query. */
+  caption?(count: number): Child;
 }
 
-/**
- * Returns the page of the rows that hold the text of the query, in upper or lower case, and are of its time.
- * `read` gives a row's text and its time in milliseconds since the epoch; `size` is the most rows of a page.
- */
-export function pageOf<T>(
-  rows: readonly T[],
-  { q, range, page }: ListingQuery,
-  now: number,
-  read: (row: T) => { text: string; at: number },
-  size = ROWS,
-): Listing<T> {
+/** A page of the rows that hold the text of the query, in either case, and are of its time, in its order. */
+export function ListTable<Row>(props: ListProps<Row>): Markup {
+  const { path, query, now, rows, columns, read, label, most = ROWS, caption } = props;
+  const { q, range, page, sort } = query;
   const wanted = q.trim().toLowerCase();
   const since = range === undefined ? 0 : now - RANGES[range][1];
-  const fitting = rows.filter((row) => {
+  const fitting = sorted(rows, columns, sort).filter((row) => {
     const { text, at } = read(row);
     return at >= since && text.toLowerCase().includes(wanted);
   });
-  const pages = Math.max(1, Math.ceil(fitting.length / size));
+  const pages = Math.max(1, Math.ceil(fitting.length / most));
   const shown = Math.min(page, pages);
-  const first = (shown - 1) * size;
-  return { rows: fitting.slice(first, first + size), count: fitting.length, page: shown, pages };
+  const address = (differs: object): string =>
+    `${path}?${new URLSearchParams({ ...(q && { q }), ...(range && { range }), ...(sort && { sort }), ...differs })}`;
+  const link = (to: number, words: string): Markup | "" =>
+    to < 1 || to > pages ? "" : <a href={address({ page: String(to) })}>{words}</a>;
+  return (
+    <>
+      {(rows.length > FEW || q !== "" || range !== undefined) && <SearchForm path={path} query={query} />}
+      <Table
+        label={label}
+        caption={caption?.(fitting.length)}
+        columns={columns}
+        rows={fitting.slice((shown - 1) * most, shown * most)}
+        order={{ sort, href: (other) => address({ sort: other }) }}
+      />
+      {pages > 1 && (
+        <nav class="pages" aria-label="Pages of the list">
+          {link(shown - 1, "Previous")}{" "}
+          <span class="soft">
+            Page {shown} of {pages}
+          </span>{" "}
+          {link(shown + 1, "Next")}
+        </nav>
+      )}
+    </>
+  );
 }
 
 /** Properties of {@link SearchForm}. */
 interface SearchProps {
   path: string;
-  query: { q?: string | undefined; range?: string | undefined };
+  query: { q?: string | undefined; range?: string | undefined; sort?: string | undefined };
   /** Fields of the page's own. */
   children?: Markup;
 }
 
-/** The fields of a search and of a range of time, beside those that a page has of its own. */
-export function SearchForm({ path, query: { q = "", range }, children }: SearchProps): Markup {
+/** The fields of a search and of a range of time, beside those that a page has of its own. It keeps the order. */
+export function SearchForm({ path, query: { q = "", range, sort }, children }: SearchProps): Markup {
   const ranges = [
     ["", "All"] as const,
     ...Object.entries(RANGES).map(([name, [label]]) => [name, label] as const),
@@ -77,35 +106,9 @@ export function SearchForm({ path, query: { q = "", range }, children }: SearchP
         Search <input type="search" name="q" maxlength={LONGEST_SEARCH} value={q} />
       </label>
       {children}
+      {sort !== undefined && <input type="hidden" name="sort" value={sort} />}
       <SelectField name="range" label="Time" options={ranges} selected={range} />{" "}
       <button type="submit">Show</button>
     </form>
-  );
-}
-
-/** Properties of {@link PageLinks}. */
-interface PageLinksProps {
-  path: string;
-  query: ListingQuery;
-  listing: Listing<unknown>;
-}
-
-/** Links to the pages before and after. */
-export function PageLinks({ path, query, listing }: PageLinksProps): Markup | null {
-  const { q, range } = query;
-  const { page, pages } = listing;
-  if (pages === 1) return null;
-  const link = (to: number, label: string): Markup | "" => {
-    const search = new URLSearchParams({ ...(q && { q }), ...(range && { range }), page: String(to) });
-    return to < 1 || to > pages ? "" : <a href={`${path}?${search}`}>{label}</a>;
-  };
-  return (
-    <nav class="pages" aria-label="Pages of the list">
-      {link(page - 1, "Newer")}{" "}
-      <span class="soft">
-        Page {page} of {pages}
-      </span>{" "}
-      {link(page + 1, "Older")}
-    </nav>
   );
 }

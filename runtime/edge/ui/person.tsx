@@ -1,27 +1,71 @@
+import { type Platform, PLATFORM_TITLES } from "../../contract/delivery.ts";
 import { hueOf } from "../../shared/display-name.ts";
 import type { NameEntry } from "../ports.ts";
 import type { Markup } from "./document.tsx";
+import type { Column } from "./table.tsx";
+
+/** Entries of the directory, by key. */
+export type Names = ReadonlyMap<string, NameEntry>;
 
 /** Properties of {@link Person}. */
 interface PersonProps {
-  /** `<platform>:<id>` */
+  /** `<platform>:<id>`, or a conversation. */
   id: string;
   /** Absent for somebody whom the directory does not know. */
   entry: NameEntry | undefined;
   /** Address of a page about it. */
-  href?: string;
+  href?: string | undefined;
+  /** Name for as long as the directory knows none. */
+  otherwise?: string | undefined;
+  /** Replaces the name, as for a direct chat. */
+  name?: string | undefined;
+  /** Words in place of the picture. */
+  lead?: string | undefined;
 }
 
-/** A person or a place by name, with its picture; the id shows on hover, and in place of an unknown name. */
-export function Person({ id, entry, href }: PersonProps): Markup {
-  const shown = entry?.name ?? id.slice(id.indexOf(":") + 1);
-  const name = <bdi>{shown}</bdi>;
+/** A person or a place by name, with its picture; the id shows on hover, can be copied, and replaces an unknown name. */
+export function Person(props: PersonProps): Markup {
+  const { id, entry, href, lead } = props;
+  const shown = nameOf(props);
+  const text = <bdi>{shown}</bdi>;
   return (
     <span class="person" title={id}>
-      <Face of={entry?.key ?? id} name={shown} />
-      {href === undefined ? name : <a href={href}>{name}</a>}
+      {lead === undefined ? <Face of={entry?.key ?? id} name={shown} /> : <span class="soft">{lead}</span>}
+      {href === undefined ? text : <a href={href}>{text}</a>}
+      <CopyButton text={id} />
     </span>
   );
+}
+
+/** An id where people need it in full. */
+export function Id({ id }: { id: string }): Markup {
+  return (
+    <span class="person">
+      <code>{id}</code>
+      <CopyButton text={id} />
+    </span>
+  );
+}
+
+/** Hidden until a script can copy. */
+function CopyButton({ text }: { text: string }): Markup {
+  return <button type="button" class="copy" value={text} aria-label={`Copy ${text}`} />;
+}
+
+/** Returns the name that {@link Person} shows. */
+export function nameOf({ id, entry, otherwise, name }: PersonProps): string {
+  return name ?? (entry?.name || otherwise || id.slice(id.indexOf(":") + 1));
+}
+
+/** Returns a column that names each row by a person or a place. */
+export function personColumn<Row>(head: string, of: (row: Row) => PersonProps): Column<Row> {
+  return { head, kind: "name", by: (row) => nameOf(of(row)), cell: (row) => <Person {...of(row)} /> };
+}
+
+/** Returns the name of the platform of a person, a place or a conversation. */
+export function platformOf(id: string): string {
+  const [platform = ""] = id.split(":");
+  return platform === "web" ? "Web chat" : (PLATFORM_TITLES[platform as Platform] ?? platform);
 }
 
 /** The picture of a person or a place: its initial on a colour of its own. */

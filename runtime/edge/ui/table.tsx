@@ -2,9 +2,12 @@ import type { Child } from "hono/jsx";
 import type { Markup } from "./document.tsx";
 
 /** Column of a {@link Table}. */
-interface Column<Row> {
+export interface Column<Row> {
   head: string;
-  cell(row: Row): Child;
+  /** Default: the value of {@link Column.by}. */
+  cell?(row: Row): Child;
+  /** Value by which the rows can be put in order. Numbers begin with the highest. */
+  by?(row: Row): string | number;
   /** `name`: names the row. `number`: aligned for comparison. `action`: buttons, whose head only screen readers get. */
   kind?: "name" | "number" | "action";
 }
@@ -16,72 +19,92 @@ interface TableProps<Row> {
   caption?: Child;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
+  /** Makes the heads of columns with {@link Column.by} links that order the rows. */
+  order?: Order;
+}
+
+/** Order of a list, which the address carries. */
+interface Order {
+  /** Name of a column, with a minus for the descending order. */
+  sort: string | undefined;
+  /** Returns the address of the same list in another order. */
+  href(sort: string): string;
+}
+
+/** Name of a column in an address. */
+const nameOf = (head: string): string => head.toLowerCase().replaceAll(" ", "-");
+
+/** Returns the rows in the order that an address names; in their own order if it names no column. */
+export function sorted<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sort: string | undefined,
+): readonly Row[] {
+  const { by } = columns.find(({ head }) => nameOf(head) === sort?.replace(/^-/, "")) ?? {};
+  if (by === undefined) return rows;
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const direction = sort?.startsWith("-") ? -1 : 1;
+  return rows.toSorted((one, other) => {
+    const [a, b] = [by(one), by(other)];
+    return direction * (typeof a === "number" && typeof b === "number" ? a - b : compare(`${a}`, `${b}`));
+  });
+}
+
+/** Properties of {@link Head}. */
+interface HeadProps<Row> {
+  column: Column<Row>;
+  order: Order | undefined;
+  first: Row | undefined;
+}
+
+function Head<Row>({ column: { head, kind, by }, order, first }: HeadProps<Row>): Markup {
+  const isNumber = kind === "number" ? kind : undefined;
+  if (by === undefined || order === undefined || first === undefined)
+    return (
+      <th scope="col" class={isNumber}>
+        {kind === "action" ? <span class="unseen">{head}</span> : head}
+      </th>
+    );
+  const name = nameOf(head);
+  const down = `-${name}`;
+  const present = order.sort === name ? "ascending" : order.sort === down ? "descending" : undefined;
+  const begins = typeof by(first) === "number" ? down : name;
+  const next = present === undefined ? begins : present === "ascending" ? down : name;
+  return (
+    <th scope="col" class={isNumber} aria-sort={present}>
+      <a href={order.href(next)}>{head}</a>
+    </th>
+  );
 }
 
 /** A table. One that is wider than the page scrolls inside its region; on a phone each row becomes a card. */
-export function Table<Row>({ label, caption, columns, rows }: TableProps<Row>): Markup {
+export function Table<Row>({ label, caption, columns, rows, order }: TableProps<Row>): Markup {
   return (
     <div class="table" role="region" aria-label={label} tabindex={0}>
       <table>
         {caption !== undefined && <caption>{caption}</caption>}
         <thead>
           <tr>
-            {columns.map(({ head, kind }) => (
-              <th scope="col" class={kind === "number" ? kind : undefined}>
-                {kind === "action" ? <span class="unseen">{head}</span> : head}
-              </th>
+            {columns.map((column) => (
+              <Head column={column} order={order} first={rows[0]} />
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr>
-              {columns.map(({ head, kind, cell }) =>
+              {columns.map(({ head, kind, by, cell = by }) =>
                 kind === "name" ? (
-                  <th scope="row">{cell(row)}</th>
+                  <th scope="row">{cell?.(row)}</th>
                 ) : (
                   <td class={kind} data-column={kind === "action" ? undefined : head}>
-                    {cell(row)}
+                    {cell?.(row)}
                   </td>
                 ),
               )}
             </tr>
           ))}
         </tbody>
-      </table>
-    </div>
-  );
-}
-
-/** Properties of {@link PlainTable}. */
-interface PlainTableProps {
-  label: string;
-  caption?: string | Markup;
-  columns: readonly (string | { number: string } | { unseen: string })[];
-  /** `tr` elements. */
-  rows: readonly Markup[];
-}
-
-/** A table whose rows are `tr` elements, until its page uses {@link Table}. */
-export function PlainTable({ label, caption, columns, rows }: PlainTableProps): Markup {
-  return (
-    <div class="table" role="region" aria-label={label} tabindex={0}>
-      <table>
-        {caption !== undefined && <caption>{caption}</caption>}
-        <thead>
-          <tr>
-            {columns.map((column) => {
-              if (typeof column === "string") return <th scope="col">{column}</th>;
-              const unseen = "unseen" in column && <span class="unseen">{column.unseen}</span>;
-              return (
-                <th scope="col" class={unseen ? undefined : "number"}>
-                  {unseen || ("number" in column && column.number)}
-                </th>
-              );
-            })}
-          </tr>
-        </thead>
-        <tbody>{rows}</tbody>
       </table>
     </div>
   );

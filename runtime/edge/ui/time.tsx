@@ -1,4 +1,5 @@
 import type { Markup } from "./document.tsx";
+import type { Column } from "./table.tsx";
 
 const UNITS = [
   ["day", 86_400_000],
@@ -14,6 +15,13 @@ export function Age({ at, now }: { at: number; now: number }): Markup {
       {describeAge(now - at)}
     </time>
   );
+}
+
+/** Returns a column of ages. Times are milliseconds since the epoch; 0 and `NaN` are unknown. */
+export function ageColumn<Row>(head: string, now: number, by: (row: Row) => number): Column<Row> {
+  const cell = (row: Row) =>
+    by(row) > 0 ? <Age at={by(row)} now={now} /> : <span class="soft">unknown</span>;
+  return { head, by, cell };
 }
 
 /** Date and time of something, to the second. `at` is ISO 8601. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { BackupCause, ConfigSource } from "../../contract/backup.ts";
+import type { Admitted } from "../../contract/delivery.ts";
 import type { Config } from "../../contract/config/index.ts";
 import { STATE_FILE } from "../../contract/names.ts";
 import type { ScheduleStore } from "../schedules/store.ts";
@@ -13,6 +14,8 @@ import type { CommandContext } from "./context.ts";
 const BUSY_MS = 5_000;
 /** Limits where the config is not valid: the gateway is down, and its files are edited all the same. */
 const LIMITS = { workspaceMiB: 256, groupMiB: 16 };
+const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
+  WHERE kind = 'person' AND person_of IS NULL ORDER BY seen_at DESC, key DESC LIMIT ?`;
 const SILENT = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
 /**
@@ -54,6 +57,13 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     /** Returns rows of state.db, none without the table. Reading neither makes the file nor changes its form. */
     rows: async (table: string, query: string, ...values: (string | number)[]) =>
       (await readTable(file, table, (database): Row[] => database.prepare(query).all(...values))) ?? [],
+    /** Returns people of the host's directory, the last seen first. A container on serverless has none. */
+    async people(most: number) {
+      const rows = await readTable(file, "ledger_names", (database): Row[] =>
+        database.prepare(PEOPLE).all(most),
+      );
+      return (rows ?? []).map(personOf);
+    },
     /** Changes the conversations of state.db; `undefined` if there is no such file. */
     async sessions<T>(act: (sessions: Sessions, remove: (name: string) => number | undefined) => T) {
       if (!existsSync(file)) return undefined;
@@ -191,4 +201,15 @@ async function readTable<T>(
 
 function quiet(): void {
   // The answer, or the error, says it all.
+}
+
+function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {
+  const time = (value: unknown): string => new Date(Number(value)).toISOString();
+  return {
+    key: String(key),
+    ...(name !== null && { name: String(name) }),
+    ...(admitted !== null && { admitted: admitted as Admitted }),
+    firstSeenAt: time(first),
+    lastSeenAt: time(seen),
+  };
 }

@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import path, { join } from "node:path";
 import { expect, test } from "vitest";
 import { steward, stewardHere } from "../support/cli.ts";
+import { NameStore } from "../../../runtime/edge/ledger/names.ts";
+import { openSqlite } from "../../../runtime/host/ledger.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
 import { startGateway, surroundings, writeConfig } from "../support/gateway.ts";
@@ -41,6 +43,26 @@ test("pairing list: none, a table, JSON", async () => {
     approved: [],
     operators: [],
   });
+});
+
+test("people list: none without a host's directory, then its people", async () => {
+  const { home, run } = await commandLine();
+  expect((await run("people", "list")).stdout).toBe("No person has written yet.\n");
+  const sql = openSqlite(join(home, "state.db"));
+  const names = new NameStore(sql);
+  names.see([{ key: "telegram:42", kind: "person", name: "Ada Lovelace", admitted: "approval" }], 1_000);
+  names.see([{ key: "telegram:-1", kind: "group", name: "Engines" }], 2_000);
+  names.see([{ key: "slack:U1", kind: "person" }], 3_000);
+  sql.close();
+  const { stdout } = await run("people", "list");
+  const [head, ...rows] = stdout.trimEnd().split("\n");
+  expect(head?.split(/ {2,}/)).toEqual(["Name", "Platform", "Id", "Admitted", "First seen", "Last seen"]);
+  expect(rows.map((row) => row.trim().split(/ {2,}/))).toEqual([
+    ["slack", "U1", "1970-01-01T00:00:03.000Z", "1970-01-01T00:00:03.000Z"],
+    ["Ada Lovelace", "telegram", "42", "approval", "1970-01-01T00:00:01.000Z", "1970-01-01T00:00:01.000Z"],
+  ]);
+  const { people } = JSON.parse((await run("people", "list", "--json")).stdout);
+  expect(people.map(({ key }: { key: string }) => key)).toEqual(["slack:U1", "telegram:42"]);
 });
 
 test("pairing approve and reject: the texts, JSON, and a code that is not pending", async () => {

@@ -140,7 +140,7 @@ describe("GET /_admin/sessions", () => {
     const { text, requests } = await page("/_admin/sessions", list(sessions));
     expect(text).toMatch(/<caption>\s*Conversations: 2\./);
     expect(text).toMatch(
-      /slack<\/span>[\s\S]*conversation=slack%3AT1%3A%3CC1%3E"\s*><code>T1:&lt;C1&gt;[\s\S]*12<\/td>[\s\S]*1 minute ago[\s\S]*telegram<\/span>[\s\S]*<code>42/,
+      /conversation=slack%3AT1%3A%3CC1%3E"\s*><bdi>T1:&lt;C1&gt;[\s\S]*Slack<\/td>[\s\S]*12<\/td>[\s\S]*1 minute ago[\s\S]*<bdi>42[\s\S]*Telegram<\/td>/,
     );
     expect(requests[0]?.request.body).toBe('{"operation":"sessions list","input":{}}');
   });
@@ -173,6 +173,25 @@ describe("GET /_admin/sessions", () => {
     expect(await of("?q=%3Cb%3E")).toContain('value="&lt;b&gt;"');
     for (const wrong of ["?page=0", "?page=x", "?range=year", `?q=${"x".repeat(101)}`])
       expect(await of(wrong)).toContain("query_invalid");
+  });
+
+  it("names chats and orders them by any column, and keeps the order in its links", async () => {
+    const sessions = Array.from({ length: 60 }, (_, index) => ({
+      conversation: `telegram:${index}`,
+      messages: (index * 7) % 60,
+      lastAt: ago(index * 1_000),
+      ...(index === 5 && { name: "Ada" }),
+    }));
+    const of = async (query: string) => (await page(`/_admin/sessions${query}`, list(sessions))).text;
+    const messages = (text: string) =>
+      [...text.matchAll(/"Messages">(\d+)/g)].map(([, count]) => Number(count));
+    expect(messages(await of("?sort=messages")).slice(0, 3)).toEqual([0, 1, 2]);
+    expect(messages(await of("?sort=-messages")).slice(0, 3)).toEqual([59, 58, 57]);
+    const text = await of("?sort=-messages&q=telegram");
+    expect(text).toContain("?q=telegram&amp;sort=-messages&amp;page=2");
+    expect(text).toMatch(/aria-sort="descending"><a href="[^"]*sort=messages">Messages/);
+    expect(text).toContain('<input type="hidden" name="sort" value="-messages"/>');
+    expect(await of("?q=ada")).toMatch(/Conversations: 1\.[\s\S]*title="telegram:5"[\s\S]*<bdi>Ada/);
   });
 
   it("has words for none, for a container that is stopped and for one that does not tell", async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { reason } from "../../../runtime/contract/errors.ts";
+import type { NameEntry } from "../../../runtime/edge/ports.ts";
 import { chosenTenant } from "../../../runtime/edge/admin/tenants.tsx";
 import type { Tenant, TenantQuery, Tenants } from "../../../runtime/edge/tenants/ports.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
@@ -17,11 +18,13 @@ const operator = signedIn();
 
 async function page(
   path: string,
-  given: { chats?: Tenant[] | undefined; tenant?: string; failing?: string[] } = { chats: CHATS },
+  given: { chats?: Tenant[] | undefined; tenant?: string; failing?: string[]; named?: NameEntry[] } = {
+    chats: CHATS,
+  },
 ) {
   const { jwk, headers } = await operator;
   const queries: TenantQuery[] = [];
-  const { chats, tenant, failing = [] } = given;
+  const { chats, tenant, failing = [], named = [] } = given;
   const tenants: Tenants | undefined = chats && {
     totals: async () => ({ chats: chats.length, running: 1, failing: 1, counts: COUNTS }),
     knows: async () => true,
@@ -34,6 +37,7 @@ async function page(
   const fixture = edgeFixture({
     jwk,
     state: "stopped",
+    named,
     ...(tenants && { tenants }),
     ...(tenant && { tenant }),
   });
@@ -45,19 +49,35 @@ async function page(
 
 it("shows the chats with their states, each with a way to its pages", async () => {
   const { text, queries } = await page("/_admin/chats?after=slack-B");
-  expect(queries).toEqual([{ limit: 101, after: "slack-B" }]);
-  expect(text).toMatch(/Slack <code>C1<\/code>[^]*As many containers run as steward:maxSandboxes allows/);
-  expect(text).toMatch(/Telegram <code>-1001<\/code>[^]*Awake/);
-  expect(text).toMatch(/Discord <code>7<\/code>[^]*Asleep/);
+  expect(queries).toEqual([{ limit: 501, after: "slack-B" }]);
+  expect(text).toMatch(
+    /Slack<\/span><bdi>C1<\/bdi>[^]*No answer[^]*As many containers run as steward:maxSandboxes allows/,
+  );
+  expect(text).toMatch(/Telegram<\/span><bdi>-1001<\/bdi>[^]*Awake/);
+  expect(text).toMatch(/Discord<\/span><bdi>7<\/bdi>[^]*Asleep/);
   expect(text).toContain('name="chat" value="telegram--1001"');
   expect(text).not.toContain("More</a>");
 });
 
+it("orders the chats by a column, and names them as the directory does", async () => {
+  const named = [
+    { key: "discord:7", kind: "channel", platform: "discord", id: "7", name: "Engines", hue: 1, ...SEEN },
+  ];
+  const orderOf = ({ text }: { text: string }) =>
+    [...text.matchAll(/<bdi>(C1|-1001|Engines)</g)].map(([, name]) => name);
+  const given = { chats: CHATS, named: named as NameEntry[] };
+  expect(orderOf(await page("/_admin/chats", given))).toEqual(["C1", "-1001", "Engines"]);
+  expect(orderOf(await page("/_admin/chats?sort=-answered", given)).at(-1)).toBe("Engines");
+  const byState = await page("/_admin/chats?sort=state", given);
+  expect(orderOf(byState)).toEqual(["Engines", "-1001", "C1"]);
+  expect(byState.text).toContain('aria-sort="ascending"><a href="/_admin/chats?sort=-state">State');
+});
+
 it("reads a long list in parts", async () => {
-  const chats = Array.from({ length: 101 }, (_, at): Tenant => ({ id: `slack-C${at}`, ...SEEN }));
+  const chats = Array.from({ length: 501 }, (_, at): Tenant => ({ id: `slack-C${at}`, ...SEEN }));
   const { text } = await page("/_admin/chats", { chats });
-  expect(text).toContain('href="/_admin/chats?after=slack-C99"');
-  expect(text).not.toContain("C100");
+  expect(text).toContain('href="/_admin/chats?after=slack-C499"');
+  expect(text).not.toContain("C500");
 });
 
 it("says so where one sandbox serves every chat, and has no entry in the navigation", async () => {

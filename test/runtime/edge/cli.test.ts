@@ -91,6 +91,26 @@ describe("GET /debug/cli", () => {
     expect(await shown("schedules list")).toContain("Engines (telegram:-100)");
   });
 
+  it("lists people from the directory, which needs no container", async () => {
+    const seen = { firstSeenAt: "2026-11-17T10:00:00.000Z", lastSeenAt: "2026-11-18T10:00:00.000Z", hue: 0 };
+    const kind = { kind: "person", platform: "telegram" } as const;
+    const named: NameEntry[] = [
+      { key: "telegram:42", id: "42", name: "Ada Lovelace", admitted: "approval", ...kind, ...seen },
+      { key: "telegram:7", id: "7", ...kind, ...seen },
+    ];
+    const { response, requests } = await run("people list", { named, state: "stopped" });
+    const { stdout } = (await response.json()) as { stdout: string };
+    const [, ada, other] = stdout.trim().replace(/ {2,}/g, " | ").split("\n");
+    expect(ada).toBe(
+      "Ada Lovelace | telegram | 42 | approval | 2026-11-17T10:00:00.000Z | 2026-11-18T10:00:00.000Z",
+    );
+    expect(other).toContain("| telegram | 7 |");
+    expect(requests).toEqual([]);
+    const json = await run("people list --json", { named });
+    const value = JSON.parse(((await json.response.json()) as { stdout: string }).stdout);
+    expect(value.people.map(({ key }: { key: string }) => key)).toEqual(["telegram:42", "telegram:7"]);
+  });
+
   it("tells the directory the names of browsers, and when they were last used", async () => {
     const device = { deviceId: "d1", displayName: "Ada's phone", approvedAtMs: 5, role: "user", scopes: [] };
     const paired = [{ ...device, tokens: { user: { lastUsedAtMs: 7 } } }];

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-
+import type { NameEntry } from "../../../runtime/edge/ports.ts";
 import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
@@ -88,14 +88,14 @@ describe("GET /_admin/devices", () => {
 
   it("shows a stranger's name as text, without what turns the text around", async () => {
     const page = await (await edge()).text();
-    expect(page).toContain("&lt;b&gt;Ann&lt;/b&gt;</h3>");
+    expect(page).toContain("<bdi>&lt;b&gt;Ann&lt;/b&gt;</bdi>");
     expect(page).not.toContain("\u202E");
   });
 
   it("offers to revoke what is approved, and only that", async () => {
     const page = await (await edge()).text();
     expect(page).toContain(`name="device" value="${DEVICE_ID}"`);
-    expect(page).not.toContain(REVOKED_ID);
+    expect(page).not.toMatch(new RegExp(`(?:value="|device:)${REVOKED_ID}`));
     expect(page).toContain("Safari on iPhone");
   });
 
@@ -128,13 +128,42 @@ describe("GET /_admin/devices", () => {
 
   it("lists approved people, and revokes one", async () => {
     const { text, post, lines } = await edge();
-    expect(await text()).toMatch(/People \(2\)[\s\S]*<code>U777<\/code>/);
+    expect(await text()).toMatch(/People \(2\)[\s\S]*title="slack:U777"[\s\S]*<bdi>U777<\/bdi>/);
     const answer = await post("revoke-person", "person=slack%3AU777");
     expect(answer.headers.get("location")).toBe("/_admin/devices?done=removed");
     expect(lines.at(-1)).toBe("pairing revoke slack U777");
     for (const wrong of ["irc:U1", "slack:", "slack:a b", "slack:--help\n"]) {
       expect((await post("revoke-person", `person=${encodeURIComponent(wrong)}`)).status).toBe(400);
     }
+  });
+
+  it("names people as the directory does, ordered and searched by name, each with an id to copy", async () => {
+    const { jwk, headers } = await operator;
+    const entry = (id: string, name: string): NameEntry => ({
+      key: `slack:${id}`,
+      kind: "person",
+      platform: "slack",
+      id,
+      hue: 30,
+      name,
+      firstSeenAt: new Date(NOW - 9e8).toISOString(),
+      lastSeenAt: new Date(NOW).toISOString(),
+    });
+    const named = [entry("U777", "Zoë"), entry("U778", "Ada"), entry("U123", "Grace")];
+    const { app } = edgeFixture({ jwk, named, answers: operationAnswers(usual).answers });
+    const namesAt = async (query: string) => {
+      const text = await (await app.request(`${HOST}/_admin/devices${query}`, { headers })).text();
+      const names = [...text.matchAll(/<bdi>([^<]+)</g)].map(([, name]) => name);
+      return { text, names };
+    };
+    const { text, names } = await namesAt("?sort=name");
+    expect(names).toEqual(["Grace", "Firefox on Linux", "Ada", "Chrome on Mac", "Safari on iPhone", "Zoë"]);
+    expect(text).toContain('value="slack:U778" aria-label="Copy slack:U778"');
+    expect(text).toContain('aria-sort="ascending"><a href="/_admin/devices?sort=-name">Name');
+    expect((await namesAt("?sort=-name")).names[2]).toBe("Zoë");
+    expect((await namesAt("?q=zo%C3%AB")).names).toEqual(["Grace", "Firefox on Linux", "Zoë"]);
+    expect((await namesAt("?sort=nothing")).names[2]).toBe("Zoë");
+    expect((await namesAt("?sort=<b>")).text).toContain("query_invalid");
   });
 
   it("shows what the files tell within 10 s where the command line hangs", async () => {

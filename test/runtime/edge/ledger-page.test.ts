@@ -150,13 +150,22 @@ describe("GET /_admin/ledger", () => {
     expect(page).toMatch(/<option value="slack" selected="">/);
   });
 
+  it("orders the events by a column, and keeps the order in its form and links", async () => {
+    const { look, queries } = await edge();
+    const page = await (await look("?sort=-person&state=failed")).text();
+    expect(queries).toEqual([{ state: "failed", sort: "-person", limit: 50 }]);
+    expect(page).toMatch(/aria-sort="descending"><a href="[^"]*state=failed&amp;sort=person">Person/);
+    expect(page).toContain('<input type="hidden" name="sort" value="-person"/>');
+    expect(page).toMatch(/sort=-person&amp;before=7">Next page/);
+  });
+
   it("takes what its form sends for all of them", async () => {
     const { look, queries } = await edge();
     expect((await look("?state=&platform=")).status).toBe(200);
     expect(queries).toEqual([{ limit: 50 }]);
   });
 
-  it.each(["?state=lost", "?platform=irc", "?before=x", "?limit=5", "?done=hello"])(
+  it.each(["?state=lost", "?platform=irc", "?before=x", "?limit=5", "?sort=attempts", "?done=hello"])(
     "refuses %s",
     async (query) => {
       const { look, queries } = await edge();

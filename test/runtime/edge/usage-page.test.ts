@@ -132,6 +132,27 @@ describe("GET /_admin/usage", () => {
     expect((await page({}, "?range=year")).status).toBe(400);
   });
 
+  it("orders its tables by a column, and keeps the order while the range changes", async () => {
+    const models = ["a", "b", "c"].map((model, index) => ({
+      day: "2026-11-18",
+      model,
+      requests: (index * 2) % 3,
+      inputTokens: index,
+      outputTokens: 0,
+    }));
+    const caption = "Requests, tokens and estimated cost by model";
+    const first = async (sort: string) => {
+      const { text } = await page({ usage: { models, prices: {} } }, `?range=day&sort=${sort}`);
+      return [rowsOf(text, caption)[0]?.[0], text] as const;
+    };
+    expect((await first("-tokens-in"))[0]).toBe("c");
+    const [name, text] = await first("-requests");
+    expect(name).toBe("b");
+    expect(text).toContain('aria-sort="descending"><a href="/_admin/usage?range=day&amp;sort=requests">');
+    expect(text).toContain('href="/_admin/usage?range=week&amp;sort=-requests"');
+    expect((await first("-model"))[0]).toBe("c");
+  });
+
   it("exports the counts as a file that no spreadsheet runs", async () => {
     const models = [{ day: "2026-11-18", model: '=a,"b', requests: 3, inputTokens: 400, outputTokens: 50 }];
     const { text, headers, status } = await page({ usage: { models } }, "/export");
@@ -143,12 +164,33 @@ describe("GET /_admin/usage", () => {
         .split(" 2026")
         .map((line) => line.replace(/^-/, "2026-")),
     ).toEqual([
-      "day,model,requests,tokens in,tokens out,cost in USD,received,answered",
-      "2026-11-17,,,,,,0,0",
-      "2026-11-18,,,,,,3,2",
-      `2026-11-18,"'=a,""b",3,400,50,,,`,
+      "day,model,requests,tokens in,tokens out,cost in USD,received,answered,of,name,id",
+      "2026-11-17,,,,,,0,0,,,",
+      "2026-11-18,,,,,,3,2,,,",
+      `2026-11-18,"'=a,""b",3,400,50,,,,,,`,
     ]);
     expect((await page({ state: "stopped" }, "/export")).status).toBe(303);
+  });
+
+  it("exports people and places by name, with the sum of the others", async () => {
+    const of = (kind: "person" | "place", id: string) => ({
+      kind,
+      id,
+      platform: id && "slack",
+      model: MODEL,
+      requests: 1,
+      inputTokens: 1e6,
+      outputTokens: 0,
+    });
+    const month = [of("person", "U1"), of("person", ""), of("place", "C1")];
+    const seen = { firstSeenAt: "2026-11-17T00:00:00Z", lastSeenAt: "2026-11-18T00:00:00Z", hue: 9 };
+    const person = { key: "slack:U1", kind: "person", platform: "slack", id: "U1", name: "=Ada, L" } as const;
+    const named = [{ ...person, ...seen }];
+    const { text } = await page({ usage: { sources: { day: [], week: [], month } }, named }, "/export");
+    const figures = `2026-11-17/2026-11-18,${MODEL},1,1000000,0,3.000000,,`;
+    expect(text).toContain(`${figures},person,"'=Ada, L",slack:U1`);
+    expect(text).toContain(`${figures},person,All others,`);
+    expect(text).toContain(`${figures},place,,slack:C1`);
   });
 
   it("says so while the gateway is down, and wakes nothing", async () => {

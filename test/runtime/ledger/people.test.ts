@@ -1,3 +1,4 @@
+import type { LedgerQuery } from "../../../runtime/edge/ports.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
@@ -131,6 +132,28 @@ it("a search finds events by the names of their person and place", () => {
   expect(found({ q: "ENGINES" })).toEqual(["telegram:2"]);
   expect(found({ sender: "telegram:42", place: "telegram:42" })).toEqual(["telegram:1"]);
   expect(found({ place: "telegram:7" })).toEqual([]);
+});
+
+it("lists events in any order of its columns, page by page", () => {
+  const write = (key: string, from: string, chat?: number) => {
+    store.record(message(key, from, chat));
+  };
+  write("1", "Zoë");
+  write("2", "Zoë", -100);
+  store.record(stage.event("Ev1"));
+  const keys = (sort: LedgerQuery["sort"], before?: number) =>
+    store.list({ limit: 2, sort, before }).entries.map(({ key }) => key);
+  expect(keys("received")).toEqual(["telegram:1", "telegram:2"]);
+  expect(keys("-received")).toEqual(["slack:Ev1", "telegram:2"]);
+  expect(keys("-person")).toEqual(["telegram:2", "telegram:1"]);
+  expect(keys("person")[0]).toBe("slack:Ev1");
+  const { next } = store.list({ limit: 2, sort: "person" });
+  expect(keys("person", next)).toEqual(["telegram:1"]);
+  expect(store.list({ limit: 2, sort: "person", before: next }).next).toBeUndefined();
+  store.settle("telegram:1", { state: "answered", note: "" }, stage.now);
+  expect(keys("outcome")).toEqual(["telegram:1", "slack:Ev1"]);
+  expect(keys("-outcome")).toEqual(["slack:Ev1", "telegram:2"]);
+  expect(keys("place").length).toBe(2);
 });
 
 it("a ledger of the version before gets the columns, and its entries stay", () => {

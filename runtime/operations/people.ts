@@ -1,0 +1,44 @@
+import * as z from "zod/mini";
+import { ADMITTED } from "../contract/delivery.ts";
+import { table } from "../shared/table.ts";
+import { EVERYWHERE, operation } from "./operation.ts";
+
+/** People that one list names. */
+const MOST_PEOPLE = 1_000;
+
+const person = () =>
+  z.object({
+    /** `<platform>:<id>` */
+    key: z.string(),
+    name: z.optional(z.string()),
+    admitted: z.optional(z.enum(ADMITTED)),
+    firstSeenAt: z.iso.datetime(),
+    lastSeenAt: z.iso.datetime(),
+  });
+
+/** At the edge the operation reads the directory of the deployment or the chat, and nothing else. */
+interface Tools {
+  /** Returns people, the last seen first. */
+  people(most: number): Promise<z.infer<ReturnType<typeof person>>[]>;
+}
+
+/** `steward people`. */
+export const people = {
+  list: operation({
+    name: "people list",
+    summary: `the last ${MOST_PEOPLE} people who wrote, with name, id, how they are admitted, and when they were seen`,
+    rights: EVERYWHERE,
+    output: () => z.object({ people: z.array(person()) }),
+    run: async ({ people: list }: Tools) => ({ people: await list(MOST_PEOPLE) }),
+    text: ({ people: rows }) =>
+      rows.length === 0
+        ? "No person has written yet."
+        : table(
+            ["Name", "Platform", "Id", "Admitted", "First seen", "Last seen"],
+            rows.map(({ key, name = "", admitted = "", firstSeenAt, lastSeenAt }) => {
+              const end = key.indexOf(":");
+              return [name, key.slice(0, end), key.slice(end + 1), admitted, firstSeenAt, lastSeenAt];
+            }),
+          ),
+  }),
+};
