@@ -23,7 +23,7 @@ export interface Cloud {
   close(): Promise<void>;
 }
 
-/** Where the account is kept and how its containers run. */
+/** Folder of the emulated account, its settings, and the way to run its containers. */
 export interface CloudOptions {
   dir: string;
   settings: RehearsalSettings;

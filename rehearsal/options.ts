@@ -24,7 +24,7 @@ export interface RehearsalOptions {
   sandbox: SandboxChoice;
   /** Prints Pulumi's log, and lists every resource type and the limits of the emulation. */
   verbose: boolean;
-  /** Where state and the emulated account are kept. */
+  /** Folder of the state and the emulated account. */
   dir: string;
 }
 

@@ -26,7 +26,7 @@ const schema = z.strictObject({
   }),
 });
 
-/** What a rehearsal keeps from run to run: with the same ports and keys a second run changes nothing. */
+/** Ports and keys that a rehearsal reuses, so that a second run changes nothing. */
 export type RehearsalSettings = z.infer<typeof schema>;
 
 /** The settings of the rehearsal in this directory, made on its first run. The file holds keys of stand-ins only. */

@@ -18,7 +18,7 @@ export const OWN_PLUGIN = { plugins: { providers: [{ name: "steward", path: ROOT
 /** Options of {@link openStack}. */
 export interface OpenStackOptions {
   engine: Engine;
-  /** Where the state and the settings are kept. */
+  /** Folder of the state and the settings. */
   dir: string;
   passphrase: string;
   log: (line: string) => void;

@@ -21,7 +21,7 @@ import { configure, formerStandInHost, holdsResources, openStack } from "./stack
 /** Everything around a rehearsed stack: engine, platforms, and for the serverless target the cloud. */
 export interface World {
   stack: Stack;
-  /** Where all of it is kept. */
+  /** Folder of the state, the settings and the account. */
   dir: string;
   engine: Engine;
   settings: RehearsalSettings;
@@ -37,7 +37,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** Where a world is kept, and how its container runs. */
+/** Folder of a world, and the way to run its container. */
 type Place = Pick<RehearsalOptions, "dir" | "sandbox">;
 
 /** What {@link openWorld} reports, and how fast its model's stand-in writes. */

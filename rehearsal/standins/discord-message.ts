@@ -7,13 +7,13 @@ export interface DiscordMessage {
   channel: string;
   content: string;
   flags: number;
-  /** It fills a deferred answer. */
+  /** True for the answer that replaces a deferred one. */
   original: boolean;
-  /** How often it was edited. */
+  /** Number of edits. */
   edits: number;
-  /** Name of the file that came along. */
+  /** Name of the attached file. */
   file?: string;
-  /** Id of the message that it answers. */
+  /** Id of the message that this one replies to. */
   answers?: string;
   /** Buttons below it. */
   buttons: readonly { label: string; custom_id: string }[];

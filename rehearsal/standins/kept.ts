@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 /**
- * What was registered at a stand-in, from run to run: the stack's state says that it is there, and a real
- * platform would still know it. Without a file it is kept as long as the stand-in runs.
+ * Registrations at a stand-in, which survive a restart as they do on a real platform: the stack's state still lists
+ * them. Without a file they last as long as the stand-in runs.
  */
 export class Kept<Value> {
   readonly #file: string | undefined;

@@ -3,10 +3,10 @@ import { html, raw } from "hono/html";
 import { streamSSE } from "hono/streaming";
 import type { ShownMessage, Transcript } from "./transcript.ts";
 
-/** Milliseconds in which changes are shown together. */
+/** Changes within this time are sent to the page as one, in milliseconds. */
 const TOGETHER_MS = 50;
 
-/** What somebody sends on a page. */
+/** Message that a person writes on a page. */
 export interface Sent {
   text: string;
   /** Value of the chosen {@link Place}. */

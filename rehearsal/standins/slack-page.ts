@@ -10,7 +10,7 @@ export interface SlackMessage {
   text: string;
   ts: string;
   threadTs?: string;
-  /** How often it was edited. */
+  /** Number of edits. */
   edits: number;
   /** Buttons below it, each with what a press sends. */
   buttons: readonly { label: string; value: string }[];

@@ -4,12 +4,12 @@ const TAGS = new Set(
 );
 const NAMED: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 
-/** What a text says once its tags are gone, or why Telegram does not read it. */
+/** The text without its tags, or the reason why Telegram rejects it. */
 export type ReadHtml = { ok: true; text: string } | { ok: false; description: string };
 
 /**
- * Reads Telegram's HTML as strictly as Telegram: an unknown tag, one that is not closed or closed out
- * of turn is an error. An `&` that begins no entity stays. Not modelled: which entities may nest.
+ * Reads Telegram's HTML as strictly as Telegram does: an unknown, unclosed or misplaced tag is an error. An `&` that
+ * begins no entity stays as it is. Not modelled: which entities may nest.
  */
 export function readHtml(html: string): ReadHtml {
   const open: string[] = [];

@@ -104,7 +104,7 @@ interface Said {
   document?: { file_name: string };
 }
 
-/** What a transcript of Telegram is told of. */
+/** Adds Telegram messages to a transcript. */
 export interface TelegramView {
   /** A person writes or edits a message. */
   update(update: Record<string, unknown>): void;

@@ -51,11 +51,11 @@ export interface TelegramStandIn extends Listening {
   waitFor(fits: (message: TelegramMessage) => boolean, timeoutMs: number): Promise<TelegramMessage>;
   /** A person's message: Ada's in her private chat, unless `extra` says otherwise. */
   say(text: string, extra?: Record<string, unknown>): Update;
-  /** The person edits that message: https://core.telegram.org/bots/api#update. Bots are told of no deletions. */
+  /** The person edits that message: https://core.telegram.org/bots/api#update. Telegram does not report deletions to bots. */
   edit(said: Update, text: string): Update;
   /** Somebody presses a button below a message of the bot's: Ada, unless `from` says otherwise. */
   press(message: TelegramMessage, label: string, from?: object): Update;
-  /** What people were told on their presses. */
+  /** Texts of the notices that the bot showed when somebody pressed a button. */
   words(): readonly string[];
   /** Any update. */
   update(content: Record<string, unknown>): Update;

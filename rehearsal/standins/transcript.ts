@@ -3,18 +3,18 @@ const MOST = 300;
 
 /** A message as a stand-in's page shows it. */
 export interface ShownMessage {
-  /** Heading of the chat that it is in. */
+  /** Heading of its chat. */
   place: string;
   author: string;
   fromBot: boolean;
   text: string;
   /** Names the message for buttons, reactions and replies. */
   id: string;
-  /** Id of the message whose thread it is in. */
+  /** Id of the first message of its thread. */
   thread?: string | undefined;
   /** The page offers to reply in its thread. */
   startsThread?: boolean;
-  /** How often its author has edited it. */
+  /** Number of edits by its author. */
   edits?: number;
   /** Names of its files. */
   files?: readonly string[];

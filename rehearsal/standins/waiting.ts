@@ -1,4 +1,4 @@
-/** Who waits for a message that the bot is to send. */
+/** Lets a caller wait for a message of the bot. */
 export class Waiting<Message> {
   readonly #platform: string;
   readonly #messages: readonly Message[];

@@ -41,7 +41,7 @@ export class Guide {
       this.#options.say(`   Look at  ${address.padEnd(widest)}   ${what}\n`);
   }
 
-  /** Waits for Enter. Without a terminal it goes on at once. */
+  /** Waits for Enter. Without a terminal, returns at once. */
   async next(what: string): Promise<void> {
     const { say, waits, interruption } = this.#options;
     if (!waits) return;

@@ -47,7 +47,7 @@ export interface TourOptions {
 }
 
 /**
- * Deploys a stack of its own, takes the reader through the chapters of a tour, and removes all of it. On a terminal each
+ * Deploys a separate stack, leads the reader through the chapters of a tour, and removes everything. On a terminal each
  * chapter waits for Enter. What a chapter says is checked.
  *
  * @throws if something that the tour says is not so

@@ -1,12 +1,14 @@
 import type { Handler } from "hono";
+import { releaseNotes, VERSION } from "../../contract/names.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { VERSION } from "../../contract/names.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
-import { adminPage } from "../ui/console.tsx";
-import { Age } from "../ui/time.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { attempt } from "../operate.ts";
 import type { ActivityEntry } from "../ports.ts";
-import { PlainTable, Facts } from "../ui/table.tsx";
+import { adminPage } from "../ui/console.tsx";
+import type { Markup } from "../ui/document.tsx";
+import { Facts, Table } from "../ui/table.tsx";
+import { Dated } from "../ui/time.tsx";
+import { LIMIT_MS } from "./answers.ts";
 import type { AdminOptions } from "./options.ts";
 
 /** As many as are kept. */
@@ -15,84 +17,132 @@ const ENTRIES = 1_000;
 /** `GET /_admin/rollouts`: the versions that have run here, newest first; wakes nothing. */
 export function showRollouts({ activity, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleRollouts(context) {
-    const entries = (await activity.activity(ENTRIES)).filter(({ action }) => action === "deploy");
-    return adminPage(context, { title: "Rollouts", waits: true }, rolloutsPart(entries, clock()));
+    const rollouts = rolloutsOf(await activity.activity(ENTRIES, ["deploy"]));
+    const now = clock();
+    const content =
+      rollouts.length === 0 ? (
+        <p class="empty">No rollout is recorded yet.</p>
+      ) : (
+        <Table
+          label="Rollouts"
+          caption="Versions that have run here, newest first."
+          columns={[
+            { head: "Since", cell: ({ at }) => <Dated at={Date.parse(at)} now={now} /> },
+            { head: "Version", kind: "name", cell: ({ version }) => <Version version={version} /> },
+            { head: "What changed", cell: ({ change }) => change },
+            { head: "By", cell: ({ by }) => by },
+            {
+              head: "State",
+              cell: (row) => (
+                <span class={row === rollouts[0] ? "badge ok" : "badge"} title={`Build ${row.bundle}`}>
+                  {row === rollouts[0] ? "Runs now" : "Replaced"}
+                </span>
+              ),
+            },
+          ]}
+          rows={rollouts}
+        />
+      );
+    return adminPage(context, { title: "Rollouts", waits: true }, content);
   };
 }
 
-function rolloutsPart(entries: readonly ActivityEntry[], now: number): Markup {
-  if (entries.length === 0) return <p class="soft">No rollout is recorded yet.</p>;
-  return (
-    <PlainTable
-      label="Rollouts"
-      caption="Versions that have run here, newest first. A version that was taken back is there twice."
-      columns={["Since", "Version", "Bundle", "State"]}
-      rows={entries.map((entry, index) => rolloutRow(entry, index, now))}
-    />
-  );
-}
-
-function rolloutRow({ at, detail }: ActivityEntry, index: number, now: number): Markup {
-  const [version = "", bundle = ""] = detail.split(" ");
-  return (
-    <tr>
-      <td>
-        <Age at={Date.parse(at)} now={now} />
-      </td>
-      <th scope="row">{version}</th>
-      <td>
-        <code>{bundle}</code>
-      </td>
-      <td>{index === 0 ? <span class="badge ok">Runs now</span> : <span class="soft">Replaced</span>}</td>
-    </tr>
-  );
-}
-
-/** `GET /_admin/about`: what runs here, and under which licence; wakes nothing. */
-export function showAbout({ bundle }: AdminOptions): Handler<AccessVariables> {
-  return async function handleAbout(context) {
-    return adminPage(context, { title: "About" }, (visitor) => aboutPart(visitor, bundle));
-  };
-}
-
-function aboutPart({ facts, environment }: Visitor, bundle: string): Markup {
-  const { version, bundle: inside } = facts.status;
-  const isOther = inside !== undefined && inside !== bundle;
+/** A version with its notes. */
+function Version({ version }: { version: string }): Markup {
   return (
     <>
+      {version} <a href={releaseNotes(version)}>Release notes</a>
+    </>
+  );
+}
+
+/** Returns the rollouts of a record, each with how it changed the one before. */
+function rolloutsOf(entries: readonly ActivityEntry[]) {
+  // A record in memory may hold other entries too.
+  const builds = entries
+    .filter(({ action }) => action === "deploy")
+    .map(({ at, by, detail }) => {
+      const [version = "", bundle = ""] = detail.split(" ");
+      return { at, by, version, bundle };
+    });
+  return builds.map((one, index) => {
+    const [before, ...earlier] = builds.slice(index + 1);
+    const isBack = earlier.some(({ bundle }) => bundle === one.bundle);
+    const change =
+      before === undefined
+        ? "First version"
+        : isBack
+          ? `Back from ${before.version} to an earlier build`
+          : before.version === one.version
+            ? `A new build of ${one.version}`
+            : `Replaced ${before.version}`;
+    return { at: one.at, by: one.by, version: one.version, bundle: one.bundle, change };
+  });
+}
+
+/** `GET /_admin/about`: what runs here, since when, and under which licence; wakes nothing. */
+export function showAbout({ activity, bundle, clock }: AdminOptions): Handler<AccessVariables> {
+  return async function handleAbout(context) {
+    const { value = [] } = await attempt(LIMIT_MS, activity.activity(ENTRIES, ["deploy"]));
+    const [rollout] = rolloutsOf(value);
+    return adminPage(context, { title: "About" }, (visitor) =>
+      aboutPart(visitor, { bundle, rollout, now: clock() }),
+    );
+  };
+}
+
+/** Facts of the edge beside those that every page has. */
+interface Edge {
+  bundle: string;
+  rollout: ReturnType<typeof rolloutsOf>[number] | undefined;
+  now: number;
+}
+
+function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Edge): Markup {
+  const { version = "unknown while asleep", bundle: inside } = facts.status;
+  const isOther = inside !== undefined && inside !== bundle;
+  const platform = navigator.userAgent.replace("/", " ");
+  return (
+    <div class="grid">
       <section class="card">
-        <h2>Versions</h2>
+        <h2>What runs here</h2>
         <Facts
           facts={[
-            ["steward", VERSION],
-            ["In the container", version ?? "not known while it is stopped"],
-            ["Bundle", <code>{bundle}</code>],
-            ["Bundle in the container", isOther ? <code>{inside}</code> : undefined],
-            ["Runs on", navigator.userAgent],
+            ["steward", <Version version={VERSION} />],
+            ["Since", rollout && <Dated at={Date.parse(rollout.at)} now={now} />],
+            ["Change", rollout && `${rollout.change}, by ${rollout.by}`],
+            ["In the container", isOther ? `${version}, another build: an update is under way` : version],
             ["Environment", environment ?? "not named"],
+            ["Runs on", <span title={`Build ${bundle}`}>{platform.replace("-", " ")}</span>],
           ]}
         />
         <p>
-          <a href={ROUTES.rolloutsPage.path}>Versions that have run here</a>
+          <a class="button" href={ROUTES.rolloutsPage.path}>
+            All rollouts
+          </a>
         </p>
       </section>
-      <h2>Licence</h2>
-      <p>
-        steward is under the MIT licence. It holds Hono, Zod, jose and the other packages of its bill of
-        materials, which <code>npm run sbom</code> prints, each under its own licence.
-      </p>
-      <h2>Elsewhere</h2>
-      <ul>
-        <li>
-          <a href={ROUTES.chat.path}>Web chat</a>
-        </li>
-        <li>
-          <a href={ROUTES.version.path}>Versions and attested secrets as JSON</a>
-        </li>
-        <li>
-          <a href={ROUTES.metricsJson.path}>Metrics as JSON</a>
-        </li>
-      </ul>
-    </>
+      <section class="card">
+        <h2>Elsewhere</h2>
+        <ul>
+          {[
+            [ROUTES.chat.path, "Web chat"],
+            [ROUTES.version.path, "Versions and attested secrets as JSON"],
+            [ROUTES.metricsJson.path, "Metrics as JSON"],
+          ].map(([path, title]) => (
+            <li>
+              <a href={path}>{title}</a>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section class="card">
+        <h2>Licence</h2>
+        <p>
+          steward is under the MIT licence. It holds Hono, Zod, jose and the other packages of its bill of
+          materials, which <code>npm run sbom</code> prints, each under its own licence.
+        </p>
+      </section>
+    </div>
   );
 }

@@ -100,9 +100,9 @@ export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Name
       <ul class="plain">
         {rows.map((row) => (
           <li>
-            <span class="cut" title={row.id}>
-              <bdi>{excerpt(row)}</bdi>
-            </span>
+            <bdi class="cut" title={row.id}>
+              {excerpt(row)}
+            </bdi>
             <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
             <span class="soft">
               <Times row={row} />
@@ -118,11 +118,10 @@ export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Name
 
 /** Browsers that have access to the web chat. */
 export function Browsers({ access, now }: { access: AccessList | undefined; now: number }): Markup | null {
-  if (access === undefined) return null;
-  const devices = access.devices.filter(({ revoked }) => !revoked);
+  const devices = access?.devices.filter(({ revoked }) => !revoked) ?? [];
+  if (devices.length === 0) return null;
   return (
     <Card title={`Browsers (${devices.length})`} href={ROUTES.devicesPage.path}>
-      {devices.length === 0 && <p class="soft">No browser is paired.</p>}
       <ul class="plain">
         {devices.slice(0, FEW).map(({ deviceId, name, approvedAt }) => (
           <li>

@@ -94,7 +94,7 @@ export function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
         },
         { head: "Actions", kind: "action", cell: actions },
       ]}
-      rows={inOrder(rows)}
+      rows={rows}
     />
   );
 }
@@ -172,7 +172,7 @@ export function Runs({ runs, rows }: { runs: readonly RunRow[]; rows: readonly S
             kind: "name",
             cell: ({ schedule }) => (
               <span title={schedule}>
-                {names.get(schedule) ?? <span class="soft">A schedule that is over</span>}
+                <bdi>{names.get(schedule) ?? <span class="soft">A schedule that is over</span>}</bdi>
               </span>
             ),
           },

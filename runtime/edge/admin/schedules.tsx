@@ -33,7 +33,7 @@ import {
   valuesOf,
   WRONG,
 } from "./schedule-form.tsx";
-import { addressOf, Runs, Scheduled } from "./schedule-table.tsx";
+import { addressOf, inOrder, Runs, Scheduled } from "./schedule-table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
 /** Chats that the form offers, the last seen first. */
@@ -207,7 +207,9 @@ async function page(
           <ReasonBox reason={known.problem} />
         </>
       )}
-      {rows.length > 0 && <Scheduled rows={rows} names={names} query={query} now={options.clock()} />}
+      {rows.length > 0 && (
+        <Scheduled rows={inOrder(rows)} names={names} query={query} now={options.clock()} />
+      )}
       {known.value !== undefined && rows.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {!isAnswer && add}
       {runs.length > 0 && <Runs runs={runs} rows={rows} />}

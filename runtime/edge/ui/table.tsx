@@ -110,40 +110,6 @@ export function Table<Row>({ label, caption, columns, rows, order }: TableProps<
   );
 }
 
-/** Properties of {@link PlainTable}. */
-interface PlainTableProps {
-  label: string;
-  caption?: string | Markup;
-  columns: readonly (string | { number: string } | { unseen: string })[];
-  /** `tr` elements. */
-  rows: readonly Markup[];
-}
-
-/** A table whose rows are `tr` elements, until its page uses {@link Table}. */
-export function PlainTable({ label, caption, columns, rows }: PlainTableProps): Markup {
-  return (
-    <div class="table" role="region" aria-label={label} tabindex={0}>
-      <table>
-        {caption !== undefined && <caption>{caption}</caption>}
-        <thead>
-          <tr>
-            {columns.map((column) => {
-              if (typeof column === "string") return <th scope="col">{column}</th>;
-              const unseen = "unseen" in column && <span class="unseen">{column.unseen}</span>;
-              return (
-                <th scope="col" class={unseen ? undefined : "number"}>
-                  {unseen || ("number" in column && column.number)}
-                </th>
-              );
-            })}
-          </tr>
-        </thead>
-        <tbody>{rows}</tbody>
-      </table>
-    </div>
-  );
-}
-
 /** A name and its value; `undefined` leaves it out. */
 type Fact = readonly [name: string, value: Markup | string | number | undefined];
 

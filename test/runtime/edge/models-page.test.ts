@@ -1,3 +1,4 @@
+import packageJson from "../../../package.json" with { type: "json" };
 import { describe, expect, it } from "vitest";
 import { ERRORS, reason } from "../../../runtime/contract/errors.ts";
 import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
@@ -83,10 +84,36 @@ describe("rollouts and versions", () => {
       /1 day ago[\s\S]*0\.2\.0[\s\S]*bbb[\s\S]*Runs now[\s\S]*3 days ago[\s\S]*0\.1\.0[\s\S]*Replaced/,
     );
     expect(page.match(/<tr>/g)).toHaveLength(3);
+    expect(page).toContain(`${packageJson.homepage.replace("#readme", "")}/releases/tag/release-0.2.0"`);
+    expect(page).toMatch(/Replaced 0\.1\.0[\s\S]*the stack[\s\S]*First version/);
     const none = edgeFixture({ jwk });
     expect(await (await none.app.request(`${HOST}/_admin/rollouts`, { headers })).text()).toContain(
       "No rollout is recorded yet.",
     );
     expect(await look("/_admin/about")).toMatch(/steward<\/dt>\s*<dd>\d+\.\d+\.\d+[\s\S]*MIT licence/);
+    expect(await look("/_admin/about")).toMatch(/1 day ago[\s\S]*Replaced 0\.1\.0, by the stack/);
+  });
+
+  it("tells a new build and a way back from a new version", async () => {
+    const { jwk, headers } = await operator;
+    const builds = ["0.2.0 bbb", "0.2.0 ccc", "0.2.0 bbb", "0.1.0 aaa"];
+    const activity = async () =>
+      builds.map((detail) => ({
+        at: new Date(NOW).toISOString(),
+        by: "the stack",
+        action: "deploy",
+        detail,
+      }));
+    const { app } = edgeFixture({ jwk, activity: { activity } });
+    const page = await (await app.request(`${HOST}/_admin/rollouts`, { headers })).text();
+    const changes = [...page.matchAll(/data-column="What changed">([^<]*)</g)].map(([, change]) =>
+      change?.trim(),
+    );
+    expect(changes).toEqual([
+      "Back from 0.2.0 to an earlier build",
+      "A new build of 0.2.0",
+      "Replaced 0.1.0",
+      "First version",
+    ]);
   });
 });
