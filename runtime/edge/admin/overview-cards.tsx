@@ -105,9 +105,7 @@ export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Name
             </bdi>
             <Person id={addressOf(row)} entry={names.get(addressOf(row))} />
             <span class="soft">
-              <Times row={row} />
-              <br />
-              <NextRun row={row} />
+              <Times row={row} />, <NextRun row={row} />
             </span>
           </li>
         ))}

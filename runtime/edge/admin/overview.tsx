@@ -35,8 +35,9 @@ const SILENT_MS = 7 * 24 * 60 * 60_000;
 const RECENT_MS = 10_000;
 /** Facts of a container that is not asked. */
 const DOWN = { status: { state: "stopped", since: "", restarts: 0 } } as const;
-/** Silent groups that are shown. */
+/** Silent groups and schedules that are shown. */
 const SILENT = 6;
+const DUE = 3;
 
 /** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
 export function showOverview(options: AdminOptions): Handler<AccessVariables> {
@@ -60,7 +61,7 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
     const conversations = (talks.value?.sessions ?? []).slice(0, FEW);
     const due = inOrder(plans.value?.schedules ?? [])
       .filter(({ nextAt }) => nextAt !== null)
-      .slice(0, FEW);
+      .slice(0, DUE);
     const places = [
       ...silent.flatMap(({ place }) => place ?? []),
       ...conversations.map(({ conversation }) => placeOf(conversation)),
