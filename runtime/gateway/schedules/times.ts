@@ -13,16 +13,19 @@ const MOST_COUNTED = 1_000;
  * counted from `createdAt`. Everything in milliseconds since the epoch.
  */
 export async function dueAfter(when: When, createdAt: number, after: number): Promise<number | undefined> {
-  if (when.at !== undefined) {
-    const at = Date.parse(when.at);
-    return at > after ? at : undefined;
-  }
+  return (await runsAfter(when, createdAt, after, 1))[0];
+}
+
+/** Returns the next times, at most `most` of them. See {@link dueAfter}. */
+async function runsAfter(when: When, createdAt: number, after: number, most: number): Promise<number[]> {
+  if (when.at !== undefined) return [Date.parse(when.at)].filter((at) => at > after);
   if (when.cron !== undefined) {
     const cron = await readCron(when.cron, when.timezone);
-    return cron.nextRun(new Date(after))?.getTime();
+    return cron.nextRuns(most, new Date(after)).map((run) => run.getTime());
   }
   const period = periodOf(when);
-  return createdAt + (Math.floor((after - createdAt) / period) + 1) * period;
+  const first = createdAt + (Math.floor((after - createdAt) / period) + 1) * period;
+  return Array.from({ length: most }, (_, index) => first + index * period);
 }
 
 /** Runs that an outlook has. */
@@ -49,13 +52,11 @@ export async function outlook(when: When, createdAt: number, from: number): Prom
     minute: "2-digit",
     timeZoneName: "short",
   });
-  const next: Outlook["next"] = [];
-  for (let time = await dueAfter(when, createdAt, from); time !== undefined && next.length < LOOKED_AHEAD;) {
+  const next = (await runsAfter(when, createdAt, from, LOOKED_AHEAD)).map((time) => {
     const part = Object.fromEntries(clock.formatToParts(time).map(({ type, value }) => [type, value]));
     const local = `${part["weekday"]} ${part["day"]} ${part["month"]} ${part["year"]}, ${part["hour"]}:${part["minute"]} ${part["timeZoneName"]}`;
-    next.push({ at: new Date(time).toISOString(), local });
-    time = await dueAfter(when, createdAt, time);
-  }
+    return { at: new Date(time).toISOString(), local };
+  });
   if (cron !== undefined) return { words: await cronWords(cron), next };
   return { words: at === undefined ? `Every ${every}` : "Once", next };
 }
