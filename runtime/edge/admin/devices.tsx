@@ -8,6 +8,7 @@ import type { AccessVariables, Visitor } from "../access.ts";
 import { readField, readQuery } from "../form.ts";
 import { namesOf } from "../ledger-routes.ts";
 import { SHORT_ID } from "../../shared/devices.ts";
+import { isRecord } from "../../shared/json.ts";
 import { devices } from "../../operations/devices.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { pairing } from "../../operations/pairing.ts";
@@ -164,7 +165,7 @@ async function changeAll(
     try {
       const result = await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
       removals.push({ detail: command, result });
-      await record(by, verb, [group, ...values].join(" "));
+      await record(by, verb, [group, ...subjectOf(values, result)].join(" "));
     } catch (error) {
       const failure = error instanceof StewardError ? error : new StewardError("command_failed");
       log.warn("operator's command failed", { by, command, code: failure.code });
@@ -174,6 +175,14 @@ async function changeAll(
   }
   if (problem === undefined) await offerUndo(context, options, done, removals);
   return goTo(context, ROUTES.devicesPage, done, problem);
+}
+
+/** Returns the words of a change with the person or browser in place of the request, whose code says nothing later. */
+function subjectOf(values: readonly string[], result: unknown): readonly string[] {
+  const { approved, rejected: sender = approved } = result as { approved?: unknown; rejected?: unknown };
+  const id = isRecord(sender) ? sender["deviceId"] : sender;
+  if (typeof id !== "string") return values;
+  return isRecord(sender) ? [id, ...values.slice(1)] : [values[0] ?? "", id, ...values.slice(2)];
 }
 
 function stoppedPart(status: SandboxStatus): Markup {

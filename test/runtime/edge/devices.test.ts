@@ -244,6 +244,15 @@ describe("POST /_admin/devices", () => {
     });
   });
 
+  it.each([
+    ["request=slack:ABCDEFGH:operator", { approved: "U777" }, "pairing slack U777 --operator"],
+    [`request=device:${REQUEST_ID}`, { approved: { deviceId: DEVICE_ID } }, `devices ${DEVICE_ID}`],
+  ])("records who was approved by %s", async (body, answer, detail) => {
+    const { post, text } = await edge((line) => (line.includes("approve") ? answer : usual(line)));
+    await post("approve", body);
+    expect(await text("/_admin/activity")).toContain(`<code>${detail}</code>`);
+  });
+
   it("approves all that the page showed, and tells what failed after the others", async () => {
     const gone = { error: { code: "pairing_code_unknown", message: "gone" } };
     const { post, lines } = await edge((line) => (line.includes("slack") ? gone : {}));
