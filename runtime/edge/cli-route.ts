@@ -3,7 +3,7 @@ import type { CliResult, OperationReply } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { backup } from "../operations/backup.ts";
-import type { Names, Operation } from "../operations/operation.ts";
+import { type Names, type Operation, withoutUndo } from "../operations/operation.ts";
 import { people } from "../operations/people.ts";
 import { notAllowed } from "../operations/registry.ts";
 import { replyOf } from "../operations/reply.ts";
@@ -115,7 +115,7 @@ async function print(
   const parsed = operation.output().safeParse(value);
   if (!parsed.success) throw new StewardError("command_failed");
   const exitCode = operation.failed?.(parsed.data) ? 1 : 0;
-  if (json) return { exitCode, stdout: asJson(value), stderr: notes };
+  if (json) return { exitCode, stdout: asJson(withoutUndo(value)), stderr: notes };
   const names = await named(operation.keys?.(parsed.data) ?? []);
   const text = await replyOf(() => operation.text(parsed.data, input, names));
   if (!text.ok) return printFailure({ ...text, notes }, json);

@@ -101,5 +101,12 @@ export async function sealed(taken: object): Promise<string> {
   return (await sha256Hex(text)) + text;
 }
 
+/** Returns an answer as scripts read it: without what only the console restores from. */
+export function withoutUndo<T>(value: T): T {
+  return typeof value === "object" && value !== null && "undo" in value
+    ? { ...value, undo: undefined }
+    : value;
+}
+
 /** Returns true: for the `changes` of an operation that always changes something. */
 export const always = (): boolean => true;

@@ -116,10 +116,11 @@ export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Name
 
 /** Browsers that have access to the web chat. */
 export function Browsers({ access, now }: { access: AccessList | undefined; now: number }): Markup | null {
-  const devices = access?.devices.filter(({ revoked }) => !revoked) ?? [];
-  if (devices.length === 0) return null;
+  if (access === undefined) return null;
+  const devices = access.devices.filter(({ revoked }) => !revoked);
   return (
     <Card title={`Browsers (${devices.length})`} href={ROUTES.devicesPage.path}>
+      {devices.length === 0 && <p class="soft">No browser is paired.</p>}
       <ul class="plain">
         {devices.slice(0, FEW).map(({ deviceId, name, approvedAt }) => (
           <li>

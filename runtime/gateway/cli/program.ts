@@ -1,5 +1,6 @@
 import type { OperationRequest } from "../../contract/control.ts";
 import { optionNames } from "../../operations/form.ts";
+import { withoutUndo } from "../../operations/operation.ts";
 import { readRequest, TERMINAL_GROUPS } from "../../operations/registry.ts";
 import { replyOf } from "../../operations/reply.ts";
 import { readWords } from "../../operations/words.ts";
@@ -22,7 +23,7 @@ export async function runCommandLine(context: CommandContext, args: readonly str
   const text = json ? "" : operation.text(value, input);
   for (const warning of json ? [] : (operation.warnings?.(value) ?? [])) output.warn(warning);
   if (operation.verbatim && !json) output.file(text);
-  else output.answer(json, value, text);
+  else output.answer(json, withoutUndo(value), text);
   if (operation.failed?.(value)) setExitCode(1);
 }
 
