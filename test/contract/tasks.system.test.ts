@@ -121,8 +121,8 @@ test.skipIf(browserIsMissing)("a backup of before is restored", async () => {
   expect(await task.done("restore yesterday's backup")).toBe("within its limits");
 });
 
-test.skipIf(browserIsMissing)("a schedule is added", async () => {
-  const admin = await begin();
+test.skipIf(browserIsMissing)("a schedule is added, on the clocks of its operator", async () => {
+  const admin = await begin({ timezone: "Europe/Berlin" });
   const task = operator(admin);
   await task.go("Schedules");
   await task.fill("Chat", "slack:C1");
@@ -130,4 +130,5 @@ test.skipIf(browserIsMissing)("a schedule is added", async () => {
   await task.click("button", "Add");
   await admin.page.getByText("Added.").waitFor();
   expect(await task.done("add a schedule")).toBe("within its limits");
+  expect(await admin.page.getByRole("row", { name: "Stand up!" }).textContent()).toMatch(/09:00 CES?T/);
 });

@@ -24,14 +24,23 @@ export const adminPages = (queries: Readonly<Record<string, string>>): string[] 
 interface AdminOptions extends HostOptions {
   /** Forms and links are all that the pages need; with scripts some do more. */
   scripts?: boolean;
+  /** Of the browser. Default: this machine's. */
+  timezone?: string;
 }
 
 /** A host and a phone's browser whose person is signed in to the admin pages. */
-export async function openAdmin({ scripts = false, ...options }: AdminOptions = {}, state = "ready") {
+export async function openAdmin(
+  { scripts = false, timezone, ...options }: AdminOptions = {},
+  state = "ready",
+) {
   const host = await startHost(options);
   onTestFinished(() => host.stop());
   await host.inState(state);
-  const page = await openBrowser({ viewport: PHONE, javaScriptEnabled: scripts });
+  const page = await openBrowser({
+    viewport: PHONE,
+    javaScriptEnabled: scripts,
+    ...(timezone !== undefined && { timezoneId: timezone }),
+  });
   const refusedByPolicy = refusalsByPolicy(page);
   await page.goto(`${host.url}/_admin/`);
   await signIn(page, host.secrets.adminToken);
