@@ -93,13 +93,13 @@ function useForAMonth(home: string): void {
 describe.skipIf(browserIsMissing).for(SCHEMES)(
   "axe finds nothing, wide or narrow, in the %s scheme",
   (scheme) => {
-    test("while nothing has happened yet", { timeout: 240_000 }, async () => {
+    test("while nothing has happened yet", { timeout: 600_000 }, async () => {
       const { host, viewer } = await openHost("empty", scheme);
       await viewer.tour(host.url);
       expect(viewer.found).toEqual([]);
     });
 
-    test("on a busy day", { timeout: 240_000 }, async () => {
+    test("on a busy day", { timeout: 600_000 }, async () => {
       const { host, page, viewer } = await openHost("busy", scheme);
       useForAMonth(host.home);
       await host.postSlack(slackEvent("Ev1"));
@@ -121,7 +121,7 @@ describe.skipIf(browserIsMissing).for(SCHEMES)(
       expect(viewer.found).toEqual([]);
     });
 
-    test("while the gateway crashes", { timeout: 240_000 }, async () => {
+    test("while the gateway crashes", { timeout: 600_000 }, async () => {
       const { host, page, viewer } = await openHost("broken", scheme);
       await host.postSlack(slackEvent("Ev1"));
       await host.writeConfig({ channels: { telegram: { dm: {} } }, unknown: 1 });
@@ -137,7 +137,7 @@ describe.skipIf(browserIsMissing).for(SCHEMES)(
       expect(viewer.found).toEqual([]);
     });
 
-    test("while the container sleeps", { timeout: 240_000 }, async () => {
+    test("while the container sleeps", { timeout: 600_000 }, async () => {
       const { variables, headers } = await identityGateway();
       const worker = await startWorker({ ...variables, SANDBOX_SLEEP_AFTER: "1s" });
       onTestFinished(() => worker.stop());

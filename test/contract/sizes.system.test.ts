@@ -42,7 +42,7 @@ async function open(amounts: Parameters<typeof fillHome>[1]) {
 
 test.skipIf(browserIsMissing)(
   "with 1,000 events, 300 people, 200 conversations and 50 schedules every page is quick and short",
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const { host, page } = await open({ events: 1_000, people: 300, conversations: 200, schedules: 50 });
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -103,7 +103,7 @@ const LOOSE = `(() => {
 
 test.skipIf(browserIsMissing)(
   "hostile names break no page and stay in their places",
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const amounts = { events: 60, people: 30, conversations: 30, schedules: 9, names: HOSTILE_NAMES };
     const { host, page } = await open(amounts);
