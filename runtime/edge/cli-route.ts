@@ -10,6 +10,7 @@ import { replyOf } from "../operations/reply.ts";
 import { type Line, readWords, splitWords } from "../operations/words.ts";
 import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
 import { readFields } from "./form.ts";
+import { knownNames } from "./ledger-routes.ts";
 import { askOperation, inTime } from "./operate.ts";
 import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
@@ -76,7 +77,7 @@ export function createLineRunner({ sandbox, directory, backups, log, record }: C
         ? await askOperation(sandbox, operation, input)
         : await runHere(() => here.run({ backups, people: listPeople }, input));
     if (reply.ok && here === backup.verify) await record(by, "verify", String(Object(input).id));
-    return { command, ...(await print(line, reply, (keys) => namesOf(directory, keys))) };
+    return { command, ...(await print(line, reply, (keys) => knownNames(directory, keys))) };
   };
 }
 
@@ -96,12 +97,6 @@ export function changeByCli(run: RunLine): Handler<AccessVariables> {
     const { cmd } = await readFields(context.req.raw, { cmd: ANY });
     return context.json(await run(readTyped(cmd), context.get("identity").name));
   };
-}
-
-/** Returns the names of people and places by their keys. A directory that does not answer knows none. */
-async function namesOf(directory: NameDirectory, keys: readonly string[]): Promise<Names> {
-  const entries = keys.length === 0 ? [] : await directory.names(keys).catch(() => []);
-  return new Map([...entries].flatMap(([key, { name }]) => (name === undefined ? [] : [[key, name]])));
 }
 
 /** Prints a reply as the command line does, with the names that the directory knows. */

@@ -7,7 +7,7 @@ import { readText } from "./admission/body.ts";
 /** Values beyond which a form is not shown again. */
 const MOST_SHOWN = 100;
 
-/** A form or query of which values are wrong. A page shows all of it again, so that nothing written is lost. */
+/** A form or query with wrong values. A page shows it again with all values, so that nothing written is lost. */
 export class WrongValuesError extends StewardError {
   readonly sent: readonly (readonly [name: string, value: string])[];
   /** Names of the wrong ones. */

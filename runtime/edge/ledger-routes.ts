@@ -37,9 +37,8 @@ export function debugLedger(ledger: Ledger, directory: NameDirectory): Handler {
   return async function handleLedger(context) {
     const query = readQuery(context, listQuery());
     const [counts, page] = await Promise.all([ledger.counts(), ledger.list(query)]);
-    const names = await namesIn(directory, page.entries);
-    const shown = [...names].flatMap(([key, { name }]) => (name === undefined ? [] : [[key, name]]));
-    return context.json({ counts, ...page, ...(shown.length > 0 && { names: Object.fromEntries(shown) }) });
+    const names = named(await namesIn(directory, page.entries));
+    return context.json({ counts, ...page, ...(names.size > 0 && { names: Object.fromEntries(names) }) });
   };
 }
 
@@ -52,12 +51,27 @@ export async function namesIn(
   return namesOf(directory, [...keys]);
 }
 
-/** Returns what the directory knows of people and places by key. One that does not answer knows nobody. */
+/** Returns the directory's entries for people and places, by key; none if the directory does not answer. */
 export async function namesOf(
   directory: NameDirectory,
   keys: readonly string[],
 ): Promise<Map<string, NameEntry>> {
   return keys.length === 0 ? new Map() : directory.names(keys).catch(() => new Map());
+}
+
+/** Returns the names alone, by key. See {@link namesOf}. */
+export async function knownNames(
+  directory: NameDirectory,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  return named(await namesOf(directory, keys));
+}
+
+function named(entries: ReadonlyMap<string, NameEntry>): Map<string, string> {
+  const names = [...entries].flatMap(([key, { name }]): [string, string][] =>
+    name === undefined ? [] : [[key, name]],
+  );
+  return new Map(names);
 }
 
 /** Dependencies of a replay. */

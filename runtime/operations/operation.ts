@@ -95,7 +95,7 @@ export function flag(help: string) {
 /** Characters of a digest before what {@link sealed} returns. */
 export const SEAL = 64;
 
-/** Returns what an operation removed as the text from which `undo` restores it. */
+/** Returns the record of a removal: a text from which `undo` restores what was there. */
 export async function sealed(taken: object): Promise<string> {
   const text = JSON.stringify(taken);
   return (await sha256Hex(text)) + text;

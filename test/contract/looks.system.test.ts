@@ -30,7 +30,7 @@ type Scheme = (typeof SCHEMES)[number];
 
 /** Looks at pages in one state of the gateway, and keeps how each looks at each width. */
 class Viewer {
-  /** What axe objects to, and what is wider than the screen. */
+  /** Findings of axe, and pages that are wider than the screen. */
   readonly found: string[] = [];
   readonly #page: Page;
   readonly #suffix: string;
@@ -128,7 +128,7 @@ describe.skipIf(browserIsMissing).for(SCHEMES)(
       process.kill(await host.gatewayPid(), "SIGKILL");
       await host.inState("crash-looping");
       await page.goto(`${host.url}/`);
-      // The page loads again by itself, which is its purpose; here it stands still while it is looked at.
+      // The page reloads itself until the gateway answers. Here it has to stand still.
       await page.route(`${host.url}/`, (route) => route.abort("aborted"));
       await viewer.look("wait", ["meta-refresh"]);
       // Away from it first: its next refresh would call the way to another page off.
@@ -149,7 +149,7 @@ describe.skipIf(browserIsMissing).for(SCHEMES)(
         // As a page that was left open asks for itself again, which wakes nothing.
         await page.goto(`${url}${path}${path.includes("?") ? "&" : "?"}follow=1`);
         const isLed = !page.url().includes("follow=1");
-        // Asked to follow, the log loads again by itself.
+        // With `follow`, the page of the log reloads itself.
         await viewer.look(nameOf(path), ["meta-refresh"]);
         // Without a problem, the pages of the repairs lead to another, which an operator has opened.
         if (isLed) await worker.inState("stopped");

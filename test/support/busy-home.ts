@@ -19,7 +19,7 @@ export const HOSTILE_NAMES = [
   "مرحبا &amp; ${7*7} {{7*7}}",
 ];
 
-/** How much a {@link fillHome} writes. */
+/** Amounts that {@link fillHome} writes. */
 interface Amounts {
   events: number;
   people: number;

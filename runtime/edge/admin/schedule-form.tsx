@@ -106,7 +106,7 @@ export function valuesOf(
   };
 }
 
-/** Returns what the form shows for a chat: its name with its address. */
+/** Returns a chat's name and address, as the form shows it. */
 export function chatText(address: string, entry: Pick<NameEntry, "name"> | undefined): string {
   return entry?.name === undefined ? address : `${entry.name} (${address})`;
 }

@@ -20,7 +20,7 @@ export function addressOf({ to }: Pick<ScheduleRow, "to">): string {
   return `${to.platform}:${to.chat}`;
 }
 
-/** Returns what people call a schedule: the beginning of its message. */
+/** Returns the beginning of a schedule's message, by which people know it. */
 export function excerpt({ text, prompt = "" }: ScheduleRow): string {
   const line = (text ?? prompt).replace(/\s+/g, " ").trim();
   return line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT - 1).toWellFormed()}…` : line;

@@ -31,8 +31,8 @@ interface Offer {
 const slotOf = (context: Context<AccessVariables>) => `undo ${context.get("identity").name}`;
 
 /**
- * Offers to undo removals of which each can be, on the next page and in this browser only: a cookie holds the token, so
- * an address gives nothing away.
+ * Offers to undo removals, if each of them can be undone. The offer is on the next page and in this browser only: a
+ * cookie holds its token, so no address gives it away.
  */
 export async function offerUndo(
   context: Context<AccessVariables>,

@@ -77,7 +77,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       const { ScheduleStore } = await import("../schedules/store.ts");
       return (await readTable(file, "schedules", (database) => new ScheduleStore(database).list())) ?? [];
     },
-    /** Returns what computes the times of schedules. */
+    /** Loads the functions that compute the times of schedules. */
     scheduleTimes: async () => ({
       firstRun: (await import("../schedules/port.ts")).firstRun,
       outlook: (await import("../schedules/times.ts")).outlook,

@@ -131,7 +131,7 @@ describe("a local time", () => {
     expect(await read("2026-10-26T09:00", "UTC")).toBe("2026-10-26T09:00:00.000Z");
   });
 
-  it("stays as it is where it is none, has an offset, or the time zone is unknown", async () => {
+  it("is returned unchanged if it is no local time, has an offset, or its time zone is unknown", async () => {
     for (const other of ["soon", "2026-03-28T09:00:00+01:00", "2026-13-28T09:00", "0 9 * * *"])
       expect(await readLocalTime(other, "Europe/Berlin")).toBe(other);
     expect(await readLocalTime("2026-03-28T09:00", "Mars/Olympus")).toBe("2026-03-28T09:00");
