@@ -1,4 +1,4 @@
-import type { Interceptor } from "@grpc/grpc-js";
+import type { ChannelOptions, Interceptor } from "@grpc/grpc-js";
 
 const LOOK_MS = 1_000;
 /** The first question of a program to its engine. */
@@ -21,6 +21,9 @@ let waiting: Promise<void> | undefined;
  * Lets the inline programs of this process wait until their engine can be reached. On a busy machine a first connection
  * fails now and then. The SDK takes that for the end of the engine and may report success for a program that has
  * registered nothing (pulumi sdk/nodejs/automation/server.ts); the engine then deletes all that the stack has.
+ *
+ * Each client has connections of its own. gRPC shares them by address, and the SDK never closes those of an engine that
+ * has ended: a new engine on the same port would be reported as one that cannot be reached.
  */
 export function waitForEngine(): Promise<void> {
   waiting ??= addInterceptor();
@@ -34,7 +37,10 @@ async function addInterceptor(): Promise<void> {
     import("@pulumi/pulumi/runtime/settings.js"),
   ]);
   // The SDK exports it, but its types leave it out.
-  const { grpcClientOptions } = settings as unknown as { grpcClientOptions: { interceptors: Interceptor[] } };
+  const { grpcClientOptions } = settings as unknown as {
+    grpcClientOptions: ChannelOptions & { interceptors: Interceptor[] };
+  };
+  grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
   /** Settles when the newest program's first question is answered, or cannot be. */
   let reached = Promise.resolve();
   // The first question waits for the connection (https://grpc.io/docs/guides/wait-for-ready/), the others for its answer.

@@ -1,5 +1,7 @@
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
+import { promisify } from "node:util";
+import { Client, credentials, Server, ServerCredentials, status } from "@grpc/grpc-js";
 import * as pulumi from "@pulumi/pulumi";
 import settings from "@pulumi/pulumi/runtime/settings.js";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -38,6 +40,36 @@ test(
   },
   UPDATE_MS,
 );
+
+test("an engine at the port of one that has ended is reached at once", async () => {
+  const port = await freePort();
+  const ended = connection(port);
+  expect(await codeOf(ended)).toBe(status.UNAVAILABLE);
+
+  const server = new Server();
+  await promisify(server.bindAsync.bind(server))(`127.0.0.1:${port}`, ServerCredentials.createInsecure());
+  const next = connection(port);
+  expect(await codeOf(next)).toBe(status.UNIMPLEMENTED);
+
+  ended.close();
+  next.close();
+  server.forceShutdown();
+});
+
+/** A client with the options that the SDK gives its own. */
+function connection(port: number): Client {
+  const { grpcClientOptions } = settings as unknown as { grpcClientOptions: object };
+  return new Client(`127.0.0.1:${port}`, credentials.createInsecure(), grpcClientOptions);
+}
+
+/** What a question that no service knows is answered with. */
+function codeOf(client: Client): Promise<status | undefined> {
+  const bytes = (value: Buffer) => value;
+  return new Promise((resolve) => {
+    const answered = (error: { code: status } | null) => resolve(error?.code);
+    client.makeUnaryRequest("/test.Unknown/Ask", bytes, bytes, Buffer.alloc(0), answered);
+  });
+}
 
 /** A proxy on loopback that starts to listen after `UNREACHABLE_MS`. */
 async function lateProxy() {
