@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { chromium, type Browser } from "playwright-core";
 import { ROUTES } from "../../runtime/contract/routes.ts";
-import { figure, type Figure } from "../support/measure.ts";
+import { fillHome } from "../support/busy-home.ts";
+import { figure, median, type Figure } from "../support/measure.ts";
 import { startService } from "../support/service.ts";
 import type { RunOptions } from "./run.ts";
 import { emptyHome } from "./start.ts";
@@ -36,6 +37,10 @@ const PAGES = [
 ];
 const MOST_OVERVIEW_KB = 40;
 const MOST_CLIENT_KB = 220;
+
+/** A host that has been in use for long. */
+const BUSY = { events: 1_000, people: 300, conversations: 200, schedules: 50 };
+const MOST_BUSY_MS = 300;
 
 /** A page as a browser loads it. */
 export interface Weight {
@@ -85,8 +90,9 @@ export async function weigh(
   }
 }
 
-/** Measures what the pages weigh and how soon they are painted, beside a page of one word. */
-export async function benchPages({ bundleDir, surroundings, folder, runs }: RunOptions): Promise<Figure[]> {
+/** Measures what the pages weigh, how soon they are painted, and how soon a busy host answers each. */
+export async function benchPages(options: RunOptions): Promise<Figure[]> {
+  const { bundleDir, surroundings, folder, runs } = options;
   const home = await emptyHome(join(folder, "pages"));
   const environment = { ...surroundings.environment, ADMIN_TOKEN };
   const service = await startService(bundleDir, "host/main.js", home, environment);
@@ -119,10 +125,46 @@ export async function benchPages({ bundleDir, surroundings, folder, runs }: RunO
       figure(`the largest page (${largest}) with all it loads, gzipped`, "KB", [largestKb], MOST_CLIENT_KB),
       figure("the overview: first paint", "ms", overview),
       figure("a page of one word: first paint", "ms", nothing),
+      ...(await busyFigures(options)),
     ];
   } finally {
     await browser.close();
     bare.close();
+    await service.stop();
+  }
+}
+
+/** Measures the answers of a busy host: the slowest page, beside the health check of the same host. */
+async function busyFigures({ bundleDir, surroundings, folder, runs }: RunOptions): Promise<Figure[]> {
+  const home = await emptyHome(join(folder, "busy"));
+  await fillHome(home, BUSY);
+  const service = await startService(bundleDir, "host/main.js", home, {
+    ...surroundings.environment,
+    ADMIN_TOKEN,
+  });
+  const times = async (path: string): Promise<number[]> => {
+    const all: number[] = [];
+    for (let run = 0; run < runs; run += 1) {
+      const begun = performance.now();
+      const answer = await fetch(`${service.url}${path}`, {
+        headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+      });
+      await answer.text();
+      if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
+      all.push(performance.now() - begun);
+    }
+    return all;
+  };
+  try {
+    const pages: [path: string, times: number[]][] = [];
+    for (const { path } of PAGES) pages.push([path, await times(path)]);
+    const [slowest = "", slow = []] = pages.toSorted(([, a], [, b]) => median(b) - median(a))[0] ?? [];
+    const words = "1,000 events, 300 people, 200 conversations, 50 schedules";
+    return [
+      figure(`with ${words}: the slowest page (${slowest})`, "ms", slow, MOST_BUSY_MS),
+      figure("the same host: its health check", "ms", await times(ROUTES.live.path)),
+    ];
+  } finally {
     await service.stop();
   }
 }
