@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
+import { PERSON } from "../../rehearsal/standins/slack-events.ts";
 import { browserIsMissing, openBrowser, signIn } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 import { startHost } from "../support/host.ts";
@@ -46,8 +47,8 @@ test.skipIf(browserIsMissing)("the README's pictures come from the real pages", 
     slackEvent("Ev6", {
       type: "message",
       channel_type: "im",
-      channel: "DANN",
-      user: "U04ANN",
+      channel: "DROBIN",
+      user: PERSON.id,
       ts: "1795000000.6",
     }),
   );
@@ -74,7 +75,7 @@ test.skipIf(browserIsMissing)("the README's pictures come from the real pages", 
   await page.setViewportSize(SIZE);
   await page.goto(`${host.url}/_admin/`);
   await signIn(page, host.secrets.adminToken);
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByRole("heading", { name: PERSON.profile.display_name }).waitFor();
   expect(await page.locator(".badge.production").textContent()).toBe("prod");
   await picture(page, "console");
   if (KEEPS) await writeFile(PICTURES_MADE_FROM, `${pictureSources()}\n`);
