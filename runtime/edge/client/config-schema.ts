@@ -106,19 +106,21 @@ function keyOffers({ properties = {} }: Schema, taken: readonly string[]): Offer
   return free.map(([key, schema]) => ({ label: key, text: JSON.stringify(key), help: describe([schema]) }));
 }
 
+const isGiven = (value: unknown): boolean => value !== undefined;
+
 /** Returns the values that a schema lists. */
 function valuesOf({ type, enum: values = [], const: constant }: Schema): unknown[] {
-  return [
-    ...values,
-    ...(constant === undefined ? [] : [constant]),
-    ...(type === "boolean" ? [true, false] : []),
-  ];
+  return [...values, constant, ...(type === "boolean" ? [true, false] : [])].filter(isGiven);
+}
+
+/** Returns the value that holds where none is written, if it is a single one. */
+function usualOf({ default: usual }: Schema): unknown {
+  return typeof usual === "object" ? undefined : usual;
 }
 
 function valueOffers(schema: Schema): Offer[] {
-  const usual = schema.default;
-  const all = [...valuesOf(schema), ...(usual === undefined || typeof usual === "object" ? [] : [usual])];
-  return all.map((value) => ({
+  const usual = usualOf(schema);
+  return [...valuesOf(schema), usual].filter(isGiven).map((value) => ({
     label: String(value),
     text: JSON.stringify(value),
     help: value === usual ? "default" : "",
@@ -130,14 +132,10 @@ export function describe(schemas: readonly Schema[]): string {
   const said = schemas.flatMap(spread);
   const description = said.find((one) => one.description !== undefined)?.description;
   const values = new Set(said.flatMap(valuesOf).map((value) => JSON.stringify(value)));
-  const usual = said.find((one) => one.default !== undefined && typeof one.default !== "object")?.default;
-  return [
-    description,
-    values.size > 0 && `Values: ${[...values].join(", ")}.`,
-    usual !== undefined && `Default: ${JSON.stringify(usual)}.`,
-  ]
-    .filter((part) => typeof part === "string")
-    .join(" ");
+  const usual = said.map(usualOf).find(isGiven);
+  const listed = values.size === 0 ? undefined : `Values: ${[...values].join(", ")}.`;
+  const standard = usual === undefined ? undefined : `Default: ${JSON.stringify(usual)}.`;
+  return [description, listed, standard].filter(isGiven).join(" ");
 }
 
 /** Returns the help for the key at an offset, or for the key of the value there, and the bounds of the word. */

@@ -30,11 +30,11 @@ interface ConnectionOptions {
 
 /** See the module. */
 export class PageConnection {
+  /** The gateway has let this browser in, on this connection. */
+  isWelcome = false;
   readonly #options: ConnectionOptions;
   #socket: WebSocket | undefined;
   #attempts = 0;
-  /** The gateway has let this browser in, on this connection. */
-  #isWelcome = false;
   /** An idle page must not keep waking the gateway: it reconnects only when its user writes. */
   #isAsleep = false;
   /** Its user wrote, and no connection has come about since: neither a welcome nor a request for approval. */
@@ -45,10 +45,6 @@ export class PageConnection {
     addEventListener("online", () => {
       if (this.#socket?.readyState === WebSocket.CLOSED && !this.#isAsleep) void this.connect();
     });
-  }
-
-  get isWelcome(): boolean {
-    return this.#isWelcome;
   }
 
   /** Connects a page that is asleep, because its user writes. */
@@ -69,7 +65,7 @@ export class PageConnection {
     if (this.#socket === undefined) this.#isRoused = isDue();
     const device = await openDevice(renew).catch(() => undefined);
     if (device === undefined) return onEnd("no key");
-    this.#isWelcome = false;
+    this.isWelcome = false;
     const socket = new WebSocket(location.origin.replace(/^http/, "ws") + document.body.dataset["socket"]);
     this.#socket = socket;
     socket.addEventListener("message", async ({ data }) => {
@@ -81,7 +77,7 @@ export class PageConnection {
         const name = displayName(navigator.userAgent);
         return this.send({ type: "hello", deviceId, publicKey, displayName: name, signature });
       }
-      if (message.type === "welcome") [this.#isWelcome, this.#attempts] = [true, 0];
+      if (message.type === "welcome") [this.isWelcome, this.#attempts] = [true, 0];
       if (message.type === "welcome" || message.type === "pairing") this.#isRoused = false;
       onMessage(message);
     });
@@ -92,8 +88,8 @@ export class PageConnection {
 
   #end(socket: WebSocket, code: number): void {
     // The gateway may fall asleep while a message is on its way: its user has written, and is not to write again.
-    const isDue = this.#isRoused || (this.#isWelcome && this.#options.isDue());
-    this.#isWelcome = false;
+    const isDue = this.#isRoused || (this.isWelcome && this.#options.isDue());
+    this.isWelcome = false;
     const ended = ENDS[code] ?? "lost";
     const why = ended === "asleep" && isDue ? "lost" : ended;
     this.#isAsleep = why === "asleep";

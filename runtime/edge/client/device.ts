@@ -1,25 +1,13 @@
 import { base64url, hex } from "../../contract/digest.ts";
-import { result } from "./unsent.ts";
+import { openDatabase, result } from "./unsent.ts";
 
 /** The key pair lives in this browser's IndexedDB and cannot be read out of it. */
-const DATABASE = "steward-chat";
-const STORE = "keys";
+const STORE = { database: "steward-chat", store: "keys" };
 const KEY = "device";
 
-const BROWSERS = [
-  ["Edge", "Edg/"],
-  ["Firefox", "Firefox/"],
-  ["Chrome", "Chrome/"],
-  ["Safari", "Safari/"],
-] as const;
-const SYSTEMS = [
-  ["Android", "Android"],
-  ["iPhone", "iPhone"],
-  ["iPad", "iPad"],
-  ["Windows", "Windows"],
-  ["macOS", "Mac OS"],
-  ["Linux", "Linux"],
-] as const;
+/** Each with a word of its user agent; the first one that fits counts. */
+const BROWSERS = { Edge: "Edg/", Firefox: "Firefox/", Chrome: "Chrome/", Safari: "Safari/" };
+const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
 
 /** This browser, as the gateway knows it. */
 export interface Device {
@@ -45,7 +33,7 @@ export async function openDevice(renew: boolean): Promise<Device> {
     publicKey: base64url(new Uint8Array(raw)),
     async sign(text) {
       const bytes = new TextEncoder().encode(text);
-      const signature = await crypto.subtle.sign({ name: "Ed25519" }, pair.privateKey, bytes);
+      const signature = await crypto.subtle.sign("Ed25519", pair.privateKey, bytes);
       return base64url(new Uint8Array(signature));
     },
   };
@@ -53,25 +41,21 @@ export async function openDevice(renew: boolean): Promise<Device> {
 
 /** Returns a browser's name for people, such as "Firefox on Linux". */
 export function displayName(userAgent: string): string {
-  const find = (names: readonly (readonly [string, string])[]) =>
-    names.find(([, word]) => userAgent.includes(word))?.[0];
-  return [find(BROWSERS) ?? "Browser", find(SYSTEMS)].filter(Boolean).join(" on ");
+  const [browser = "Browser"] = Object.entries(BROWSERS).find(([, word]) => userAgent.includes(word)) ?? [];
+  const system = SYSTEMS.find((word) => userAgent.includes(word))?.replace("Mac OS", "macOS");
+  return system === undefined ? browser : `${browser} on ${system}`;
 }
 
 async function makeKey(): Promise<CryptoKeyPair> {
-  const pair = (await crypto.subtle.generateKey({ name: "Ed25519" }, false, [
-    "sign",
-    "verify",
-  ])) as CryptoKeyPair;
+  const usages: KeyUsage[] = ["sign", "verify"];
+  const pair = (await crypto.subtle.generateKey("Ed25519", false, usages)) as CryptoKeyPair;
   await stored("readwrite", (keys) => keys.put(pair, KEY));
   return pair;
 }
 
 async function stored<T>(mode: IDBTransactionMode, act: (keys: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-  const open = indexedDB.open(DATABASE, 1);
-  open.addEventListener("upgradeneeded", () => void open.result.createObjectStore(STORE));
-  const database = await result(open);
-  const value = await result(act(database.transaction(STORE, mode).objectStore(STORE)));
+  const database = await openDatabase(STORE);
+  const value = await result(act(database.transaction(STORE.store, mode).objectStore(STORE.store)));
   database.close();
   return value;
 }

@@ -15,16 +15,15 @@ export function element<Kind extends HTMLElement>(id: string, kind: new () => Ki
   return found;
 }
 
-/** Returns a new element with content, which is set as text, never as markup. */
+/** Returns a new element with content, which is set as text, never as markup. A text in place of properties: a class. */
 export function made<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
-  content: readonly (Node | string)[],
-  className = "",
+  content: readonly (Node | string)[] = [],
+  properties: Partial<HTMLElementTagNameMap[Name]> | string = {},
 ): HTMLElementTagNameMap[Name] {
   const node = document.createElement(name);
   fill(node, content);
-  if (className !== "") node.className = className;
-  return node;
+  return Object.assign(node, typeof properties === "string" ? { className: properties } : properties);
 }
 
 /** Appends nodes one by one: spreading a long answer's nodes as arguments would overflow the stack. */
@@ -34,29 +33,65 @@ export function fill(parent: ParentNode, content: readonly (Node | string)[]): v
 
 /** Returns a button with a text. */
 export function button(text: string, act: () => void): HTMLButtonElement {
-  const node = made("button", [text]);
-  node.type = "button";
-  node.addEventListener("click", act);
-  return node;
+  return made("button", [text], { type: "button", onclick: act });
+}
+
+const COPIED_MS = 2_000;
+/** Distance from the end, in pixels, within which a box keeps scrolling. */
+const END_PX = 80;
+
+/** Has a button copy a text, and say for a moment that it has. */
+export function copies(node: HTMLButtonElement, text: () => string): void {
+  node.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text());
+    node.textContent = "Copied";
+    setTimeout(() => (node.textContent = "Copy"), COPIED_MS);
+  });
+}
+
+/** Returns true if the end of a box's content is in view, or almost. */
+export function isAtEnd({ scrollHeight, scrollTop, clientHeight }: Element): boolean {
+  return scrollHeight - scrollTop - clientHeight < END_PX;
+}
+
+/** Has a click on what a dialog covers close it, as Escape does. */
+export function overlay(dialog: HTMLDialogElement): HTMLDialogElement {
+  // What it covers counts as its own area. A selection that ends there began elsewhere.
+  let isPressed = false;
+  dialog.addEventListener("pointerdown", ({ target }) => (isPressed = target === dialog));
+  dialog.addEventListener("click", ({ target }) => isPressed && target === dialog && dialog.close());
+  return dialog;
+}
+
+/** Has plain clicks on elements do something else than following a link; also on elements that come later. */
+export function onClick<Kind extends HTMLElement>(
+  selector: string,
+  kind: new () => Kind,
+  act: (clicked: Kind) => void,
+): void {
+  document.addEventListener("click", (event) => {
+    const { target, ctrlKey, metaKey, shiftKey, altKey } = event;
+    const clicked = target instanceof Element ? target.closest(selector) : null;
+    if (!(clicked instanceof kind) || ctrlKey || metaKey || shiftKey || altKey) return;
+    event.preventDefault();
+    act(clicked);
+  });
 }
 
 const ICONS = { edit, again, remove, more };
 
+const SVG = "http://www.w3.org/2000/svg";
+
 /** Returns a button with an icon in place of a text. */
 export function iconButton(icon: keyof typeof ICONS, label: string, act: () => void): HTMLButtonElement {
-  const node = button("", act);
-  node.title = label;
-  node.setAttribute("aria-label", label);
-  const namespace = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(namespace, "svg");
+  const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  const nodes: IconNode = ICONS[icon];
-  for (const [name, attributes] of nodes) {
-    const shape = document.createElementNS(namespace, name);
+  svg.ariaHidden = "true";
+  const shapes: IconNode = ICONS[icon];
+  for (const [name, attributes] of shapes) {
+    const shape = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, String(value));
     svg.append(shape);
   }
-  node.append(svg);
-  return node;
+  return made("button", [svg], { type: "button", title: label, ariaLabel: label, onclick: act });
 }

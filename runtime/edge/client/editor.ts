@@ -12,13 +12,13 @@ import type { CompletionContext, CompletionResult } from "@codemirror/autocomple
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
-import { type Diagnostic, forceLinting, lintGutter, linter, lintKeymap } from "@codemirror/lint";
+import { type Action, type Diagnostic, forceLinting, lintGutter, linter, lintKeymap } from "@codemirror/lint";
 import { EditorState, type Extension, type Text } from "@codemirror/state";
 import { drawSelection, EditorView, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { ToldProblem } from "../../contract/control.ts";
 import { helpAt, offersAt, placeAt, type Schema } from "./config-schema.ts";
-import { element } from "./dom.ts";
+import { element, made } from "./dom.ts";
 
 /** The config's JSON schema. The bundle puts it here. */
 declare const CONFIG_SCHEMA: Schema;
@@ -82,7 +82,7 @@ function complete({ state, pos, explicit }: CompletionContext): CompletionResult
     validFor: /^[\w$*-]*$/,
     options: offersAt(CONFIG_SCHEMA, place).map((offer) => ({
       label: offer.label,
-      info: offer.help === "" ? () => null : () => helpElement(offer.help),
+      info: offer.help === "" ? () => null : () => made("div", [offer.help], "cm-help"),
       apply: (view: EditorView) => {
         const { to } = placeAt(view.state.doc.toString(), view.state.selection.main.head);
         const insert = offer.text + end;
@@ -96,19 +96,11 @@ function complete({ state, pos, explicit }: CompletionContext): CompletionResult
   };
 }
 
-function helpElement(...words: (string | Node)[]): HTMLElement {
-  const dom = document.createElement("div");
-  dom.className = "cm-help";
-  dom.append(...words);
-  return dom;
-}
-
 const help = hoverTooltip((view, pos) => {
   const found = helpAt(CONFIG_SCHEMA, view.state.doc.toString(), pos + 1);
   if (found === undefined) return null;
-  const path = document.createElement("strong");
-  path.textContent = found.path;
-  const create = () => ({ dom: helpElement(path, document.createElement("br"), found.help) });
+  const words = [made("strong", [found.path]), made("br"), found.help];
+  const create = () => ({ dom: made("div", words, "cm-help") });
   return { pos: found.from, end: found.to, above: true, create };
 });
 
@@ -124,15 +116,15 @@ function markOf({ path, message, line, help: more }: ToldProblem, text: Text): D
     to: from + quoted.length,
     severity: "error",
     message: [message.replaceAll("`", ""), more].filter((part) => part !== undefined).join("\n"),
-    ...(meant !== undefined && {
-      actions: [
-        {
-          name: `Change to "${meant}"`,
-          apply: (view, at, to) =>
-            view.dispatch({ changes: { from: at, to, insert: JSON.stringify(meant) } }),
-        },
-      ],
-    }),
+    actions: meant === undefined ? [] : [changeTo(meant)],
+  };
+}
+
+function changeTo(meant: string): Action {
+  const insert = JSON.stringify(meant);
+  return {
+    name: `Change to "${meant}"`,
+    apply: (view, from, to) => view.dispatch({ changes: { from, to, insert } }),
   };
 }
 
@@ -148,19 +140,15 @@ async function findProblems(view: EditorView): Promise<Diagnostic[]> {
   return found.map((one) => markOf(one, doc));
 }
 
-const note = document.createElement("p");
-note.setAttribute("role", "status");
-note.className = "soft";
+const note = made("p", [], { className: "soft", role: "status" });
 
 /** Says aloud how many problems the text has. */
 function tell(found: readonly ToldProblem[]): void {
   const [first] = found;
   const at = first?.line === undefined ? "" : ` at line ${first.line}`;
-  const words =
-    first === undefined
-      ? ""
-      : `${found.length} problem${found.length === 1 ? "" : "s"}, the first${at}: ${first.message}`;
-  if (note.textContent !== words) note.textContent = words.replaceAll("`", "");
+  const count = found.length === 1 ? "1 problem" : `${found.length} problems`;
+  const words = first === undefined ? "" : `${count}, the first${at}: ${first.message}`.replaceAll("`", "");
+  if (note.textContent !== words) note.textContent = words;
 }
 
 function configExtensions(): Extension[] {
@@ -178,8 +166,7 @@ function configExtensions(): Extension[] {
   ];
 }
 
-const host = document.createElement("div");
-host.className = "editor";
+const host = made("div", [], "editor");
 // In a shadow root the editor's styles are constructed, which the policy allows; elements of style it refuses.
 const root = host.attachShadow({ mode: "open" });
 const view = new EditorView({

@@ -1,7 +1,9 @@
 /** Files that the user adds to a message. Pictures are scaled down in the browser to save bandwidth. */
-import { CHAT_FILES, type FromPage } from "../../contract/chat.ts";
-import { element, made } from "./dom.ts";
-import type { AddedFile, Said } from "./unsent.ts";
+import { CHAT_FILES } from "../../contract/chat.ts";
+import { trouble } from "./connection-state.ts";
+import type { PageConnection } from "./connection.ts";
+import { button, element, made } from "./dom.ts";
+import { type AddedFile, inConversation, type Said } from "./unsent.ts";
 
 /** Models scale larger pictures down: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
 const LONGEST_SIDE = 1_568;
@@ -25,27 +27,21 @@ export function takeFiles(instead: readonly AddedFile[] = []): AddedFile[] {
   return taken;
 }
 
-/** Dependencies of {@link offerFiles}. */
-interface OfferOptions {
-  /** Receives pasted and dropped files. */
-  target: HTMLElement;
-  /** Returns true if the gateway takes files other than pictures. */
-  takesAll(): boolean;
-  /** Shows why a file was not added. */
-  tell(text: string): void;
-}
-
-/** Lets the user choose files with the button, paste them and drop them. */
-export function offerFiles({ target, takesAll, tell }: OfferOptions): void {
+/**
+ * Lets the user choose files with the button, paste them and drop them.
+ *
+ * @param takesAll Returns true if the gateway takes files other than pictures.
+ */
+export function offerFiles(takesAll: () => boolean): void {
   const choose = async (files: readonly File[]): Promise<void> => {
     for (const one of files) {
       const problem = await addFile(one, takesAll());
-      if (problem !== undefined) tell(problem);
+      if (problem !== undefined) trouble({ text: problem });
     }
     showShelf();
   };
   const take = (event: ClipboardEvent | DragEvent, files: FileList | undefined): void => {
-    if (files === undefined || files.length === 0 || add.disabled) return;
+    if (!files?.length || add.disabled) return;
     event.preventDefault();
     void choose([...files]);
   };
@@ -54,9 +50,9 @@ export function offerFiles({ target, takesAll, tell }: OfferOptions): void {
     await choose([...(input.files ?? [])]);
     input.value = "";
   });
-  target.addEventListener("paste", (event) => take(event, event.clipboardData?.files));
-  target.addEventListener("dragover", (event) => event.preventDefault());
-  target.addEventListener("drop", (event) => take(event, event.dataTransfer?.files));
+  document.body.addEventListener("paste", (event) => take(event, event.clipboardData?.files));
+  document.body.addEventListener("dragover", (event) => event.preventDefault());
+  document.body.addEventListener("drop", (event) => take(event, event.dataTransfer?.files));
 }
 
 /** Adds a file. Returns a sentence with the reason if it was not added. */
@@ -83,18 +79,17 @@ function megabytes(bytes: number): string {
 }
 
 /** Sends a message after its files. */
-export function sendSaid(send: (message: FromPage) => void, said: Said & { id: string }): void {
+export function sendSaid(connection: PageConnection, said: Said & { id: string }): void {
   const { id, text, files, conversation, instead } = said;
   for (const { name, mediaType, data, isPicture } of files) {
     const kind = isPicture ? ({ type: "picture" } as const) : ({ type: "file", name, mediaType } as const);
     for (let at = 0; at < data.length; at += CHAT_FILES.piece) {
       const part = data.slice(at, at + CHAT_FILES.piece);
-      send({ ...kind, id, part, ends: at + CHAT_FILES.piece >= data.length });
+      connection.send({ ...kind, id, part, ends: at + CHAT_FILES.piece >= data.length });
     }
   }
-  // A gateway of an earlier version refuses fields that it does not know.
-  const where = conversation === "" ? {} : { conversation };
-  send({ type: "say", id, text, ...where, ...(instead !== undefined && { instead }) });
+  const replaced = instead === undefined ? {} : { instead };
+  connection.send({ type: "say", id, text, ...inConversation(conversation), ...replaced });
 }
 
 /** Returns the text that the page shows for a message. */
@@ -109,27 +104,22 @@ export function shownOf({ text, files }: Said): string {
 
 /** Returns a picture's element. */
 export function thumbnail({ data, name }: AddedFile): HTMLImageElement {
-  const image = made("img", []);
-  image.alt = name;
-  image.src = `data:;base64,${data}`;
-  return image;
+  return made("img", [], { alt: name, src: `data:;base64,${data}` });
 }
 
 function showShelf(): void {
   shelf.hidden = chosen.length === 0;
-  shelf.replaceChildren(
-    ...chosen.map((file, at) => {
-      const button = made("button", file.isPicture ? [thumbnail({ ...file, name: "" })] : [file.name, " ✕"]);
-      button.type = "button";
-      const name = file.isPicture ? `picture ${at + 1}` : file.name;
-      button.setAttribute("aria-label", `Remove ${name}`);
-      button.addEventListener("click", () => {
-        chosen = chosen.filter((other) => other !== file);
-        showShelf();
-      });
-      return button;
-    }),
-  );
+  const buttons = chosen.map((file, at) => {
+    const { isPicture, name } = file;
+    const remove = button(isPicture ? "" : `${name} ✕`, () => {
+      chosen = chosen.filter((other) => other !== file);
+      showShelf();
+    });
+    if (isPicture) remove.append(thumbnail({ ...file, name: "" }));
+    remove.ariaLabel = `Remove ${isPicture ? `picture ${at + 1}` : name}`;
+    return remove;
+  });
+  shelf.replaceChildren(...buttons);
 }
 
 /** Returns a picture in a format and size that models use. */
@@ -151,20 +141,14 @@ async function base64(blob: Blob): Promise<string> {
 }
 
 async function scaled(bitmap: ImageBitmap, scale: number): Promise<Blob> {
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.max(1, Math.round(bitmap.width * scale));
-  canvas.height = Math.max(1, Math.round(bitmap.height * scale));
+  const width = Math.max(1, Math.round(bitmap.width * scale));
+  const height = Math.max(1, Math.round(bitmap.height * scale));
+  const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext("2d");
   if (context === null) throw new Error("no canvas");
   // JPEG has no alpha channel: transparent parts would turn black.
   context.fillStyle = "#fff";
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) => {
-    canvas.toBlob(
-      (blob) => (blob === null ? reject(new Error("no picture")) : resolve(blob)),
-      "image/jpeg",
-      QUALITY,
-    );
-  });
+  context.fillRect(0, 0, width, height);
+  context.drawImage(bitmap, 0, 0, width, height);
+  return canvas.convertToBlob({ type: "image/jpeg", quality: QUALITY });
 }

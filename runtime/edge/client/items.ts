@@ -1,24 +1,21 @@
 /** Files and questions of the assistant, each shown after the message it belongs to. */
 import type { ChatItem, FromPage } from "../../contract/chat.ts";
-import { button, made } from "./dom.ts";
+import { trouble } from "./connection-state.ts";
+import type { PageConnection } from "./connection.ts";
+import { button, isAtEnd, made } from "./dom.ts";
 import { render } from "./markdown.ts";
+import type { Transcript } from "./transcript.ts";
+import { inConversation } from "./unsent.ts";
 
 type FileItem = Extract<ChatItem, { type: "file" }>;
 type ChoicesItem = Extract<ChatItem, { type: "choices" }>;
 
 const REVOKE_MS = 60_000;
-/** Distance from the end of the conversation, in pixels, within which the page keeps scrolling. */
-const PINNED_PX = 120;
 
-/** Functions of the page that {@link Items} uses. */
+/** Dependencies of {@link Items}. */
 interface ItemsOptions {
-  send(message: FromPage): void;
-  /** Reconnects a page that is asleep. */
-  rouse(): void;
-  /** Shows an error message. */
-  tell(text: string): void;
-  /** Returns the element of an item; a new one is inserted after its message. */
-  place(item: ChatItem): HTMLElement;
+  connection: PageConnection;
+  transcript: Transcript;
   /** Returns the id of the open conversation. */
   conversation(): string;
 }
@@ -42,7 +39,7 @@ export class Items {
   /** Keeps the ticket of a new connection, and sends the presses that have no answer yet. */
   greet(ticket: string): void {
     this.#ticket = ticket;
-    for (const press of this.#presses.values()) this.#options.send(press);
+    for (const press of this.#presses.values()) this.#options.connection.send(press);
   }
 
   /** Forgets the ticket when the connection is lost. */
@@ -56,12 +53,12 @@ export class Items {
   }
 
   show(item: ChatItem): void {
-    const shown = this.#options.place(item);
-    const log = shown.parentElement ?? shown;
-    const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < PINNED_PX;
+    const { transcript } = this.#options;
+    const pinned = isAtEnd(transcript.log);
+    const shown = transcript.place("item", item.id, item.item);
     if (item.type === "file") this.#showFile(shown, item);
     else this.#showChoices(shown, item);
-    if (pinned) log.scrollTop = log.scrollHeight;
+    if (pinned) transcript.log.scrollTop = transcript.log.scrollHeight;
   }
 
   #showFile(shown: HTMLElement, item: FileItem): void {
@@ -70,13 +67,13 @@ export class Items {
     if (shown.childElementCount > 0) return this.#observe(shown.querySelector("img:not([src])"));
     if (caption !== undefined) shown.append(made("p", [caption]));
     if (picture) {
-      const image = Object.assign(document.createElement("img"), { alt: name });
+      const image = made("img", [], { alt: name });
       image.dataset["item"] = item.item;
       shown.append(image);
       this.#observe(image);
     }
     const link = button(`${name} (${sizeText(size)})`, () => void this.#download(item));
-    link.setAttribute("aria-label", `Download ${name}`);
+    link.ariaLabel = `Download ${name}`;
     shown.append(link);
   }
 
@@ -89,29 +86,33 @@ export class Items {
 
   #showChoices(shown: HTMLElement, { item, question, blocks, buttons, note }: ChoicesItem): void {
     if (buttons.length === 0) this.#presses.delete(item);
-    const said = made("div", []);
+    const said = made("div");
     render(said, question, blocks);
-    const row = made("p", []);
-    const press = (one: string): void => {
-      for (const other of row.querySelectorAll("button")) other.disabled = true;
-      const conversation = this.#options.conversation();
-      const where = conversation === "" ? {} : { conversation };
-      const message = { type: "press", id: crypto.randomUUID(), press: one, ...where } as const;
-      this.#presses.set(item, message);
-      this.#pressed.add(message.id);
-      if (this.#ticket === "") this.#options.rouse();
-      else this.#options.send(message);
-    };
-    row.append(...buttons.map((one) => button(one.label, () => press(one.press))), note ?? "");
-    row.className = note === undefined ? "choices" : "soft";
+    const offered = buttons.map(({ label, press }) =>
+      button(label, () => {
+        for (const one of offered) one.disabled = true;
+        this.#press(item, press);
+      }),
+    );
+    const row = made("p", [...offered, note ?? ""], note === undefined ? "choices" : "soft");
     shown.replaceChildren(said, row);
   }
 
+  #press(item: string, press: string): void {
+    const { connection, conversation } = this.#options;
+    const id = crypto.randomUUID();
+    const message = { type: "press", id, press, ...inConversation(conversation()) } as const;
+    this.#presses.set(item, message);
+    this.#pressed.add(id);
+    if (this.#ticket === "") connection.rouse();
+    else connection.send(message);
+  }
+
   async #download({ item, name }: FileItem): Promise<void> {
-    const file = await this.#fetch(item).catch((error: Error) => this.#options.tell(error.message));
+    const file = await this.#fetch(item).catch(({ message }: Error) => trouble({ text: message }));
     if (file === undefined) return;
     const href = URL.createObjectURL(file);
-    Object.assign(document.createElement("a"), { href, download: name }).click();
+    made("a", [], { href, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS);
   }
 
@@ -129,7 +130,7 @@ export class Items {
   /** @throws Error with a message for the user. */
   async #fetch(item: string): Promise<Blob> {
     if (this.#ticket === "") {
-      this.#options.rouse();
+      this.#options.connection.rouse();
       throw new Error("The page is not connected. Try again when it is.");
     }
     const headers = { authorization: `Bearer ${this.#ticket}` };

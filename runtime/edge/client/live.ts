@@ -3,7 +3,7 @@
  * somebody fills in, reads by selection or has opened stays as it is. Without the script a page is loaded again by hand.
  */
 import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
-import { element } from "./dom.ts";
+import { element, onClick } from "./dom.ts";
 import { offerSearch } from "./palette.ts";
 
 /** The server tells of changes; ages in words are brought up to date this often. */
@@ -47,18 +47,15 @@ function isInUse(): boolean {
   );
   const choices = [...content.querySelectorAll("option")];
   const isChosen = choices.some(({ selected, defaultSelected }) => defaultSelected && !selected);
-  const isFocused = content.contains(document.activeElement) && document.activeElement !== content;
+  const isFocused = content.querySelector(":focus") !== null;
   // An editor keeps the text, and a page that is put in place would have none.
   const isEdited = content.querySelector(".editor") !== null;
   return isEdited || isFilled || isChosen || isFocused || String(getSelection()) !== "";
 }
 
-function opened(): string[] {
-  return [...content.querySelectorAll("details[open] > summary")].map(({ textContent }) => textContent);
-}
-
 function put(next: Document): void {
-  const open = opened();
+  const opened = [...content.querySelectorAll("details[open] > summary")];
+  const open = opened.map(({ textContent }) => textContent);
   stale = isLive && isInUse();
   for (const selector of isLive && !stale ? ["#content", ...FRAME] : FRAME) {
     const old = document.querySelector(selector);
@@ -80,14 +77,16 @@ function fillZones(): void {
     field.defaultValue ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Asks for the page as a program does: a look that nobody asked for wakes no container. */
+/** Asks for a page as a program does: a look that nobody asked for wakes no container. */
+async function loadPage(href: string, look = "1"): Promise<Document | undefined> {
+  const response = await fetch(href, { headers: { accept: "*/*", [LOOK_HEADER]: look } });
+  return response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : undefined;
+}
+
 async function load(isTold: boolean): Promise<void> {
   loadedAt = Date.now();
-  const look = isTold ? LOOK_AFTER_CHANGE : "1";
-  const response = await fetch(address(), { headers: { accept: "*/*", [LOOK_HEADER]: look } });
-  if (!response.ok) return;
-  const next = new DOMParser().parseFromString(await response.text(), "text/html");
-  put(next);
+  const next = await loadPage(address(), isTold ? LOOK_AFTER_CHANGE : undefined);
+  if (next !== undefined) put(next);
 }
 
 function look(): void {
@@ -99,9 +98,7 @@ function look(): void {
   loading = true;
   void load(changed)
     .catch(() => undefined)
-    .finally(() => {
-      loading = false;
-    });
+    .finally(() => (loading = false));
   changed = false;
 }
 
@@ -139,10 +136,7 @@ async function copy(button: HTMLButtonElement): Promise<void> {
 // Absent on an address without TLS.
 if ("clipboard" in navigator) {
   document.documentElement.classList.add("copies");
-  document.addEventListener("click", ({ target }) => {
-    const button = target instanceof Element ? target.closest("button.copy") : null;
-    if (button instanceof HTMLButtonElement) void copy(button);
-  });
+  onClick("button.copy", HTMLButtonElement, (button) => void copy(button));
 }
 
 fillZones();

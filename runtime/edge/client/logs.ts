@@ -4,7 +4,7 @@
  */
 import type { LogTail, SandboxStatus } from "../../contract/control.ts";
 import { type LogLevel, readableLog } from "../../shared/log.ts";
-import { element } from "./dom.ts";
+import { element, isAtEnd, made } from "./dom.ts";
 
 /** Answer of the route of the logs. */
 type LogLines = LogTail & Pick<SandboxStatus, "state">;
@@ -24,8 +24,8 @@ const none = element("none", HTMLElement);
 let lines: string[] = JSON.parse(output.dataset["lines"] ?? "[]");
 let next = output.dataset["next"];
 let timer: number | undefined;
-let paused = false;
 let asking = false;
+const isPaused = (): boolean => pause.ariaPressed === "true";
 
 /** Sets the status, which is said aloud each time that it is set. */
 function tell(words: string): void {
@@ -34,19 +34,15 @@ function tell(words: string): void {
 
 function show(): void {
   const shown = readableLog(lines, { level: level.value as LogLevel, text: text.value });
-  const atEnd = output.scrollHeight - output.scrollTop - output.clientHeight < 40;
-  output.replaceChildren(
-    ...shown.map(({ text: words, kind }, index) => {
-      const line = document.createElement("span");
-      line.className = kind;
-      line.textContent = index === shown.length - 1 ? words : `${words}\n`;
-      return line;
-    }),
+  const pinned = isAtEnd(output);
+  const spans = shown.map(({ text: words, kind }, at) =>
+    made("span", [`${at > 0 ? "\n" : ""}${words}`], kind),
   );
+  output.replaceChildren(...spans);
   output.hidden = shown.length === 0;
   none.hidden = shown.length > 0;
   if (lines.length > 0) none.textContent = "No line fits the filter.";
-  if (atEnd) output.scrollTop = output.scrollHeight;
+  if (pinned) output.scrollTop = output.scrollHeight;
 }
 
 /** Takes the kept lines, of which the page itself holds the last. */
@@ -60,16 +56,15 @@ async function loadKept(): Promise<void> {
 
 async function ask(): Promise<LogLines> {
   const after = next === undefined ? "" : `&after=${next}`;
-  const response = await fetch(`${output.dataset["from"]}?lines=500${after}`, {
-    headers: { accept: "application/json" },
-  });
+  const headers = { accept: "application/json" };
+  const response = await fetch(`${output.dataset["from"]}?lines=500${after}`, { headers });
   if (!response.ok) throw new Error(String(response.status));
   return response.json();
 }
 
 /** Takes an answer. Returns when to ask again, in milliseconds; `undefined` once the container is stopped. */
 function take({ state, lines: more, next: then }: LogLines): number | undefined {
-  next = then === undefined ? next : String(then);
+  next = then?.toString() ?? next;
   if (more.length > 0) {
     lines = [...lines, ...more].slice(-MOST_LINES);
     show();
@@ -81,10 +76,11 @@ function take({ state, lines: more, next: then }: LogLines): number | undefined 
 
 async function look(): Promise<void> {
   clearTimeout(timer);
-  if (paused || document.hidden || asking) return;
+  if (isPaused() || document.hidden || asking) return;
   asking = true;
   const answer = await ask().catch(() => undefined);
   asking = false;
+  // Missed lines are requested again once the page continues.
   if (isPaused()) return;
   if (answer === undefined)
     tell("No answer. Where it stays so, load the page again: the sign-in may be over.");
@@ -92,15 +88,9 @@ async function look(): Promise<void> {
   if (wait !== undefined) timer = window.setTimeout(() => void look(), wait);
 }
 
-/** Tells whether the button was pressed meanwhile. Missed lines are requested again once the page continues. */
-function isPaused(): boolean {
-  return paused;
-}
-
 pause.addEventListener("click", () => {
-  paused = !paused;
-  pause.setAttribute("aria-pressed", String(paused));
-  tell(paused ? "Paused." : "");
+  pause.ariaPressed = String(!isPaused());
+  tell(isPaused() ? "Paused." : "");
   void look();
 });
 controls.addEventListener("submit", (event) => event.preventDefault());

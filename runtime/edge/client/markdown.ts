@@ -4,11 +4,11 @@
  */
 
 import type { Block, Inline, Item } from "../../contract/markdown.ts";
-import { button, fill, made } from "./dom.ts";
+import { copies, fill, made } from "./dom.ts";
 
-const FENCE = /^```([\w+#.-]*)[ \t]*$/;
+/** A whole line; other marks than a line feed end none. */
+const FENCE = /(?<![^\n])```([\w+#.-]*)[ \t]*(?![^\n])/;
 const WEB = /^https?:\/\/./;
-const COPIED_MS = 2_000;
 const LONGEST_COLOURED = 50_000;
 
 /** Renders a text into an element: from its blocks, or verbatim for a person's text, in which only fences mark code. */
@@ -18,26 +18,18 @@ export function render(target: HTMLElement, text: string, blocks?: readonly Bloc
   target.replaceChildren(shown);
 }
 
+/** Splits at the fences: every other part is code, and before it stands the language of its fence. */
 function plain(text: string): Node[] {
   const nodes: Node[] = [];
-  let lines: string[] = [];
-  let language: string | undefined;
-  const end = (): void => {
-    const part = lines.join("\n");
-    if (language !== undefined) nodes.push(codeBlock(part, language));
-    else if (part.trim() !== "") nodes.push(paragraph([withoutBlankEnds(part)]));
-    lines = [];
-  };
-  for (const line of text.split("\n")) {
-    const fence = FENCE.exec(line);
-    if (fence === null) {
-      lines.push(line);
-      continue;
-    }
-    end();
-    language = language === undefined ? fence[1] : undefined;
+  const parts = text.split(FENCE);
+  for (let at = 0; at < parts.length; at += 2) {
+    const part = parts[at] ?? "";
+    const isCode = at % 4 === 2;
+    // The line feeds of both fences are no code. Without a line after its fence there is none yet.
+    const code = part.slice(1, at === parts.length - 1 ? undefined : -1);
+    if (isCode && part !== "") nodes.push(codeBlock(code, parts[at - 1]));
+    else if (!isCode && part.trim() !== "") nodes.push(paragraph([withoutBlankEnds(part)]));
   }
-  if (language === undefined || lines.length > 0) end();
   return nodes;
 }
 
@@ -58,10 +50,7 @@ function blockNode(block: Block): Node {
       return paragraph([made("strong", block.inside.map(piece))]);
     case "list": {
       const items = block.items.map(item);
-      if (block.start === undefined) return made("ul", items);
-      const numbered = made("ol", items);
-      numbered.start = block.start;
-      return numbered;
+      return block.start === undefined ? made("ul", items) : made("ol", items, { start: block.start });
     }
     case "quote":
       return made("blockquote", block.blocks.map(blockNode));
@@ -70,7 +59,7 @@ function blockNode(block: Block): Node {
     case "table":
       return table(block);
     case "break":
-      return made("hr", []);
+      return made("hr");
   }
 }
 
@@ -107,33 +96,21 @@ function piece(part: Inline): Node | string {
 }
 
 function table({ head, rows }: Extract<Block, { kind: "table" }>): HTMLElement {
-  const row = (cells: readonly Inline[][], cell: "th" | "td") =>
-    made(
-      "tr",
-      cells.map((inside) => made(cell, inside.map(piece))),
-    );
-  const body = made(
-    "tbody",
-    rows.map((cells) => row(cells, "td")),
-  );
-  const scroller = made("div", [made("table", [made("thead", [row(head, "th")]), body])], "table");
-  scroller.tabIndex = 0;
-  return scroller;
+  const row = (kind: "th" | "td") => (cells: readonly Inline[][]) => {
+    const content = cells.map((inside) => made(kind, inside.map(piece)));
+    return made("tr", content);
+  };
+  const parts = [made("thead", [row("th")(head)]), made("tbody", rows.map(row("td")))];
+  return made("div", [made("table", parts)], { className: "table", tabIndex: 0 });
 }
 
 function codeBlock(code: string, language = ""): HTMLElement {
   const text = made("code", [code]);
-  const block = made("pre", [text]);
-  block.tabIndex = 0;
-  const copy = button("Copy", async () => {
-    await navigator.clipboard.writeText(code);
-    copy.textContent = "Copied";
-    setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
-  });
-  copy.className = "copy";
+  const copy = made("button", ["Copy"], { type: "button", className: "copy" });
+  copies(copy, () => code);
   const bar = made("div", [made("span", [language]), copy], "bar");
   void highlight(text, language);
-  return made("div", [bar, block], "code");
+  return made("div", [bar, made("pre", [text], { tabIndex: 0 })], "code");
 }
 
 /** Colours code. The highlighter is loaded with the first code of a page. */
@@ -146,12 +123,8 @@ async function highlight(target: HTMLElement, language: string): Promise<void> {
   if (coloured !== undefined) target.replaceChildren(coloured);
 }
 
-function link(address: string, label: Node | string): HTMLElement {
-  const anchor = made("a", [label]);
-  anchor.href = address;
-  anchor.target = "_blank";
-  anchor.rel = "noopener noreferrer";
-  return anchor;
+function link(href: string, label: Node | string): HTMLElement {
+  return made("a", [label], { href, target: "_blank", rel: "noopener noreferrer" });
 }
 
 function paragraph(content: readonly (Node | string)[]): HTMLElement {

@@ -1,13 +1,22 @@
 /** Search over pages, actions, people and conversations, in a dialog that Ctrl-K opens on every page. */
-import { made } from "./dom.ts";
+import { made, onClick, overlay } from "./dom.ts";
 
 /** Between the last key and the search. */
 const PAUSE_MS = 100;
 
-const input = made("input", []);
-const list = made("ul", []);
-const told = made("p", [], "soft");
-const dialog = made("dialog", [input, list, told], "palette");
+const input = made("input", [], {
+  role: "combobox",
+  ariaAutoComplete: "list",
+  ariaExpanded: "true",
+  ariaLabel: "Search",
+  placeholder: "Pages, people, conversations, actions",
+  autocomplete: "off",
+  spellcheck: false,
+  maxLength: 100,
+});
+const list = made("ul", [], { id: "found", role: "listbox", ariaLabel: "Results" });
+const told = made("p", [], { className: "soft", role: "status" });
+const dialog = overlay(made("dialog", [input, list, told], { className: "palette", ariaLabel: "Search" }));
 
 /** As the server's search answers. */
 type Found = [kind: string, title: string, href: string];
@@ -17,23 +26,7 @@ let timer = 0;
 let chosen = 0;
 
 function setUp(opener: HTMLAnchorElement): void {
-  const attributes = {
-    role: "combobox",
-    "aria-autocomplete": "list",
-    "aria-expanded": "true",
-    "aria-controls": "found",
-    "aria-label": "Search",
-    placeholder: "Pages, people, conversations, actions",
-    autocomplete: "off",
-    spellcheck: "false",
-    maxlength: "100",
-  };
-  for (const [name, value] of Object.entries(attributes)) input.setAttribute(name, value);
-  list.id = "found";
-  list.role = "listbox";
-  list.ariaLabel = "Results";
-  told.role = "status";
-  dialog.ariaLabel = "Search";
+  input.setAttribute("aria-controls", list.id);
   document.body.append(dialog);
   input.addEventListener("input", () => {
     clearTimeout(timer);
@@ -46,8 +39,6 @@ function setUp(opener: HTMLAnchorElement): void {
     else return;
     event.preventDefault();
   });
-  // The dialog's own area is its edge: a click there, or on what it covers, closes it.
-  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
 }
 
 /** Marks a result, around the ends. */
@@ -64,10 +55,8 @@ async function search(address: string): Promise<void> {
   const { signal } = (asked = new AbortController());
   try {
     const headers = { accept: "application/json" };
-    const response = await fetch(`${address}?${new URLSearchParams({ q: input.value })}`, {
-      headers,
-      signal,
-    });
+    const query = new URLSearchParams({ q: input.value });
+    const response = await fetch(`${address}?${query}`, { headers, signal });
     show((await response.json()) as Found[]);
   } catch {
     if (!signal.aborted) told.textContent = "The search does not answer.";
@@ -76,39 +65,32 @@ async function search(address: string): Promise<void> {
 
 function show(found: readonly Found[]): void {
   const options = found.map(([kind, title, href], index) => {
-    const link = made("a", [made("bdi", [title]), made("span", [kind], "soft")]);
-    link.href = href;
-    link.tabIndex = -1;
-    const option = made("li", [link]);
-    option.id = `found-${index}`;
-    option.role = "option";
-    return option;
+    const content = [made("bdi", [title]), made("span", [kind], "soft")];
+    const link = made("a", content, { href, tabIndex: -1 });
+    return made("li", [link], { id: `found-${index}`, role: "option" });
   });
   list.replaceChildren(...options);
   told.textContent = found.length === 0 ? "Nothing has this name." : `${found.length} results`;
   choose(0);
 }
 
+function open(opener: HTMLAnchorElement): void {
+  if (!dialog.isConnected) setUp(opener);
+  if (dialog.open) return dialog.close();
+  dialog.showModal();
+  input.select();
+  void search(opener.href);
+}
+
 /** Has the keyboard and the bar's link open the search. */
 export function offerSearch(): void {
-  const open = (event: Event, opener: HTMLAnchorElement): void => {
-    event.preventDefault();
-    if (!dialog.isConnected) setUp(opener);
-    if (dialog.open) return dialog.close();
-    dialog.showModal();
-    input.select();
-    void search(opener.href);
-  };
-  // The bar is replaced from time to time: its link is looked for when it is needed.
+  onClick("a.find", HTMLAnchorElement, open);
   document.addEventListener("keydown", (event) => {
+    // The bar is replaced from time to time: its link is looked for when it is needed.
     const opener = document.querySelector<HTMLAnchorElement>("a.find");
-    const isShortcut =
-      (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key === "k";
-    if (isShortcut && opener !== null) open(event, opener);
-  });
-  document.addEventListener("click", (event) => {
-    const { target, ctrlKey, metaKey } = event;
-    const opener = target instanceof Element ? target.closest<HTMLAnchorElement>("a.find") : null;
-    if (opener !== null && !ctrlKey && !metaKey) open(event, opener);
+    const { ctrlKey, metaKey, shiftKey, altKey, key } = event;
+    if (opener === null || !(ctrlKey || metaKey) || shiftKey || altKey || key !== "k") return;
+    event.preventDefault();
+    open(opener);
   });
 }

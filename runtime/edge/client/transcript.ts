@@ -1,30 +1,19 @@
 /** The messages of the open conversation, and what can be done with each. */
-import type { ChatItem } from "../../contract/chat.ts";
-import type { Block } from "../../contract/markdown.ts";
-import { button, iconButton, made } from "./dom.ts";
+import type { ChatTurn } from "../../contract/chat.ts";
+import { button, element, iconButton, isAtEnd, made } from "./dom.ts";
 import { thumbnail } from "./files.ts";
 import { render } from "./markdown.ts";
-import type { AddedFile } from "./unsent.ts";
+import { messages } from "./unsent.ts";
 
 type Role = "user" | "assistant";
 /** `waiting`: not sent, or queued behind another message. `busy`: the answer grows. */
 type Tone = "" | "waiting" | "busy" | "failed" | "stopped";
 
-/** A message as the page shows it; without blocks it is shown verbatim. */
-export interface Shown {
-  text: string;
-  blocks?: readonly Block[] | undefined;
-  /** Length of the part that the person wrote; lines about files follow it. */
-  words?: number | undefined;
-  /** Milliseconds since the epoch; absent for a message of now. */
-  at?: number;
-}
+/** A message as the page shows it; without blocks it is shown verbatim, and without a time it is one of now. */
+type Shown = Pick<ChatTurn, "text" | "blocks" | "words"> & Partial<Pick<ChatTurn, "at">>;
 
 /** Actions of the page on a message. */
 interface TranscriptOptions {
-  log: HTMLElement;
-  /** Returns the files of one of the user's messages, if this browser has them. */
-  filesOf(id: string): readonly AddedFile[];
   /** Returns true if the gateway can replace and withdraw messages. */
   canChange(): boolean;
   edit(id: string): void;
@@ -33,11 +22,11 @@ interface TranscriptOptions {
   withdraw(id: string): void;
 }
 
-/** Distance from the end, in pixels, within which the page keeps scrolling. */
-const PINNED_PX = 80;
+const idOf = ({ dataset }: HTMLElement): string => dataset["of"] ?? "";
 
 /** See the module. */
 export class Transcript {
+  readonly log = element("log", HTMLElement);
   readonly #options: TranscriptOptions;
   readonly #articles = new Map<string, HTMLElement>();
   readonly #own = new Map<string, Shown>();
@@ -48,13 +37,12 @@ export class Transcript {
 
   /** Ids of answers that are growing. */
   get busy(): string[] {
-    const growing = this.#options.log.querySelectorAll<HTMLElement>("article[aria-busy=true]");
-    return [...growing].map(({ dataset }) => dataset["of"] ?? "");
+    return [...this.log.querySelectorAll<HTMLElement>("article[aria-busy=true]")].map(idOf);
   }
 
   /** Removes all messages. */
   clear(): void {
-    this.#options.log.replaceChildren();
+    this.log.replaceChildren();
     this.#articles.clear();
     this.#own.clear();
   }
@@ -69,37 +57,40 @@ export class Transcript {
     return this.#articles.has(`assistant ${id}`);
   }
 
-  /** Returns the user's message as it is shown. */
-  textOf(id: string): string {
-    return this.#own.get(id)?.text ?? "";
-  }
-
   /** Returns the text that the user wrote. */
   wordsOf(id: string): string {
     const { text = "", words } = this.#own.get(id) ?? {};
     return text.slice(0, words);
   }
 
+  /** Shows one of the user's messages. Default: the text that is shown. */
+  showOwn(id: string, text = this.#own.get(id)?.text ?? "", tone: Tone = ""): void {
+    const words = messages.get(id)?.text.length;
+    this.show("user", id, { text, ...(words !== undefined && { words }) }, tone);
+  }
+
   show(role: Role, id: string, shown: Shown, tone: Tone = ""): void {
-    const { log, filesOf } = this.#options;
-    const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < PINNED_PX;
+    const pinned = isAtEnd(this.log);
     const article = this.place(role, id, id, shown.at);
+    const wasBusy = article.ariaBusy === "true";
     article.className = `${role === "user" ? "own" : ""} ${tone}`.trim();
     // Screen readers announce it when it is complete, not at every word.
-    article.setAttribute("aria-busy", String(tone === "busy"));
-    if (role === "user") {
-      this.#own.set(id, { ...this.#own.get(id), ...shown });
-      const { text, words = text.length } = shown;
-      render(article, text.slice(0, words));
-      const pictures = filesOf(id).filter(({ isPicture }) => isPicture);
-      const lines = text.slice(words).split("\n").filter(Boolean);
-      const files = [...pictures.map(thumbnail), ...lines.map((line) => made("span", [line], "file"))];
-      if (files.length > 0) article.append(made("div", files, "files"));
-    } else render(article, shown.text, shown.blocks);
+    article.ariaBusy = String(tone === "busy");
+    if (role === "user") this.#fillOwn(article, id, shown);
+    else render(article, shown.text, shown.blocks);
     if (tone === "stopped") article.append(made("p", ["Stopped"], "soft"));
-    if (pinned || role === "user") log.scrollTop = log.scrollHeight;
-    if (tone !== "busy" || !article.dataset["busy"]) this.#offer();
-    article.dataset["busy"] = tone === "busy" ? "1" : "";
+    if (pinned || role === "user") this.log.scrollTop = this.log.scrollHeight;
+    if (tone !== "busy" || !wasBusy) this.#offer();
+  }
+
+  #fillOwn(article: HTMLElement, id: string, shown: Shown): void {
+    this.#own.set(id, { ...this.#own.get(id), ...shown });
+    const { text, words = text.length } = shown;
+    render(article, text.slice(0, words));
+    const pictures = messages.filesOf(id).filter(({ isPicture }) => isPicture);
+    const lines = text.slice(words).split("\n").filter(Boolean);
+    const files = [...pictures.map(thumbnail), ...lines.map((line) => made("span", [line], "file"))];
+    if (files.length > 0) article.append(made("div", files, "files"));
   }
 
   /** Shows that a message has no answer, and offers another attempt. */
@@ -113,7 +104,7 @@ export class Transcript {
   /** Removes a message with its answer and its items. */
   remove(id: string): void {
     for (const [key, article] of this.#articles) {
-      if (article.dataset["of"] !== id) continue;
+      if (idOf(article) !== id) continue;
       article.remove();
       this.#articles.delete(key);
     }
@@ -121,64 +112,44 @@ export class Transcript {
     this.#offer();
   }
 
-  /** Returns the element of an item. */
-  placeItem({ id, item }: ChatItem): HTMLElement {
-    return this.place("item", id, item);
-  }
-
   /** Returns the element of a message or, by its `key`, of one of its items; creates it if it is missing. */
   place(role: Role | "item", id: string, key: string, at = Date.now()): HTMLElement {
     const known = this.#articles.get(`${role} ${key}`);
     if (known !== undefined) return known;
-    const { log } = this.#options;
-    const article = made("article", []);
-    article.setAttribute("aria-label", role === "user" ? "You" : "steward");
+    const article = made("article", [], { ariaLabel: role === "user" ? "You" : "steward" });
     this.#articles.set(`${role} ${key}`, article);
     article.dataset["time"] = timeText(at);
     // Insert an answer directly after its question, and an item after everything that belongs to the same message.
-    const others = role === "item" && id !== "" ? [...log.children] : [];
-    const last = others.findLast((one) => one instanceof HTMLElement && one.dataset["of"] === id);
+    const others = role === "item" && id !== "" ? [...this.log.querySelectorAll<HTMLElement>("article")] : [];
+    const last = others.findLast((one) => idOf(one) === id);
     const before = last ?? (role === "user" ? undefined : this.#articles.get(`user ${id}`));
     article.dataset["of"] = id;
-    if (before === undefined) log.append(article);
+    if (before === undefined) this.log.append(article);
     else before.after(article);
     return article;
   }
 
   /** Adds the buttons: to waiting messages, and to the last one if nothing is under way. */
   #offer(): void {
-    const { log, canChange, edit, withdraw } = this.#options;
-    for (const old of log.querySelectorAll(".actions")) old.remove();
+    const { canChange, edit, withdraw } = this.#options;
+    for (const old of this.log.querySelectorAll(".actions")) old.remove();
     if (!canChange()) return;
-    const add = (role: Role, id: string, ...buttons: HTMLElement[]): void => {
-      const row = made("div", buttons, "actions");
-      row.setAttribute("aria-live", "off");
-      this.#articles.get(`${role} ${id}`)?.append(row);
-    };
-    const own = [...log.querySelectorAll<HTMLElement>("article.own")];
-    for (const { dataset } of log.querySelectorAll<HTMLElement>("article.own.waiting")) {
-      const id = dataset["of"] ?? "";
-      add(
-        "user",
-        id,
-        iconButton("remove", "Withdraw", () => withdraw(id)),
-      );
+    const add = (article: HTMLElement, action: HTMLElement): void =>
+      article.append(made("div", [action], { className: "actions", ariaLive: "off" }));
+    const own = [...this.log.querySelectorAll<HTMLElement>("article.own")];
+    for (const one of own.filter((article) => article.matches(".waiting"))) {
+      const remove = iconButton("remove", "Withdraw", () => withdraw(idOf(one)));
+      add(one, remove);
     }
     const last = own.at(-1);
-    const id = last?.dataset["of"] ?? "";
-    if (last === undefined || last.classList.contains("waiting")) return;
+    if (last === undefined || last.matches(".waiting")) return;
+    const id = idOf(last);
     const answer = this.#articles.get(`assistant ${id}`);
-    add(
-      "user",
-      id,
-      iconButton("edit", "Edit", () => edit(id)),
-    );
-    if (answer === undefined || ["busy", "failed"].some((tone) => answer.classList.contains(tone))) return;
-    add(
-      "assistant",
-      id,
-      iconButton("again", "Answer again", () => this.#again(id, true)),
-    );
+    const change = iconButton("edit", "Edit", () => edit(id));
+    add(last, change);
+    if (answer === undefined || answer.matches(".busy, .failed")) return;
+    const again = iconButton("again", "Answer again", () => this.#again(id, true));
+    add(answer, again);
   }
 
   #again(id: string, hasAnswer: boolean): void {
@@ -192,9 +163,6 @@ export class Transcript {
 function timeText(at: number): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
-  return date.toLocaleString([], {
-    ...(!isToday && { month: "short", day: "numeric" }),
-    hour: "2-digit",
-    minute: "2-digit",
-  });
+  const day = isToday ? {} : ({ month: "short", day: "numeric" } as const);
+  return date.toLocaleString([], { ...day, hour: "2-digit", minute: "2-digit" });
 }

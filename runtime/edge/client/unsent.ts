@@ -20,6 +20,10 @@ export interface Said {
   instead?: string | undefined;
 }
 
+/** Returns the field that names a conversation. Gateways of earlier versions have one only, and refuse the field. */
+export const inConversation = (id: string): { conversation?: string } =>
+  id === "" ? {} : { conversation: id };
+
 /** A message in this browser's store. `answered`: kept for its files alone. */
 export interface StoredMessage extends Said {
   id: string;
@@ -28,24 +32,23 @@ export interface StoredMessage extends Said {
 }
 
 /** Not the database of the device's key: pages of earlier versions open that one by its first version. */
-const DATABASE = "steward-chat-messages";
-const STORE = "messages";
+const STORE = { database: "steward-chat-messages", store: "messages", keyPath: "id" };
 /** Storage key of earlier versions, for each tab. */
 const FORMER = "steward-chat-unanswered";
 /** Number of answered messages whose files are kept. */
 const MOST_ANSWERED = 20;
 
 /** The messages, in memory and in IndexedDB. Without the latter, they are lost by a reload. */
-export class Messages {
+class Messages {
   readonly #messages = new Map<string, StoredMessage>();
   #database: IDBDatabase | undefined;
 
   /** Reads what an earlier page has stored. */
   async open(): Promise<void> {
-    this.#database = await openDatabase().catch(() => undefined);
-    const request = this.#store("readonly")?.getAll();
-    const stored = request === undefined ? [] : await result<StoredMessage[]>(request).catch(() => []);
-    for (const one of stored.toSorted((a, b) => a.at - b.at)) this.#messages.set(one.id, one);
+    this.#database = await openDatabase(STORE).catch(() => undefined);
+    const request: IDBRequest<StoredMessage[]> | undefined = this.#store("readonly")?.getAll();
+    const stored = request && (await result(request).catch(() => undefined));
+    for (const one of (stored ?? []).toSorted((a, b) => a.at - b.at)) this.#messages.set(one.id, one);
     const former: [string, { text: string }][] = JSON.parse(sessionStorage.getItem(FORMER) ?? "[]");
     for (const [id, { text }] of former) this.put(id, { text, files: [], conversation: "" });
     sessionStorage.removeItem(FORMER);
@@ -66,6 +69,11 @@ export class Messages {
   /** Returns a message with its files, answered or not. */
   get(id: string): StoredMessage | undefined {
     return this.#messages.get(id);
+  }
+
+  /** Returns the files of a message, if this browser has them. */
+  filesOf(id: string): readonly AddedFile[] {
+    return this.get(id)?.files ?? [];
   }
 
   /** Stores a message until it is answered. */
@@ -104,7 +112,7 @@ export class Messages {
 
   #store(mode: IDBTransactionMode): IDBObjectStore | undefined {
     try {
-      return this.#database?.transaction(STORE, mode).objectStore(STORE);
+      return this.#database?.transaction(STORE.store, mode).objectStore(STORE.store);
     } catch {
       // The browser has closed the database.
       return undefined;
@@ -112,9 +120,19 @@ export class Messages {
   }
 }
 
-function openDatabase(): Promise<IDBDatabase> {
-  const open = indexedDB.open(DATABASE, 1);
-  open.addEventListener("upgradeneeded", () => open.result.createObjectStore(STORE, { keyPath: "id" }));
+/** The messages of this browser. */
+export const messages = new Messages();
+
+/** Names of a database and its only store. */
+interface Store extends IDBObjectStoreParameters {
+  database: string;
+  store: string;
+}
+
+/** Opens a database of this browser, and creates it if it is missing. */
+export function openDatabase({ database, store, ...parameters }: Store): Promise<IDBDatabase> {
+  const open = indexedDB.open(database, 1);
+  open.addEventListener("upgradeneeded", () => open.result.createObjectStore(store, parameters));
   return result(open);
 }
 

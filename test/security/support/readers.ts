@@ -139,6 +139,7 @@ const helpAt = await pageFunction("config-schema", "helpAt");
 const element = await pageFunction("dom", "element");
 const button = await pageFunction("dom", "button");
 const iconButton = await pageFunction("dom", "iconButton");
+const onClick = await pageFunction("dom", "onClick");
 const colour = await pageFunction("highlight", "colour");
 const render = await pageFunction("markdown", "render");
 const redact = createRedactor({ SLACK_BOT_TOKEN: "xoxb-a-token-of-this-test" });
@@ -283,6 +284,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     // The stand-in document knows too little to end these; they read the text before.
     button: (text) => caught((async () => button(text, () => {}))()),
     iconButton: (text) => caught((async () => iconButton("edit", text, () => {}))()),
+    onClick: (text) => caught((async () => onClick(text, Object, () => {}))()),
   },
   "edge/client/config-schema.ts": {
     placeAt: (text) => placeAt(text, text.length),
