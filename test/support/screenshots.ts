@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 /** What a run leaves for a person to look at; CI keeps it. */
 const FOLDER = path.resolve(".steward/artefacts/screenshots");
 
-/** Keeps how a page looks, from its top to its end. */
-export async function shoot(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: path.join(FOLDER, `${name}.png`), fullPage: true });
+/** Keeps how a page looks, from its top to its end or, with `fullPage` false, as far as the screen shows it. */
+export async function shoot(page: Page, name: string, fullPage = true): Promise<void> {
+  await page.screenshot({ path: path.join(FOLDER, `${name}.png`), fullPage });
 }

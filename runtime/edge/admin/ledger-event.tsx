@@ -60,7 +60,7 @@ async function eventPage(
     context,
     { title: "Event" },
     <>
-      <p>
+      <p class="up">
         <a href={ROUTES.ledgerPage.path}>All events</a>
       </p>
       <EventFacts details={details} names={names} />

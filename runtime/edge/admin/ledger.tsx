@@ -209,7 +209,7 @@ function EventTable({ entries, names, filter, now }: EventTableProps): Markup {
           kind: "name",
           by: ({ receivedAt }) => Date.parse(receivedAt),
           cell: ({ key, receivedAt }) => (
-            <a href={eventAddress(key)} title={key}>
+            <a href={eventAddress(key)} title={key} data-drawer="">
               <Age at={Date.parse(receivedAt)} now={now} />
             </a>
           ),

@@ -3,7 +3,7 @@
  * somebody fills in, reads by selection or has opened stays as it is. Without the script a page is loaded again by hand.
  */
 import { LOOK_AFTER_CHANGE, LOOK_HEADER } from "../../contract/client.ts";
-import { element, onClick } from "./dom.ts";
+import { button, element, made, onClick, overlay } from "./dom.ts";
 import { offerSearch } from "./palette.ts";
 
 /** The server tells of changes; ages in words are brought up to date this often. */
@@ -22,6 +22,8 @@ const content = element("content", HTMLElement);
 /** Pages without it show something that a reload would drop, such as an editor: only their frame is kept up to date. */
 const isLive = document.body.dataset["live"] !== undefined;
 const FRAME = [".bar", ".side"];
+/** A link that was clicked keeps the focus, which nobody sees. */
+const FOCUSED = ":focus:not(a:not(:focus-visible))";
 
 let loadedAt = Date.now();
 let loading = false;
@@ -47,7 +49,7 @@ function isInUse(): boolean {
   );
   const choices = [...content.querySelectorAll("option")];
   const isChosen = choices.some(({ selected, defaultSelected }) => defaultSelected && !selected);
-  const isFocused = content.querySelector(":focus") !== null;
+  const isFocused = content.querySelector(FOCUSED) !== null;
   // An editor keeps the text, and a page that is put in place would have none.
   const isEdited = content.querySelector(".editor") !== null;
   return isEdited || isFilled || isChosen || isFocused || String(getSelection()) !== "";
@@ -61,7 +63,7 @@ function put(next: Document): void {
     const old = document.querySelector(selector);
     const now = next.querySelector(selector);
     // The keyboard focus stays in place, and so does the phone's open navigation.
-    const isHeld = old?.matches(":has(:focus, #menu:checked)");
+    const isHeld = old?.matches(`:has(${FOCUSED}, #menu:checked)`);
     if (old && now && !isHeld && old.innerHTML !== now.innerHTML) old.replaceChildren(...now.childNodes);
   }
   for (const summary of content.querySelectorAll("summary")) {
@@ -78,8 +80,12 @@ function fillZones(): void {
 }
 
 /** Asks for a page as a program does: a look that nobody asked for wakes no container. */
-async function loadPage(href: string, look = "1"): Promise<Document | undefined> {
-  const response = await fetch(href, { headers: { accept: "*/*", [LOOK_HEADER]: look } });
+async function loadPage(
+  href: string,
+  look = "1",
+  redirect: RequestRedirect = "follow",
+): Promise<Document | undefined> {
+  const response = await fetch(href, { headers: { accept: "*/*", [LOOK_HEADER]: look }, redirect });
   return response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : undefined;
 }
 
@@ -132,6 +138,32 @@ async function copy(button: HTMLButtonElement): Promise<void> {
   button.classList.add("copied");
   setTimeout(() => button.classList.remove("copied"), COPIED_MS);
 }
+
+const drawer = overlay(made("dialog", [], "drawer"));
+let opener: HTMLAnchorElement | undefined;
+
+/** Shows the page of a link beside this one. The link is followed where that fails, such as after a sign-out. */
+async function showBeside(link: HTMLAnchorElement): Promise<void> {
+  opener = link;
+  const page = await loadPage(link.href, undefined, "error").catch(() => undefined);
+  // Another link was clicked meanwhile.
+  if (opener !== link) return;
+  const main = page?.querySelector("main");
+  const heading = main?.querySelector("h1");
+  if (!main || !heading) return location.assign(link.href);
+  const head = made("header", [heading, button("Close", () => drawer.close())]);
+  drawer.ariaLabel = heading.textContent;
+  drawer.replaceChildren(made("div", [head, ...main.childNodes]));
+  document.body.append(drawer);
+  drawer.showModal();
+}
+
+// The list may have been loaded again meanwhile, with the same links.
+drawer.addEventListener("close", () => {
+  const links = content.querySelectorAll<HTMLAnchorElement>("a[data-drawer]");
+  [...links].find(({ href }) => href === opener?.href)?.focus();
+});
+onClick("a[data-drawer]", HTMLAnchorElement, (link) => void showBeside(link));
 
 // Absent on an address without TLS.
 if ("clipboard" in navigator) {
