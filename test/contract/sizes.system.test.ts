@@ -41,10 +41,16 @@ async function open(amounts: Parameters<typeof fillHome>[1]) {
 }
 
 test.skipIf(browserIsMissing)(
-  "with 1,000 events, 300 people, 200 conversations and 50 schedules every page is quick and short",
+  "with 1,000 events, 300 people, 60 who wait, 200 conversations and 50 schedules every page is quick and short",
   { timeout: 600_000 },
   async () => {
-    const { host, page } = await open({ events: 1_000, people: 300, conversations: 200, schedules: 50 });
+    const { host, page } = await open({
+      events: 1_000,
+      people: 300,
+      waiting: 20,
+      conversations: 200,
+      schedules: 50,
+    });
     await page.setViewportSize({ width: 1440, height: 900 });
     const found: string[] = [];
     const medians: Record<string, number> = {};

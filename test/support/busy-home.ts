@@ -25,13 +25,15 @@ interface Amounts {
   people: number;
   conversations: number;
   schedules: number;
+  /** People of each platform who wait for approval. Default: 2. */
+  waiting?: number;
   /** Names of people and groups, used in turn. Default: ordinary ones. */
   names?: readonly string[];
 }
 
 /** Fills the data directory of a host before its first start, by the stores themselves. */
 export async function fillHome(home: string, amounts: Amounts): Promise<void> {
-  const { events, people, conversations, schedules, names } = amounts;
+  const { events, people, conversations, schedules, waiting = 2, names } = amounts;
   const now = Date.now();
   const nameOf = (index: number): string => names?.[index % names.length] ?? `Person ${index} Lovelace`;
   await inHome(home, async ({ sessions, pairing, schedules: plans, sources, usage }) => {
@@ -41,8 +43,9 @@ export async function fillHome(home: string, amounts: Amounts): Promise<void> {
       sources.add(source, { model: "anthropic/claude-sonnet-4-5", tokens: { input: index, output: 7 } }, now);
     }
     usage.add("anthropic/claude-sonnet-4-5", { input: 40_000, output: 2_000 }, now);
-    for (let index = 0; index < 5; index += 1) {
-      pairing("telegram").request(String(9_000 + index), { username: nameOf(index) });
+    for (let index = 0; index < waiting; index += 1) {
+      for (const platform of ["telegram", "slack", "discord"] as const)
+        pairing(platform).request(String(9_000 + index), { username: nameOf(index) });
     }
     for (let index = 0; index < conversations; index += 1) {
       const sender = { id: String(1_000 + index), name: nameOf(index) };

@@ -32,6 +32,10 @@ const LISTS_MS = 11_000;
 /** Rows of a page. The requests above them need room, too. */
 const PEOPLE = 30;
 
+/** Requests that are shown at once, and how many of them browsers get however many people wait: these expire first. */
+const REQUESTS = 9;
+const BROWSERS = 3;
+
 /** Not the list of the config's schema, which a Worker does not load at its start. */
 const ROLES: readonly GrantedRole[] = ["person", "operator"];
 const PLATFORMS = platformSchema.options.join("|");
@@ -200,28 +204,37 @@ export function waitingKeys(list: AccessList | undefined): string[] {
   return (list?.senders ?? []).map(({ platform, sender }) => `${platform}:${sender}`);
 }
 
-/** Renders who waits for approval, with buttons. */
-export function waitingPart({ senders, requests, problem }: AccessList, names: Names, now: number): Markup {
-  const waiting = [
+/** Renders who has waited longest for approval, with buttons, and how many wait. */
+export function waitingPart({ problem, ...all }: AccessList, names: Names, now: number): Markup {
+  const count = all.senders.length + all.requests.length;
+  const requests = longest(all.requests).slice(0, Math.max(BROWSERS, REQUESTS - all.senders.length));
+  const senders = longest(all.senders).slice(0, REQUESTS - requests.length);
+  const shown = [
     ...senders.map((one) => `${one.platform}:${one.code}`),
     ...requests.map((one) => `device:${one.requestId}`),
   ];
+  const more = count - shown.length;
   const isOpen = problem !== undefined;
   return (
     <>
       <ReasonBox reason={problem} />
       <h2>
-        Waiting for approval ({waiting.length}
+        Waiting for approval ({count}
         {isOpen ? " known" : ""})
       </h2>
-      {waiting.length === 0 ? <p class="soft">{isOpen ? "None known." : "Nobody is waiting."}</p> : ""}
+      {count === 0 ? <p class="soft">{isOpen ? "None known." : "Nobody is waiting."}</p> : ""}
       <ul class="cards">
         {senders.map((one) => senderCard(one, names, now, isOpen))}{" "}
         {requests.map((one) => requestCard(one, now))}
       </ul>
-      {waiting.length > 1 ? approveAllForm(waiting) : ""}
+      {more > 0 && <p>{more} more wait, and are shown once these are approved or rejected.</p>}
+      {shown.length > 1 ? approveAllForm(shown, more > 0 ? "these" : "all") : ""}
     </>
   );
+}
+
+function longest<Request extends { askedAt: number }>(requests: readonly Request[]): Request[] {
+  return requests.toSorted((a, b) => a.askedAt - b.askedAt);
 }
 
 /** Somebody who has access: a person, or a browser. */
@@ -376,8 +389,8 @@ function settleForms(request: string, named: string): Markup {
 }
 
 /** It lists those that are shown, so that no one unseen is let in. */
-function approveAllForm(requests: readonly string[]): Markup {
-  const label = `Approve all ${requests.length} as persons`;
+function approveAllForm(requests: readonly string[], which: "all" | "these"): Markup {
+  const label = `Approve ${which} ${requests.length} as persons`;
   return postForm(ROUTES.devicesApprove.path, "request", requests, label, "requests shown here");
 }
 

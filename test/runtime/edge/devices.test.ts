@@ -126,6 +126,41 @@ describe("GET /_admin/devices", () => {
     expect(page).toContain("Approve all 2 as persons");
   });
 
+  it("shows the nine who have waited longest, browsers among them, counts all, and lets in those shown", async () => {
+    const at = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
+    const codes = Array.from({ length: 20 }, (_, index) => `ABCDEFG${String.fromCodePoint(65 + index)}`);
+    const requests = codes.map((code, index) => ({ ...SENDER, code, id: `U${index}`, createdAt: at(index) }));
+    const ids = Array.from({ length: 5 }, (_, index) => `${REQUEST_ID.slice(0, -1)}${index}`);
+    const pending = ids.map((requestId, index) => ({
+      ...DEVICES.pending[0],
+      requestId,
+      ts: NOW - index * 1_000,
+    }));
+    const { text } = await edge((line) =>
+      line === "pairing list"
+        ? { channels: [{ ...PAIRING.channels[0], requests }] }
+        : { ...DEVICES, pending },
+    );
+    for (const path of ["/_admin/devices", "/_admin/"]) {
+      const page = await text(path);
+      expect(page).toContain("Waiting for approval (25)");
+      expect(page).toContain("16 more wait, and are shown once these are approved or rejected.");
+      const [, all = ""] =
+        /<form[^>]*>((?:<input[^>]*>)+)<button[^>]*>Approve these 9 as persons/.exec(page) ?? [];
+      expect([...all.matchAll(/value="([^"]+)"/g)].map(([, value]) => value)).toEqual([
+        ...codes
+          .slice(-6)
+          .toReversed()
+          .map((code) => `slack:${code}`),
+        ...ids
+          .slice(-3)
+          .toReversed()
+          .map((id) => `device:${id}`),
+      ]);
+      expect(page.match(/aria-label="Reject /g)).toHaveLength(9);
+    }
+  });
+
   it("lists approved people, and revokes one", async () => {
     const { text, post, lines } = await edge();
     expect(await text()).toMatch(/People \(2\)[\s\S]*title="slack:U777"[\s\S]*<bdi>U777<\/bdi>/);
