@@ -6,13 +6,8 @@ export const AGENT = "steward";
 /** The version that every part reports. Equal to package.json's, which a test holds. */
 export const VERSION = "0.1.0";
 
-/** Release notes by tag, of the repository that package.json names. */
-const RELEASES = "https://github.com/example/steward/releases/tag/";
-
-/** Returns the address of a version's release notes. */
-export function releaseNotes(version: string): string {
-  return `${RELEASES}release-${encodeURIComponent(version)}`;
-}
+/** Changes of every version, also of one that was never released, in the repository that package.json names. */
+export const CHANGELOG = "https://github.com/example/steward/blob/HEAD/CHANGELOG.md";
 
 /** TCP ports. `edge` is the host deployment's; the two others listen inside the container. */
 export const PORTS = { edge: 8080, gateway: 18789, supervisor: 18790 } as const;

@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import { releaseNotes, VERSION } from "../../contract/names.ts";
+import { CHANGELOG, VERSION } from "../../contract/names.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { attempt } from "../operate.ts";
@@ -25,10 +25,14 @@ export function showRollouts({ activity, clock }: AdminOptions): Handler<AccessV
       ) : (
         <Table
           label="Rollouts"
-          caption="Versions that have run here, newest first."
+          caption={
+            <>
+              Versions that have run here, newest first. <a href={CHANGELOG}>Changelog</a>
+            </>
+          }
           columns={[
             { head: "Since", cell: ({ at }) => <Dated at={Date.parse(at)} now={now} /> },
-            { head: "Version", kind: "name", cell: ({ version }) => <Version version={version} /> },
+            { head: "Version", kind: "name", cell: ({ version }) => version },
             { head: "What changed", cell: ({ change }) => change },
             { head: "By", cell: ({ by }) => by },
             {
@@ -45,15 +49,6 @@ export function showRollouts({ activity, clock }: AdminOptions): Handler<AccessV
       );
     return adminPage(context, { title: "Rollouts", waits: true }, content);
   };
-}
-
-/** A version with its notes. */
-function Version({ version }: { version: string }): Markup {
-  return (
-    <>
-      {version} <a href={releaseNotes(version)}>Release notes</a>
-    </>
-  );
 }
 
 /** Returns the rollouts of a record, each with how it changed the one before. */
@@ -99,8 +94,10 @@ interface Edge {
 }
 
 function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Edge): Markup {
-  const { version = "unknown while asleep", bundle: inside } = facts.status;
-  const isOther = inside !== undefined && inside !== bundle;
+  // Not by their builds: on Cloudflare the Worker's and the container's differ.
+  const { version } = facts.status;
+  const inside = version ?? "unknown while asleep";
+  const isOther = version !== undefined && version !== VERSION;
   const platform = navigator.userAgent.replace("/", " ");
   return (
     <div class="grid">
@@ -108,10 +105,15 @@ function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Ed
         <h2>What runs here</h2>
         <Facts
           facts={[
-            ["steward", <Version version={VERSION} />],
+            [
+              "steward",
+              <>
+                {VERSION} <a href={CHANGELOG}>Changelog</a>
+              </>,
+            ],
             ["Since", rollout && <Dated at={Date.parse(rollout.at)} now={now} />],
             ["Change", rollout && `${rollout.change}, by ${rollout.by}`],
-            ["In the container", isOther ? `${version}, another build: an update is under way` : version],
+            ["In the container", isOther ? `${inside}: an update is under way` : inside],
             ["Environment", environment ?? "not named"],
             ["Runs on", <span title={`Build ${bundle}`}>{platform.replace("-", " ")}</span>],
           ]}

@@ -7,13 +7,13 @@ import { attest } from "../../../runtime/contract/attestation.ts";
 import { gatewayEnvironment, readEdgeSettings } from "../../../runtime/contract/environment.ts";
 import { DEPLOYMENT_ERRORS } from "../../../runtime/contract/error-texts/deployment.ts";
 import { type ErrorCode, ERRORS, fixOf } from "../../../runtime/contract/errors.ts";
-import { releaseNotes, VERSION } from "../../../runtime/contract/names.ts";
+import { CHANGELOG, VERSION } from "../../../runtime/contract/names.ts";
 import { createRedactor, redactValue } from "../../../runtime/shared/redact.ts";
 
 it("reports the package's own version", () => {
   expect(VERSION).toBe(packageJson.version);
   const repository = packageJson.repository.url.replace(/^git\+|\.git$/g, "");
-  expect(releaseNotes("1.2.3")).toBe(`${repository}/releases/tag/release-1.2.3`);
+  expect(CHANGELOG).toBe(`${repository}/blob/HEAD/CHANGELOG.md`);
 });
 
 describe("durations", () => {
