@@ -92,9 +92,10 @@ function problemsOf(operation: Operation, given: unknown, issue: z.core.$ZodIssu
   const field = fieldsOf(operation).find(({ name }) => name === issue.path[0]);
   if (field === undefined) return [issue.message];
   const { name, isArgument, choices, form } = field;
+  // As the form names it, without its brackets.
+  const what = isArgument ? `argument '${form.slice(1, -1)}'` : `option '--${name}'`;
   if (!Object.hasOwn(Object(given), name))
-    return [`missing required ${isArgument ? `argument '${name}'` : `option '${form}'`}`];
-  const what = isArgument ? `argument '${name}'` : `option '--${name}'`;
+    return [`missing required ${isArgument ? what : `option '${form}'`}`];
   if (choices === undefined) return [`${what}: ${issue.message}`];
   const value: unknown = Object(given)[name];
   // Not every object has a text of its own.

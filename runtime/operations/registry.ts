@@ -67,7 +67,7 @@ export interface Request {
  */
 export function readRequest(name: unknown, input: unknown): Request {
   const operation = GROUPS.flatMap(({ operations }) => operations).find((one) => one.name === name);
-  if (operation === undefined) throw notAllowed();
+  if (operation === undefined) throw notAllowed(undefined, String(name));
   return { operation, input: readConsoleInput(operation, input) };
 }
 
@@ -77,20 +77,23 @@ export function readRequest(name: unknown, input: unknown): Request {
  * @throws StewardError `command_not_allowed` for what only the command line may run or give, `usage_invalid`
  */
 export function readConsoleInput(operation: Operation, given: unknown): object {
-  if (!operation.rights.includes("console")) throw notAllowed();
+  if (!operation.rights.includes("console")) throw notAllowed(undefined, operation.name);
   const kept = operation.terminalOnly?.find((key) => Object.hasOwn(Object(given), key));
-  if (kept !== undefined) throw notAllowed(`Only the command line takes --${kept}.`);
+  if (kept !== undefined) throw notAllowed(`Only the command line takes --${kept}.`, operation.name);
   const input = readInput(operation, given);
   const refused = operation.refused?.(input);
-  if (refused !== undefined) throw notAllowed(refused);
+  if (refused !== undefined) throw notAllowed(refused, operation.name);
   return input;
 }
 
-/** Returns the refusal of the console, with everything that it allows. */
-export function notAllowed(detail = "This command is not in the list."): StewardError {
-  const forms = GROUPS.flatMap(({ operations }) => operations)
-    .filter(({ rights }) => rights.includes("console"))
-    .map((one) => formOf(one, "console"));
+/** Returns the refusal of the console, with what it allows of the group that `meant` begins with, or everything. */
+export function notAllowed(detail = "This command is not in the list.", meant = ""): StewardError {
+  const allowed = GROUPS.flatMap(({ operations }) => operations).filter(({ rights }) =>
+    rights.includes("console"),
+  );
+  const [first] = meant.split(" ");
+  const ofGroup = allowed.filter(({ name }) => name.split(" ")[0] === first);
+  const forms = (ofGroup.length > 0 ? ofGroup : allowed).map((one) => formOf(one, "console"));
   const help = `Allowed are: ${forms.join(", ")}; each also with --json.`;
   return new StewardError("command_not_allowed", `${detail} ${help}`);
 }

@@ -252,7 +252,7 @@ function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   return { platform, chat, ...(shown !== undefined && { thread: shown }) };
 }
 
-/** @throws StewardError `schedule_invalid` with every problem as `<option>: <sentence>`, separated by semicolons. */
+/** @throws StewardError `schedule_invalid` with every problem as `<option>: <sentence>`, or as a sentence about several, separated by semicolons. */
 async function readSpec(tools: OperationTools, given: Record<string, unknown>): Promise<Schedule> {
   const { schedule } = await tools.contract.schedules();
   const { at, timezone, ...rest } = given;
@@ -266,8 +266,13 @@ async function readSpec(tools: OperationTools, given: Record<string, unknown>): 
     ...(zone !== undefined && !isRead && { timezone: zone }),
   });
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw new StewardError("schedule_invalid", problems.join("; "));
+  const problems = parsed.error.issues.map(({ path: [name, part], message }) => {
+    // Both are of one option.
+    if (name === "to" && part !== "thread")
+      return "to: must be a platform and a chat, such as slack:C0123456789";
+    return name === undefined ? message : `${String(name)}: ${message}`;
+  });
+  throw new StewardError("schedule_invalid", [...new Set(problems)].join("; "));
 }
 
 function shownSchedule(

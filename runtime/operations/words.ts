@@ -59,9 +59,10 @@ export function splitWords(line: string): string[] {
 export function readWords(words: readonly string[], entrance: Entrance): Line | { help: string } {
   const found = findOperation(words);
   if (entrance === "console") {
-    if (!("operation" in found) || !found.operation.rights.includes(entrance)) throw notAllowed();
+    if (!("operation" in found) || !found.operation.rights.includes(entrance))
+      throw notAllowed(undefined, words[0]);
     const { given, json, isHelp } = readGiven(found.operation, found.rest);
-    if (isHelp) throw notAllowed();
+    if (isHelp) throw notAllowed(undefined, words[0]);
     return { operation: found.operation, input: readConsoleInput(found.operation, given), json };
   }
   if ("help" in found) return found;

@@ -7,7 +7,7 @@ import { chatAddress, described, duration, over, textUpTo, timezone } from "./va
  * fields. Exactly one of the three.
  */
 const when = {
-  at: z.optional(z.iso.datetime({ offset: true })),
+  at: z.optional(z.iso.datetime({ offset: true, error: "must be a time such as 2027-01-31T09:00:00Z" })),
   every: z.optional(duration),
   cron: z.optional(
     z.string().check(

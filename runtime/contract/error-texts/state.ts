@@ -78,7 +78,7 @@ export const STATE_ERRORS = {
     status: 400,
     title: "The schedule is not valid",
     cause: "A schedule's time, text or chat is missing, wrong or past.",
-    fix: "Correct it: exactly one of at, every, cron and exactly one of text, prompt, to a chat.",
+    fix: "Correct what is named. A schedule has exactly one of at, every, cron, exactly one of text, prompt, and a chat.",
   },
   schedule_unknown: {
     status: 404,

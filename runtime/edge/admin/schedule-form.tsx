@@ -113,8 +113,7 @@ export function chatText(address: string, entry: Pick<NameEntry, "name"> | undef
 
 /** Fields of the form, by the names that the command line has for them. */
 const FIELDS: Readonly<Record<string, keyof Values>> = {
-  "to.platform": "chat",
-  "to.chat": "chat",
+  to: "chat",
   at: "when",
   every: "when",
   cron: "when",

@@ -108,6 +108,25 @@ test("a paused schedule that is edited stays paused, and a wrong change changes 
   expect((await json("edit", "config:x", "--every", "2h")).error.message).toContain("edit it there");
 });
 
+test("what is wrong with a schedule is said by option, each once", async () => {
+  const { json, run } = await commandLine();
+  for (const [words, problem] of [
+    [
+      ["--to", "nowhere", "--every", "1h", "--text", "x"],
+      "to: must be a platform and a chat, such as slack:C0123456789",
+    ],
+    [
+      ["--to", "slack:C1", "--at", "tomorrow", "--text", "x"],
+      "at: must be a time such as 2027-01-31T09:00:00Z",
+    ],
+    [["--to", "slack:C1"], "needs exactly one of at, every, cron; needs exactly one of text, prompt"],
+  ] as const)
+    expect(await json("add", ...words)).toMatchObject({ error: { message: problem } });
+  expect((await run("preview")).stderr).toMatch(
+    /^needs exactly one of at, every, cron\nFix: Correct what is named\./,
+  );
+});
+
 test("an edited schedule keeps its thread and the rights of its makers", async () => {
   const { json, stored } = await commandLine();
   const to = { platform: "slack", chat: "C2", thread: "1.5" } as const;

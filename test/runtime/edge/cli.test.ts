@@ -229,31 +229,37 @@ describe("GET /debug/cli", () => {
   });
 
   it.each([
-    "",
-    "ls",
-    "sh -c id",
-    "cats",
-    "status --help",
-    "schedules add --to slack:C1 --every 1h --text x --thread 1",
-    "cat ../secret",
-    "cat credentials/../../secret",
-    "config set agent.name x",
-    "devices approve --help",
-    "backup restore 00000001-00000001",
-    "status; id",
-    "status\nid",
-    "status 'open",
-    `config get ${"a".repeat(2_000)}`,
-  ])("refuses with 400 and the list, without asking the container: %j", async (line) => {
-    const { response, requests } = await run(line, { state: "stopped" });
-    expect(response.status).toBe(400);
-    expect(requests).toEqual([]);
-    expect(response.headers.get("content-type")).toContain("application/problem+json");
-    const { code, detail, fix } = (await response.json()) as Record<string, string>;
-    expect(code).toBe("command_not_allowed");
-    expect(detail).toContain("pairing approve <platform> <code>");
-    expect(fix).toBeTruthy();
-  });
+    ["", "cat <file>, devices list"],
+    ["ls", "cat <file>, devices list"],
+    ["sh -c id", "cat <file>, devices list"],
+    ["cats", "cat <file>, devices list"],
+    ["status --help", "status; each"],
+    ["schedules", "schedules list, schedules add"],
+    ["schedules add --help", "schedules list, schedules add"],
+    ["schedules add --to slack:C1 --every 1h --text x --thread 1", "schedules list, schedules add"],
+    ["cat ../secret", "cat <file>; each"],
+    ["cat credentials/../../secret", "cat <file>; each"],
+    ["config set agent.name x", "config get <path>, config validate; each"],
+    ["devices approve --help", "devices list, devices approve"],
+    ["backup restore 00000001-00000001", "backup list, backup create"],
+    ["completion bash", "cat <file>, devices list"],
+    ["status; id", "cat <file>, devices list"],
+    ["status\nid", "cat <file>, devices list"],
+    ["status 'open", "cat <file>, devices list"],
+    [`config get ${"a".repeat(2_000)}`, "cat <file>, devices list"],
+  ])(
+    "refuses with 400 and the list of the group that is meant, without asking the container: %j",
+    async (line, allowed) => {
+      const { response, requests } = await run(line, { state: "stopped" });
+      expect(response.status).toBe(400);
+      expect(requests).toEqual([]);
+      expect(response.headers.get("content-type")).toContain("application/problem+json");
+      const { code, detail, fix } = (await response.json()) as Record<string, string>;
+      expect(code).toBe("command_not_allowed");
+      expect(detail).toContain(` Allowed are: ${allowed}`);
+      expect(fix).toBeTruthy();
+    },
+  );
 
   it.each([
     [`cat "a b.json"`, "a b.json"],

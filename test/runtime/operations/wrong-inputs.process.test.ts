@@ -139,7 +139,7 @@ function wrongInputs(fields: readonly Field[]): fc.Arbitrary<Input> {
 }
 
 test("an object that has no text of its own is told as JSON", async () => {
-  const text = expect.stringContaining(`value '{"toString":1}' is invalid for argument 'channel'`);
+  const text = expect.stringContaining(`value '{"toString":1}' is invalid for argument 'platform'`);
   const refused = { code: "usage_invalid", text };
   const input = { channel: { toString: 1 }, code: "ABCDEFGH" };
   expect(await toSupervisor("pairing approve", input)).toEqual(refused);
@@ -165,7 +165,7 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
       expect([told, typed?.code]).toEqual([told, "usage_invalid"]);
       const [code, contained] = onConsole
         ? ["usage_invalid", `\n${operation.summary}`]
-        : ["command_not_allowed", "Allowed are: cat <file>,"];
+        : ["command_not_allowed", "Allowed are: "];
       expect([told, asked[0]]).toEqual([told, { code, text: expect.stringContaining(contained) }]);
       const isOnBoth = onConsole && operation.rights.includes("terminal");
       for (const other of [isOnBoth ? typed : asked[0], ...asked])
