@@ -8,6 +8,7 @@ export function signInPage(host: string, action: string, problem = ""): Page {
     "Sign in",
     html`<p>Sign in to <b>${host}</b></p>
       ${problem === "" ? "" : html`<p role="alert">${problem}</p>`}
+      <p>An address is enough: this local gateway asks for no proof.</p>
       <form method="post" action="${action}">
         <label>E-mail <input name="email" type="email" required autofocus autocomplete="email" /></label>
         <button>Sign in</button>

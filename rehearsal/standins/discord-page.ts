@@ -6,9 +6,16 @@ import type { Transcript } from "./transcript.ts";
 
 /** Channels of the stand-in: Mason's direct messages with the bot, and one on a server. */
 const DIRECT = "1094323234567890123";
-const SERVER = { guild: "290926798626357999", channel: "645027906669510667" };
+export const SERVER = {
+  guild: "290926798626357999",
+  channel: "645027906669510667",
+  name: "Rehearsal",
+  channelName: "general",
+};
 
 const EPHEMERAL = 64;
+/** Type of a command's option that holds a file. */
+const ATTACHMENT = 11;
 
 /** Dependencies of Discord's page. */
 interface DiscordPageOptions {
@@ -36,9 +43,9 @@ export function discordPage(options: DiscordPageOptions): Hono {
     note: () =>
       `${
         gateway.connected
-          ? "A bot is connected and gets messages and mentions; a server is answered once the config lists it."
+          ? "A bot is connected and gets messages and mentions."
           : "No bot is connected, as on Cloudflare: only slash commands and buttons reach it. What you write is sent by /ask."
-      } Not modelled: formatting, permissions, rate limits, other resources.`,
+      } A server is answered once the config lists it: the console has a link beside its events. Not modelled: formatting, permissions, rate limits, other resources.`,
     places: () => [
       ...(gateway.connected
         ? [
@@ -82,7 +89,7 @@ function commandOf(
   const words = name === "ask" ? "text" : "name";
   const options = [
     ...(rest === "" ? [] : [{ type: 3, name: words, value: rest }]),
-    ...(file === undefined ? [] : [{ type: 11, name: "file", value: file.id }]),
+    ...(file === undefined ? [] : [{ type: ATTACHMENT, name: "file", value: file.id }]),
   ];
   const resolved = file !== undefined && { resolved: { attachments: { [file.id]: file } } };
   return {
@@ -118,15 +125,25 @@ export function showWritten(transcript: Transcript, message: WrittenMessage, bot
 /** Shows a slash command on the page. */
 export function showCommand(transcript: Transcript, payload: Record<string, unknown>): void {
   if (payload["type"] !== 2) return;
-  const { name, options = [] } = payload["data"] as { name: string; options?: { value: string }[] };
-  const text = `/${[name, ...options.map(({ value }) => value)].join(" ")}`;
+  const { name, options = [], resolved } = payload["data"] as CommandData;
+  const attachments = Object.values(resolved?.attachments ?? {});
+  const words = options.flatMap(({ type, value }) => (type === ATTACHMENT ? [] : value));
+  const text = `/${[name, ...words].join(" ")}`;
   transcript.add(() => ({
     place: placeOf(String(payload["channel_id"])),
     author: PERSON.global_name,
     fromBot: false,
     id: String(payload["id"]),
     text,
+    files: attachments.map(({ filename }) => filename),
   }));
+}
+
+/** https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-application-command-data-structure */
+interface CommandData {
+  name: string;
+  options?: { type: number; value: string }[];
+  resolved?: { attachments?: Record<string, { filename: string }> };
 }
 
 /** Shows a message of the bot's on the page, as long as `messages` has it. */
@@ -159,5 +176,5 @@ function unescaped(text: string): string {
 
 function placeOf(channel: string): string {
   if (channel === DIRECT) return `Direct messages with ${PERSON.global_name}`;
-  return channel === SERVER.channel ? "#general on the server" : `Channel ${channel}`;
+  return channel === SERVER.channel ? `#${SERVER.channelName} on the server` : `Channel ${channel}`;
 }

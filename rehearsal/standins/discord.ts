@@ -2,7 +2,7 @@ import { Hono, type Context } from "hono";
 import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
 import { DiscordGateway } from "./discord-gateway.ts";
 import { buttonsOf, type DiscordMessage, readSent, snowflakeNow } from "./discord-message.ts";
-import { discordPage, showCommand, showSent, showWritten } from "./discord-page.ts";
+import { discordPage, SERVER, showCommand, showSent, showWritten } from "./discord-page.ts";
 import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 import { Transcript } from "./transcript.ts";
@@ -78,12 +78,14 @@ const LARGEST_FILE = 10 * 1024 * 1024;
 /** https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes */
 const TOO_LARGE = { message: "Request entity too large", code: 40005 };
 const UNKNOWN_WEBHOOK = { message: "Unknown Webhook", code: 10015 };
+const UNKNOWN_CHANNEL = { message: "Unknown Channel", code: 10003 };
+const UNKNOWN_GUILD = { message: "Unknown Guild", code: 10004 };
 const UNKNOWN_MESSAGE = { message: "Unknown Message", code: 10008 };
 const INVALID_TOKEN = { message: "Invalid Webhook Token", code: 50027 };
 
 /**
  * Stands in for Discord's API, version 10 (https://docs.discord.com/developers/reference): the current user
- * and application, its commands, messages to a channel, interactions with their answers
+ * and application, its commands, a server and its channel, messages to a channel, interactions with their answers
  * (https://docs.discord.com/developers/interactions/receiving-and-responding), and the gateway connection.
  * Not modelled: permissions, rate limits beyond the answers that a test sets, every other resource.
  */
@@ -216,6 +218,15 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   api.post("/channels/:channel/messages", async (context) => {
     const sent = await body(context);
     return wrong(context, sent) ?? context.json(add(context.req.param("channel"), sent, false));
+  });
+  api.get("/channels/:channel", (context) => {
+    const id = context.req.param("channel");
+    if (id !== SERVER.channel) return context.json(UNKNOWN_CHANNEL, 404);
+    return context.json({ id, type: 0, guild_id: SERVER.guild, name: SERVER.channelName });
+  });
+  api.get("/guilds/:guild", (context) => {
+    const id = context.req.param("guild");
+    return id === SERVER.guild ? context.json({ id, name: SERVER.name }) : context.json(UNKNOWN_GUILD, 404);
   });
   api.post("/channels/:channel/typing", (context) => context.body(null, 204));
   api.put("/channels/:channel/messages/:id/reactions/:emoji/@me", (context) => {

@@ -28,7 +28,8 @@ export interface PageOptions {
   transcript: Transcript;
   /** How this platform behaves, and what the stand-in does not model. */
   note(): string;
-  places(): readonly Place[];
+  /** The ways to write, those that fit if it is in the thread of a message. */
+  places(root?: ShownMessage): readonly Place[];
   /** Sends a message. Returns why that is impossible, if it is. */
   say(sent: Sent): Promise<string | undefined> | string | undefined;
   /** Presses a button. */
@@ -88,10 +89,12 @@ export function standInPage(options: PageOptions): Hono {
     const form = await context.req.formData();
     const text = (name: string): string => String(form.get(name) ?? "");
     const files = form.getAll("files").filter((file) => file instanceof File && file.size > 0) as File[];
-    const place = text("place") || (options.places()[0]?.value ?? "");
+    const thread = text("thread") || undefined;
+    const places = options.places(transcript.messages().find(({ id }) => id === thread));
+    const place = text("place") || (places[0]?.value ?? "");
     if (text("text") === "" && files.length === 0)
       return context.text("Write something, or add a file.", 400);
-    const sent = { text: text("text"), place, thread: text("thread") || undefined, files };
+    const sent = { text: text("text"), place, thread, files };
     const refused = await options.say(sent);
     return refused === undefined ? context.redirect("/", 303) : context.text(refused, 409);
   });
@@ -108,6 +111,7 @@ export function standInPage(options: PageOptions): Hono {
 
 function document({ platform, transcript, links, ...options }: PageOptions, thread: string | undefined) {
   const title = `${platform} stand-in`;
+  const root = transcript.messages().find(({ id }) => id === thread);
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -139,7 +143,7 @@ function document({ platform, transcript, links, ...options }: PageOptions, thre
               autofocus
             />
             <select name="place" aria-label="Place">
-              ${options.places().map(({ value, label }) => html`<option value="${value}">${label}</option>`)}
+              ${options.places(root).map(({ value, label }) => html`<option value="${value}">${label}</option>`)}
             </select>
             <input type="file" name="files" multiple aria-label="Files" />
             <button>Send</button>
@@ -164,13 +168,13 @@ function document({ platform, transcript, links, ...options }: PageOptions, thre
 function conversation(transcript: Transcript) {
   const messages = transcript.messages();
   const places = [...new Set(messages.map(({ place }) => place))];
-  const ids = new Set(messages.map(({ id }) => id));
-  const isRoot = ({ thread, id }: ShownMessage): boolean =>
-    thread === undefined || thread === id || !ids.has(thread);
   const one = (message: ShownMessage) => article(message, transcript.reactionsOf(message.id));
   if (messages.length === 0) return html`<p class="soft">Nothing has been written yet.</p>`;
   return html`${places.map((place) => {
     const here = messages.filter((message) => message.place === place);
+    const ids = new Set(here.map(({ id }) => id));
+    const isRoot = ({ thread, id }: ShownMessage): boolean =>
+      thread === undefined || thread === id || !ids.has(thread);
     return html`<section>
       <h2>${place}</h2>
       ${here.filter(isRoot).map((root) => {

@@ -38,12 +38,13 @@ export function slackPage({ transcript, links, messages, addFile, send, press }:
     transcript,
     links,
     note: () =>
-      "The bot answers a mention in its thread. Not modelled: formatting, scopes, rate limits, repeated events, other methods.",
-    places: () => [
-      { value: "mention", label: `in #${CHANNEL.name}, mentioning the bot` },
-      { value: "direct", label: "in a direct message" },
-      { value: "overheard", label: `in #${CHANNEL.name}, without a mention` },
-    ],
+      "The bot answers a mention in its thread, and a direct message once you are let in. Not modelled: formatting, scopes, rate limits, repeated events, other methods.",
+    places: (root) =>
+      [
+        { value: "mention", label: `in #${CHANNEL.name}, mentioning the bot`, chat: CHANNEL.id },
+        { value: "direct", label: "in a direct message", chat: DIRECT },
+        { value: "overheard", label: `in #${CHANNEL.name}, without a mention`, chat: CHANNEL.id },
+      ].filter(({ chat }) => root === undefined || root.place === placeOf(chat)),
     async say({ text, place, thread, files }: Sent) {
       const kind = place in kinds ? (place as keyof typeof kinds) : "mention";
       const chat = kind === "direct" ? DIRECT : CHANNEL.id;

@@ -50,7 +50,7 @@ export function telegramPage({
     transcript,
     links,
     note: () =>
-      "Several files are sent as an album. Not modelled: formatting, rate limits, privacy mode, other methods.",
+      "Several files are sent as an album. A group is answered once the config lists it: the console has a link beside its events. Not modelled: formatting, rate limits, privacy mode, other methods.",
     places: () => [
       { value: "private", label: "directly" },
       { value: "group", label: "in the group, mentioning the bot" },

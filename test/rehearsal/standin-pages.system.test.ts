@@ -104,6 +104,25 @@ test.skipIf(browserIsMissing)(
       thread_ts: event.ts,
       files: [{ name: "notes.txt", mimetype: "text/plain" }],
     });
+
+    // A thread is in one place: a reply to a direct message is one, too.
+    await page.goto(`${slack.url}/?thread=${asked.ts}`);
+    expect(await page.getByLabel("Place").locator("option").allTextContents()).toEqual([
+      "in a direct message",
+    ]);
+    await write(page, "the answer of a thread");
+    await page.locator(".thread").getByText("the answer of a thread").waitFor();
+    expect(JSON.parse(bodies[3] ?? "")).toMatchObject({
+      event: { channel: "D0REHEARSAL", thread_ts: asked.ts },
+    });
+    const strayed = new URLSearchParams({
+      text: "of another place's thread",
+      place: "mention",
+      thread: asked.ts,
+    });
+    await fetch(`${slack.url}/say`, { method: "POST", body: strayed });
+    await page.getByText("of another place's thread").waitFor();
+
     const { file } = await call("files.info", { file: said.event.files[0]?.id });
     const headers = { authorization: `Bearer ${BOT_TOKEN}` };
     expect(await (await fetch(file.url_private, { headers })).text()).toBe("notes.txt");
@@ -228,6 +247,17 @@ test.skipIf(browserIsMissing)(
       data: { name: "status", options: [] },
     });
     expect(await barriers(page)).toEqual([]);
+
+    await write(page, "with a file", "ask", ["notes.txt"]);
+    await page.getByText("File: notes.txt").waitFor();
+    await page.getByText("/ask with a file", { exact: true }).waitFor();
+    const headers = { authorization: "Bot bot.token" };
+    const named = async (path: string): Promise<unknown> =>
+      (await fetch(`${discord.apiUrl}${path}`, { headers })).json();
+    expect(await named("/channels/645027906669510667")).toMatchObject({ name: "general" });
+    expect(await named("/guilds/290926798626357999")).toMatchObject({ name: "Rehearsal" });
+    expect(await named("/channels/1")).toMatchObject({ code: 10_003 });
+    expect(await named("/guilds/1")).toMatchObject({ code: 10_004 });
 
     const socket = new WebSocket(discord.url.replace("http", "ws"));
     await once(socket, "open");
