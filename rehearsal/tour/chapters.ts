@@ -117,7 +117,7 @@ export const brokenConfig: Chapter = async (stage) => {
   await guide.next("take the key out again");
   await guide.do("Putting the former file back, and restarting", async () => {
     await put(good);
-    await queued.reply;
+    await queued.reply();
   });
   const { state } = await stage.state();
   guide.check("the gateway is ready, and the message that waited is answered", state === "ready", state);

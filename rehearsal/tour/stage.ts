@@ -82,22 +82,25 @@ export class Stage {
     }
   }
 
-  /** Mentions the bot on Slack; `reply` resolves with the reply that quotes the text. */
-  async ask(text: string): Promise<{ reply: Promise<string> }> {
+  /**
+   * Mentions the bot on Slack; `reply` resolves with the reply that quotes the text, maybe behind a text that was not
+   * answered to its end. Its patience begins with its call: a reader may take any time before it.
+   */
+  async ask(text: string): Promise<{ reply(): Promise<string> }> {
     const { slack } = this.world.platforms;
     const sent = await slack.send(mention(text));
     if (sent.status !== 200 && sent.status !== 503)
       throw new Error(`Slack's event was answered with ${sent.status}`);
     return {
-      reply: slack.waitFor((message) => message.text.includes(`“${text}”`), PATIENCE_MS).then((m) => m.text),
+      reply: async () =>
+        (await slack.waitFor((message) => message.text.includes(`${text}”`), PATIENCE_MS)).text,
     };
   }
 
   /** Mentions the bot on Slack and waits for the reply. */
   async answered(text: string): Promise<void> {
-    await (
-      await this.ask(text)
-    ).reply;
+    const { reply } = await this.ask(text);
+    await reply();
   }
 
   /** Runs an operator's command on the stack, as it is typed: `npm run <script> -- rehearsal …`. */
