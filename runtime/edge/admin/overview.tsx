@@ -28,7 +28,7 @@ import { totals } from "./usage.tsx";
 
 /** The overview does not wait longer for what the container tells. */
 const LIMIT_MS = 3_000;
-/** Ignored messages among which silent groups are looked for, and how old they may be. */
+/** Ignored and answered messages among which silent groups are looked for, and how old they may be. */
 const IGNORED = 50;
 const SILENT_MS = 7 * 24 * 60 * 60_000;
 /** Conversations and schedules of an answer so old are shown again: each question is a process in the container. */
@@ -48,16 +48,19 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
     // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
     const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
     const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
-    const [processes, access, usage, talks, plans, ignored, verified] = await Promise.all([
+    const events = (state: "ignored" | "answered") =>
+      attempt(LIMIT_MS, ledger.list({ state, since: now - SILENT_MS, limit: IGNORED }));
+    const [processes, access, usage, talks, plans, ignored, answered, verified] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
       askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
       knownSessions(options, recent, LIMIT_MS),
       knownSchedules(options, recent, LIMIT_MS),
-      attempt(LIMIT_MS, ledger.list({ state: "ignored", since: now - SILENT_MS, limit: IGNORED })),
+      events("ignored"),
+      events("answered"),
       attempt(LIMIT_MS, activity.activity(1, ["verify"])),
     ]);
-    const silent = silentGroups(ignored.value?.entries ?? []);
+    const silent = silentGroups(ignored.value?.entries ?? [], answered.value?.entries ?? []);
     const conversations = (talks.value?.sessions ?? []).slice(0, FEW);
     const due = inOrder(plans.value?.schedules ?? [])
       .filter(({ nextAt }) => nextAt !== null)
@@ -89,12 +92,16 @@ export function showOverview(options: AdminOptions): Handler<AccessVariables> {
   };
 }
 
-/** Returns the newest ignored message of each group that the config does not list. */
-function silentGroups(entries: readonly LedgerEntry[]): LedgerEntry[] {
+/** Returns the newest ignored message of each group that the config does not list, unless one was answered there since. */
+function silentGroups(ignored: readonly LedgerEntry[], answered: readonly LedgerEntry[]): LedgerEntry[] {
   const groups = new Map<string, LedgerEntry>();
-  for (const entry of entries) {
-    const key = `${entry.platform}:${entry.group}`;
-    if (entry.group !== undefined && !groups.has(key)) groups.set(key, entry);
+  for (const entry of ignored) {
+    const { platform, group, place, receivedAt } = entry;
+    const isOver = answered.some(
+      (one) => place !== undefined && one.place === place && (one.settledAt ?? "") > receivedAt,
+    );
+    const key = `${platform}:${group}`;
+    if (group !== undefined && !isOver && !groups.has(key)) groups.set(key, entry);
   }
   return [...groups.values()];
 }

@@ -276,3 +276,17 @@ describe("POST /_admin/ledger/replay", () => {
     expect(replayed).toEqual([]);
   });
 });
+
+it("the overview lists a group without answers until one is answered there", async () => {
+  const { jwk, headers } = await operator;
+  const silent: LedgerEntry = { ...DETAILS.entry, key: "telegram:8", state: "ignored", group: "-1009" };
+  const answeredIn = async (place: string, settledAt: string): Promise<string> => {
+    const answered: LedgerEntry = { ...DETAILS.entry, state: "answered", place, settledAt };
+    const list = async ({ state }: LedgerQuery) => ({ entries: [state === "ignored" ? silent : answered] });
+    const { app } = edgeFixture({ jwk, ledger: { list } });
+    return (await app.request(`${HOST}/_admin/`, { headers })).text();
+  };
+  expect(await answeredIn("telegram:-1009", iso(-1_000))).toContain("Groups without answers");
+  expect(await answeredIn("telegram:-1010", iso(1_000))).toContain("Groups without answers");
+  expect(await answeredIn("telegram:-1009", iso(1_000))).not.toContain("Groups without answers");
+});
