@@ -1,6 +1,7 @@
 import type { Handler } from "hono";
 import * as z from "zod/mini";
 import { ROUTES } from "../../contract/routes.ts";
+import type { schedules } from "../../operations/schedules.ts";
 import type { sessions } from "../../operations/sessions.ts";
 import { parseJson } from "../../shared/json.ts";
 import { type AccessVariables, wantsHtml } from "../access.ts";
@@ -11,7 +12,7 @@ import type { AdminOptions } from "./options.ts";
 /** Tasks, with the pages on which they begin. */
 const ACTIONS = Object.entries({
   "Add a schedule": `${ROUTES.schedulesPage.path}#add`,
-  "Approve people and browsers": ROUTES.devicesPage.path,
+  "Approve or revoke people and browsers": ROUTES.devicesPage.path,
   "Back up now": ROUTES.backupsPage.path,
   "Edit the configuration": ROUTES.configEdit.path,
   "Restart the gateway": ROUTES.restartPage.path,
@@ -19,6 +20,8 @@ const ACTIONS = Object.entries({
 });
 /** Results, and conversations among which they are looked for. */
 const MOST = 20;
+/** Characters of a schedule's message that name it. */
+const MOST_OF_MESSAGE = 60;
 const MOST_CONVERSATIONS = 1_000;
 
 const searchQuery = () => z.object({ q: z.optional(z.string().check(z.maxLength(100))) });
@@ -26,10 +29,10 @@ const searchQuery = () => z.object({ q: z.optional(z.string().check(z.maxLength(
 /** Something that was found: its kind, its name and its address. */
 type Found = [kind: string, title: string, href: string];
 
-type Known = Parameters<typeof sessions.list.text>[0];
+type Known = Parameters<typeof sessions.list.text>[0] & Parameters<typeof schedules.list.text>[0];
 
 /**
- * `GET /_admin/search?q=`: pages, actions, people, places and conversations by name. A program, such as the palette of
+ * `GET /_admin/search?q=`: pages, actions, people, places, conversations and schedules by name. A program, such as the palette of
  * the pages, gets JSON. Asks no container.
  */
 export function showSearch(options: AdminOptions): Handler<AccessVariables> {
@@ -72,16 +75,18 @@ async function search({ directory, answers, tenants }: AdminOptions, q: string):
   const actions = ACTIONS.map(([title, path]): Found => ["action", title, path]);
   const own = [...pages, ...actions].filter(matches);
   if (q.trim() === "") return own;
-  const [{ entries }, last] = await Promise.all([
+  const recall = async (question: string): Promise<Partial<Known>> =>
+    parseJson((await answers.lastAnswer(question))?.text ?? "") ?? {};
+  const [{ entries }, { sessions = [] }, { schedules = [] }] = await Promise.all([
     directory.entries({ q: q.trim(), limit: MOST }),
-    answers.lastAnswer("sessions"),
+    recall("sessions"),
+    recall("schedules"),
   ]);
   const named = entries.map(({ key, kind, id, name = id }): Found => [
     kind,
     name,
     `${ROUTES.ledgerPage.path}?${new URLSearchParams({ [kind === "person" ? "sender" : "place"]: key })}`,
   ]);
-  const { sessions = [] } = (parseJson(last?.text ?? "") ?? {}) as Partial<Known>;
   const keys = sessions.slice(0, MOST_CONVERSATIONS).map(({ conversation }) => conversation);
   const names = await directory.names(keys);
   const talks = keys.map((conversation): Found => [
@@ -89,5 +94,9 @@ async function search({ directory, answers, tenants }: AdminOptions, q: string):
     names.get(conversation)?.name ?? conversation,
     `${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`,
   ]);
-  return [...own, ...named, ...talks.filter(matches)].slice(0, MOST);
+  const plans = schedules.map(({ text, prompt = "" }): Found => {
+    const message = (text ?? prompt).slice(0, MOST_OF_MESSAGE);
+    return ["schedule", message, `${ROUTES.schedulesPage.path}?${new URLSearchParams({ q: message })}`];
+  });
+  return [...own, ...named, ...[...talks, ...plans].filter(matches)].slice(0, MOST);
 }

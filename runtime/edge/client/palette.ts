@@ -70,7 +70,9 @@ function show(found: readonly Found[]): void {
     return made("li", [link], { id: `found-${index}`, role: "option" });
   });
   list.replaceChildren(...options);
-  told.textContent = found.length === 0 ? "Nothing has this name." : `${found.length} results`;
+  const { length } = found;
+  told.textContent =
+    length === 0 ? "Nothing has this name." : length === 1 ? "1 result" : `${length} results`;
   choose(0);
 }
 

@@ -23,6 +23,9 @@ const NAMED = [
 const SESSIONS = {
   sessions: ["slack:C1", "slack:C2"].map((conversation) => ({ conversation, messages: 1, lastAt: at })),
 };
+const SCHEDULES = {
+  schedules: [{ text: "Stand up, all!" }, { prompt: "What is new?" }],
+};
 
 async function edge(state: "ready" | "stopped" = "ready") {
   const { jwk, headers } = await operator;
@@ -30,7 +33,10 @@ async function edge(state: "ready" | "stopped" = "ready") {
     jwk,
     state,
     named: NAMED,
-    remembered: [["sessions", { at, text: JSON.stringify(SESSIONS) }]],
+    remembered: [
+      ["sessions", { at, text: JSON.stringify(SESSIONS) }],
+      ["schedules", { at, text: JSON.stringify(SCHEDULES) }],
+    ],
   });
   const ask = (q: string, accept = "application/json") =>
     fixture.app.request(`${HOST}/_admin/search?${new URLSearchParams({ q })}`, {
@@ -69,6 +75,20 @@ describe("search", () => {
       "/_admin/sessions/detail?conversation=slack%3AC1",
     ]);
     expect(found).toContainEqual(["channel", "C9", "/_admin/ledger?place=slack%3AC9"]);
+  });
+
+  it("finds schedules by what they say or ask", async () => {
+    const { find } = await edge();
+    const link = "/_admin/schedules?q=Stand+up%2C+all%21";
+    expect(await find("stand up")).toContainEqual(["schedule", "Stand up, all!", link]);
+    expect(await find("new?")).toContainEqual([
+      "schedule",
+      "What is new?",
+      "/_admin/schedules?q=What+is+new%3F",
+    ]);
+    expect((await find("up")).filter(([kind]) => kind === "schedule")).toHaveLength(1);
+    const action = "Approve or revoke people and browsers";
+    expect(await find("revoke")).toContainEqual(["action", action, "/_admin/devices"]);
   });
 
   it("is a page with the same results without scripts, in which a name is a text", async () => {
