@@ -33,8 +33,8 @@ const LISTS_MS = 11_000;
 const PEOPLE = 30;
 
 /** Requests that are shown at once, and how many of them browsers get however many people wait: these expire first. */
-const REQUESTS = 9;
-const BROWSERS = 3;
+const REQUESTS = 6;
+const BROWSERS = 2;
 
 /** Not the list of the config's schema, which a Worker does not load at its start. */
 const ROLES: readonly GrantedRole[] = ["person", "operator"];
