@@ -26,7 +26,8 @@ export interface Webhook {
  * below its offset. A long poll ends at the first update, at its timeout, or when another poll begins.
  */
 export class Updates {
-  #nextId = 870_000_000;
+  /** By the clock: the service keeps its ledger over a restart of the stand-in, and drops an id that it has seen. */
+  #nextId = Math.floor(Date.now() / 1_000);
   #pending: Update[] = [];
   #poll: ((answer: Update[] | Conflict) => void) | undefined;
   #webhook: Webhook | undefined;
