@@ -69,7 +69,7 @@ export function suggestions(
     "",
     ...(verbose ? limits.map((line, index) => `${index === 0 ? "Not modelled:\n" : ""}  - ${line}`) : []),
     `Pulumi's log: ${log}.${verbose ? "" : model}`,
-    `Ctrl-C ends the rehearsal and keeps its state; \`${startCommand(place, "--destroy")}\` removes it.`,
+    `Ctrl-C ends the rehearsal and keeps the stack and its backups; \`${startCommand(place, "--destroy")}\` removes it.`,
     "",
   ].join("\n");
 }

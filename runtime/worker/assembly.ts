@@ -183,7 +183,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       reporter?.touch();
       agenda.schedule();
     },
-    onConfigSaved: () => state.lookNow(),
+    // A revoked approval must not come back with an older backup.
+    onChange: () => state.lookNow(),
     waitUntil,
     clock,
   });

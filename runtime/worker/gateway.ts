@@ -25,8 +25,8 @@ export interface ContainerGatewayOptions {
   onReady(): void;
   /** The container is in use. */
   onUse(): void;
-  /** An operator has changed the config file. */
-  onConfigSaved(): void;
+  /** An operator may have changed the config file or other state, such as who has access. */
+  onChange(): void;
   /** Keeps the object until a start in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -173,8 +173,10 @@ export class ContainerGateway implements Sandbox {
     const needsData = port === "supervisor" && !path.startsWith(CONTROL_ROUTES.processes);
     if (needsData) await this.whenRestored();
     const response = await this.#untilSent(port, request, needsData);
-    const isConfig = port === "supervisor" && path.startsWith(CONTROL_ROUTES.configFile) && method !== "GET";
-    if (isConfig && response.ok) this.#options.onConfigSaved();
+    const changes = [CONTROL_ROUTES.configFile, CONTROL_ROUTES.operations].some((route) =>
+      path.startsWith(route),
+    );
+    if (port === "supervisor" && method !== "GET" && changes && response.ok) this.#options.onChange();
     return response;
   }
 

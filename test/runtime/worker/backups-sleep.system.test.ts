@@ -29,6 +29,21 @@ test("a state that moves is copied every two minutes, one that does not only onc
   expect(await seen()).toMatchObject({ running: false, starts: 1 });
 });
 
+test("what an operator has changed outlives a container that dies right after", async () => {
+  const { one, copies } = await awake();
+  await one.do("writeAmid", "POST /operations", { messages: 5 });
+  expect(await one.do("request", "/operations")).toBe(202);
+  await expect.poll(copies).toBe(1);
+  // An operation that changes nothing makes no copy.
+  await one.do("request", "/operations");
+  await one.do("pass", 2 * MINUTE);
+  expect(await copies()).toBe(1);
+
+  await one.do("end");
+  await one.do("wake");
+  expect(await one.do("data")).toMatchObject({ messages: 5 });
+});
+
 test("the container goes to sleep with a copy of its last change, and wakes with it", async () => {
   const { one, seen, copies } = await awake();
   await one.do("pass", SLEEP_AFTER - MINUTE);
