@@ -1,54 +1,54 @@
-import type { Handler } from "hono";
 import { CHANGELOG, VERSION } from "../../contract/names.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { Visitor } from "../access.ts";
 import { attempt } from "../operate.ts";
 import type { ActivityEntry } from "../ports.ts";
 import { adminPage } from "../ui/console.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { Card, LinkLine, type Markup } from "../ui/document.tsx";
 import { Facts, Table } from "../ui/table.tsx";
 import { Dated } from "../ui/time.tsx";
 import { LIMIT_MS } from "./answers.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** As many as are kept. */
 const ENTRIES = 1_000;
 
 /** `GET /_admin/rollouts`: the versions that have run here, newest first; wakes nothing. */
-export function showRollouts({ activity, clock }: AdminOptions): Handler<AccessVariables> {
-  return async function handleRollouts(context) {
-    const rollouts = rolloutsOf(await activity.activity(ENTRIES, ["deploy"]));
-    const now = clock();
-    const content =
-      rollouts.length === 0 ? (
-        <p class="empty">No rollout is recorded yet.</p>
-      ) : (
-        <Table
-          label="Rollouts"
-          caption={
-            <>
-              Versions that have run here, newest first. <a href={CHANGELOG}>Changelog</a>
-            </>
-          }
-          columns={[
-            { head: "Since", cell: ({ at }) => <Dated at={Date.parse(at)} now={now} /> },
-            { head: "Version", kind: "name", cell: ({ version }) => version },
-            { head: "What changed", cell: ({ change }) => change },
-            { head: "By", cell: ({ by }) => by },
-            {
-              head: "State",
-              cell: (row) => (
-                <span class={row === rollouts[0] ? "badge ok" : "badge"} title={`Build ${row.bundle}`}>
-                  {row === rollouts[0] ? "Runs now" : "Replaced"}
-                </span>
-              ),
-            },
-          ]}
-          rows={rollouts}
-        />
-      );
-    return adminPage(context, { title: "Rollouts", waits: true }, content);
-  };
+export async function showRollouts(
+  context: PageContext,
+  { activity, clock }: AdminOptions,
+): Promise<Response> {
+  const rollouts = rolloutsOf(await activity.activity(ENTRIES, ["deploy"]));
+  const now = clock();
+  const content =
+    rollouts.length === 0 ? (
+      <p class="empty">No rollout is recorded yet.</p>
+    ) : (
+      <Table
+        label="Rollouts"
+        caption={
+          <>
+            Versions that have run here, newest first. <a href={CHANGELOG}>Changelog</a>
+          </>
+        }
+        columns={[
+          { head: "Since", cell: ({ at }) => <Dated at={at} now={now} /> },
+          { head: "Version", kind: "name", cell: ({ version }) => version },
+          { head: "What changed", cell: ({ change }) => change },
+          { head: "By", cell: ({ by }) => by },
+          {
+            head: "State",
+            cell: (row) => (
+              <span class={row === rollouts[0] ? "badge ok" : "badge"} title={`Build ${row.bundle}`}>
+                {row === rollouts[0] ? "Runs now" : "Replaced"}
+              </span>
+            ),
+          },
+        ]}
+        rows={rollouts}
+      />
+    );
+  return adminPage(context, { title: "Rollouts", waits: true }, content);
 }
 
 /** Returns the rollouts of a record, each with how it changed the one before. */
@@ -76,14 +76,15 @@ function rolloutsOf(entries: readonly ActivityEntry[]) {
 }
 
 /** `GET /_admin/about`: what runs here, since when, and under which licence; wakes nothing. */
-export function showAbout({ activity, bundle, clock }: AdminOptions): Handler<AccessVariables> {
-  return async function handleAbout(context) {
-    const { value = [] } = await attempt(LIMIT_MS, activity.activity(ENTRIES, ["deploy"]));
-    const [rollout] = rolloutsOf(value);
-    return adminPage(context, { title: "About" }, (visitor) =>
-      aboutPart(visitor, { bundle, rollout, now: clock() }),
-    );
-  };
+export async function showAbout(
+  context: PageContext,
+  { activity, bundle, clock }: AdminOptions,
+): Promise<Response> {
+  const { value = [] } = await attempt(LIMIT_MS, activity.activity(ENTRIES, ["deploy"]));
+  const [rollout] = rolloutsOf(value);
+  return adminPage(context, { title: "About" }, (visitor) =>
+    aboutPart(visitor, { bundle, rollout, now: clock() }),
+  );
 }
 
 /** Facts of the edge beside those that every page has. */
@@ -101,8 +102,7 @@ function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Ed
   const platform = navigator.userAgent.replace("/", " ");
   return (
     <div class="grid">
-      <section class="card">
-        <h2>What runs here</h2>
+      <Card title="What runs here">
         <Facts
           facts={[
             [
@@ -111,21 +111,18 @@ function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Ed
                 {VERSION} <a href={CHANGELOG}>Changelog</a>
               </>,
             ],
-            ["Since", rollout && <Dated at={Date.parse(rollout.at)} now={now} />],
+            ["Since", rollout && <Dated at={rollout.at} now={now} />],
             ["Change", rollout && `${rollout.change}, by ${rollout.by}`],
             ["In the container", isOther ? `${inside}: an update is under way` : inside],
             ["Environment", environment ?? "not named"],
             ["Runs on", <span title={`Build ${bundle}`}>{platform.replace("-", " ")}</span>],
           ]}
         />
-        <p>
-          <a class="button" href={ROUTES.rolloutsPage.path}>
-            All rollouts
-          </a>
-        </p>
-      </section>
-      <section class="card">
-        <h2>Elsewhere</h2>
+        <LinkLine look="button" href={ROUTES.rolloutsPage.path}>
+          All rollouts
+        </LinkLine>
+      </Card>
+      <Card title="Elsewhere">
         <ul>
           {[
             [ROUTES.chat.path, "Web chat"],
@@ -137,14 +134,13 @@ function aboutPart({ facts, environment }: Visitor, { bundle, rollout, now }: Ed
             </li>
           ))}
         </ul>
-      </section>
-      <section class="card">
-        <h2>Licence</h2>
+      </Card>
+      <Card title="Licence">
         <p>
           steward is under the MIT licence. It holds Hono, Zod, jose and the other packages of its bill of
           materials, which <code>npm run sbom</code> prints, each under its own licence.
         </p>
-      </section>
+      </Card>
     </div>
   );
 }

@@ -1,6 +1,4 @@
-import type { Handler } from "hono";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { readQuery } from "../form.ts";
 import { adminPage } from "../ui/console.tsx";
 import { ageColumn } from "../ui/time.tsx";
@@ -10,7 +8,7 @@ import { namesOf } from "../ledger-routes.ts";
 import type { ActivityEntry } from "../ports.ts";
 import { type Names, Person } from "../ui/person.tsx";
 import { placeOf } from "./sessions.tsx";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Equals the number of entries stored. */
 const ENTRIES = 1_000;
@@ -44,38 +42,39 @@ const ACTIONS: Readonly<Record<string, string>> = {
  * `GET /_admin/activity`: changes made by operators, the stack and the platforms, newest first. Does not wake the
  * container.
  */
-export function showActivity({ activity, directory, clock }: AdminOptions): Handler<AccessVariables> {
-  return async function handleActivity(context) {
-    const query = readQuery(context, listingQuery());
-    const entries = await activity.activity(ENTRIES);
-    const now = clock();
-    const keys = entries.map(({ detail }) => subjectOf(detail));
-    const names = await namesOf(directory, keys);
-    const content =
-      entries.length === 0 ? (
-        <p class="soft">No changes yet. Approvals, restarts, restores and edits appear here.</p>
-      ) : (
-        <ListTable<ActivityEntry>
-          path={ROUTES.activityPage.path}
-          query={query}
-          now={now}
-          rows={entries}
-          read={(entry) => ({
-            text: `${entry.by} ${actionText(entry)} ${entry.detail} ${names.get(subjectOf(entry.detail))?.name}`,
-            at: Date.parse(entry.at),
-          })}
-          label="Activity"
-          caption={(count) => <>Changes by operators, newest first: {count}</>}
-          columns={[
-            ageColumn("When", now, ({ at }) => Date.parse(at)),
-            { head: "Who", kind: "name", by: ({ by }) => by },
-            { head: "What", by: actionText },
-            { head: "Details", cell: (entry) => detailPart(entry, names) },
-          ]}
-        />
-      );
-    return adminPage(context, { title: "Activity", waits: true }, content);
-  };
+export async function showActivity(
+  context: PageContext,
+  { activity, directory, clock }: AdminOptions,
+): Promise<Response> {
+  const query = readQuery(context, listingQuery());
+  const entries = await activity.activity(ENTRIES);
+  const now = clock();
+  const keys = entries.map(({ detail }) => subjectKeyOf(detail));
+  const names = await namesOf(directory, keys);
+  const content =
+    entries.length === 0 ? (
+      <p class="soft">No changes yet. Approvals, restarts, restores and edits appear here.</p>
+    ) : (
+      <ListTable<ActivityEntry>
+        path={ROUTES.activityPage.path}
+        query={query}
+        now={now}
+        rows={entries}
+        read={(entry) => ({
+          text: `${entry.by} ${actionText(entry)} ${entry.detail} ${names.get(subjectKeyOf(entry.detail))?.name}`,
+          at: Date.parse(entry.at),
+        })}
+        label="Activity"
+        caption={(count) => <>Changes by operators, newest first: {count}</>}
+        columns={[
+          ageColumn("When", now, ({ at }) => Date.parse(at)),
+          { head: "Who", kind: "name", by: ({ by }) => by },
+          { head: "What", by: actionText },
+          { head: "Details", cell: (entry) => detailPart(entry, names) },
+        ]}
+      />
+    );
+  return adminPage(context, { title: "Activity", waits: true }, content);
 }
 
 function actionText({ action }: ActivityEntry): string {
@@ -83,13 +82,13 @@ function actionText({ action }: ActivityEntry): string {
 }
 
 /** Returns the directory's key of the person or the place that an entry is about, if it is about one. */
-function subjectOf(detail: string): string {
+function subjectKeyOf(detail: string): string {
   const [, platform, id] = /^(?:pairing (\w+)|devices) (\S+)/.exec(detail) ?? [];
   return id === undefined ? placeOf(detail) : `${platform ?? "web"}:${id}`;
 }
 
 function detailPart({ detail, diff }: ActivityEntry, names: Names): Markup {
-  const subject = subjectOf(detail);
+  const subject = subjectKeyOf(detail);
   const entry = names.get(subject);
   return (
     <>

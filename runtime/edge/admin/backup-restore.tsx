@@ -1,4 +1,3 @@
-import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
 import {
   CONFIG_SOURCES,
@@ -9,20 +8,20 @@ import {
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { backupLabel } from "../../shared/backup-texts.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { Visitor } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
 import type { Backups } from "../ports.ts";
 import { adminPage } from "../ui/console.tsx";
-import type { Markup } from "../ui/document.tsx";
-import { Confirmation, confirms, TYPED } from "../ui/form.tsx";
+import { LinkLine, type Markup } from "../ui/document.tsx";
+import { Confirmation, confirms, TYPED, Submit } from "../ui/form.tsx";
 import { Table } from "../ui/table.tsx";
 import { Dated, Moment } from "../ui/time.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import { BACKUP_LIMIT_MS, back, ID } from "./backups.tsx";
 import { recordChange } from "./change.ts";
 import { goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 const CONFIG = new RegExp(`^(?:${CONFIG_SOURCES.join("|")})$`);
 
@@ -44,33 +43,26 @@ const SOURCES: Record<ConfigSource, string> = {
 };
 
 /** `GET /_admin/backups/restore?id=`: what a restore would change; wakes nothing. */
-export function confirmRestore(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleConfirmRestore(context) {
-    return page(context, options, readQuery(context, restoreQuery()));
-  };
+export async function confirmRestore(context: PageContext, options: AdminOptions): Promise<Response> {
+  return page(context, options, readQuery(context, restoreQuery()));
 }
 
 /**
  * `POST /_admin/backups/restore`, fields `id`, `config` and `typed`, which has to be the environment's name: replaces
  * the state with the backup.
  */
-export function restoreBackup(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleRestoreBackup(context) {
-    const form = { id: ID, config: CONFIG, typed: TYPED };
-    const { id, config, typed } = await readFields(context.req.raw, form);
-    const source = config as ConfigSource;
-    const visitor = await context.get("visitor")();
-    if (!confirms(typed, wordOf(visitor))) return page(context, options, { id, config: source, typed });
-    await recordChange(context, options, {
-      action: "restore",
-      detail: `${id}, config: ${config}`,
-      level: "warn",
-    });
-    const restored = await attempt(BACKUP_LIMIT_MS, options.backups.restore(id, source));
-    if (restored.problem === undefined)
-      await recordChange(context, options, { action: "verify", detail: `${id}, by its restore` });
-    return back(context, "restored", restored);
-  };
+export async function restoreBackup(context: PageContext, options: AdminOptions): Promise<Response> {
+  const form = { id: ID, config: CONFIG, typed: TYPED };
+  const { id, config, typed } = await readFields(context.req.raw, form);
+  const source = config as ConfigSource;
+  const visitor = await context.get("visitor")();
+  if (!confirms(typed, wordOf(visitor))) return page(context, options, { id, config: source, typed });
+  const detail = `${id}, config: ${config}`;
+  await recordChange(context, options, { action: "restore", detail, level: "warn" });
+  const restored = await attempt(BACKUP_LIMIT_MS, options.backups.restore(id, source));
+  if (restored.problem === undefined)
+    await recordChange(context, options, { action: "verify", detail: `${id}, by its restore` });
+  return back(context, "restored", restored);
 }
 
 /** Returns what somebody types to confirm a restore. */
@@ -85,23 +77,19 @@ interface Asked {
   typed?: string;
 }
 
-async function page(
-  context: Context<AccessVariables>,
-  { backups, clock }: AdminOptions,
-  asked: Asked,
-): Promise<Response> {
+async function page(context: PageContext, { backups, clock }: AdminOptions, asked: Asked): Promise<Response> {
   const found = await attempt(LIMIT_MS, findBackup(backups, asked.id));
   if (found.value === undefined) return goTo(context, ROUTES.backupsPage, "restored", found.problem);
-  const { backup, newest } = found.value;
+  const { backup } = found.value;
   const visitor = await context.get("visitor")();
   const now = clock();
   const content = (
     <>
       <p>
-        The backup of <Dated at={Date.parse(backup.createdAt)} now={now} /> replaces the current state. It is{" "}
+        The backup of <Dated at={backup.createdAt} now={now} /> replaces the current state. It is{" "}
         <code>{backup.id}</code> ({backupLabel(backup).toLowerCase()}), made by version {backup.agentVersion}.
       </p>
-      {changesTable({ backup, newest, visitor, now })}
+      {changesTable(found.value, visitor, now)}
       <aside>
         <p>
           <strong>Conversations, approvals, schedules and the workspace are replaced.</strong>
@@ -113,40 +101,32 @@ async function page(
         </p>
       </aside>
       {restoreForm(backup, asked, wordOf(visitor))}
-      <p>
-        <a href={ROUTES.backupsPage.path}>Back to the backups</a>
-      </p>
+      <LinkLine href={ROUTES.backupsPage.path}>Back to the backups</LinkLine>
     </>
   );
   const status = asked.typed === undefined ? 200 : 400;
   return adminPage(context, { title: "Restore a backup" }, content, status);
 }
 
-/** Returns a backup, and the newest one, which may be the same. */
-async function findBackup(
-  backups: Backups,
-  id: string,
-): Promise<{ backup: GenerationManifest; newest: GenerationManifest }> {
+/** @throws StewardError `backup_unknown` */
+async function findBackup(backups: Backups, id: string): Promise<Compared> {
   const list = await backups.list();
   const backup = list.find((one) => one.id === id);
   if (backup === undefined) throw new StewardError("backup_unknown");
   return { backup, newest: list[0] ?? backup };
 }
 
-/** Sources of the comparison with the current state. */
-interface ComparisonView {
+/** A backup, and the newest one, which may be the same: the last copy of the current state. */
+interface Compared {
   backup: GenerationManifest;
-  /** The last copy of the current state. */
   newest: GenerationManifest;
-  visitor: Visitor;
-  now: number;
 }
 
 /**
  * Compares the backup with the current state: the gateway reports its conversations, and the newest backup holds what
  * it does not report.
  */
-function changesTable({ backup, newest, visitor: { facts, asOf }, now }: ComparisonView): Markup {
+function changesTable({ backup, newest }: Compared, { facts, asOf }: Visitor, now: number): Markup {
   const { counts } = facts.details ?? {};
   const reported: Partial<GenerationManifest["counts"]> = counts
     ? { sessions: counts.conversations, messages: counts.messages }
@@ -164,7 +144,7 @@ function changesTable({ backup, newest, visitor: { facts, asOf }, now }: Compari
           ) : (
             <>Conversations as of {asOf ? <Moment at={asOf} /> : "now"}, the rest</>
           )}{" "}
-          as of the newest backup, made <Dated at={Date.parse(newest.createdAt)} now={now} />
+          as of the newest backup, made <Dated at={newest.createdAt} now={now} />
           {isNewest && ", which is this one"}. Config since then: {config}.
         </>
       }
@@ -199,9 +179,7 @@ function restoreForm({ id, configValid }: GenerationManifest, asked: Asked, word
         ))}
       </fieldset>
       <Confirmation word={word} typed={typed} notDone="Nothing was restored" />
-      <button type="submit" class="danger">
-        Restore this backup
-      </button>
+      <Submit tone="danger">Restore this backup</Submit>
     </form>
   );
 }

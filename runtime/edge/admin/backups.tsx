@@ -1,14 +1,14 @@
-import type { Context, Handler } from "hono";
+import type { Context } from "hono";
 import { GENERATION_FILES, type GenerationManifest, type RestoreReport } from "../../contract/backup.ts";
 import { reason, type Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import { Age, Dated } from "../ui/time.tsx";
 import { backupLabel } from "../../shared/backup-texts.ts";
 import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { LinkLine, type Markup } from "../ui/document.tsx";
+import { ActionButton } from "../ui/form.tsx";
 import type { BackupsStatus } from "../ports.ts";
 import { Table } from "../ui/table.tsx";
 import { attempt, type Attempt, inTime } from "../operate.ts";
@@ -16,7 +16,7 @@ import { ProblemList } from "./config-review.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import { type Done, goTo, readFlash } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Enough for a large archive, and for the start of a stopped container. Proxies wait longer. */
 export const BACKUP_LIMIT_MS = 60_000;
@@ -30,77 +30,69 @@ const LATE = reason(
 );
 
 /** `GET /_admin/backups`: those that there are, and how the last attempt went; wakes nothing. */
-export function showBackups({ backups, clock }: AdminOptions): Handler<AccessVariables> {
-  return async function handleBackups(context) {
-    const { facts, health, backups: standing } = await context.get("visitor")();
-    const list = await attempt(LIMIT_MS, backups.list());
-    const now = clock();
-    const problem = standing.problem ?? standing.value?.problem;
-    const content = (
-      <>
-        <StateLine status={facts.status} overall={health.overall} />
-        {facts.status.state === "stopped" ? (
-          <p class="soft">Making, checking or restoring a backup starts the container.</p>
-        ) : (
-          ""
+export async function showBackups(context: PageContext, { backups, clock }: AdminOptions): Promise<Response> {
+  const { facts, health, backups: standing } = await context.get("visitor")();
+  const list = await attempt(LIMIT_MS, backups.list());
+  const now = clock();
+  const problem = standing.problem ?? standing.value?.problem;
+  const content = (
+    <>
+      <StateLine status={facts.status} overall={health.overall} />
+      {facts.status.state === "stopped" && (
+        <p class="soft">Making, checking or restoring a backup starts the container.</p>
+      )}
+      <p>Last backup: {lastBackup(standing, now)}. Backups also run automatically after changes.</p>
+      <AlertBox reason={problem} /> {recoveredPart(standing, now)}
+      <div class="actions">
+        <CreateButton force="no">Back up now</CreateButton>
+        {problem?.code === "backup_refused" && (
+          <CreateButton force="yes">Back up although it holds less</CreateButton>
         )}
-        <p>Last backup: {lastBackup(standing, now)}. Backups also run automatically after changes.</p>
-        <AlertBox reason={problem} /> {recoveredPart(standing, now)}
-        <div class="actions">
-          {createForm("no", "Back up now")}
-          {problem?.code === "backup_refused" ? createForm("yes", "Back up although it holds less") : ""}
-        </div>
-        <h2>Available backups</h2>
-        <ReasonBox reason={list.problem} />
-        {list.value?.length === 0 && <p class="empty">None yet.</p>}
-        {list.value !== undefined && list.value.length > 0 && backupsTable(list.value, now)}
-      </>
-    );
-    const flash = readFlash(context);
-    // The button's problem is shown with its detail.
-    const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
-    return adminPage(context, { title: "Backups", flash: shown, waits: true }, content);
-  };
+      </div>
+      <h2>Available backups</h2>
+      <ReasonBox reason={list.problem} />
+      {list.value?.length === 0 && <p class="empty">None yet.</p>}
+      {list.value !== undefined && list.value.length > 0 && backupsTable(list.value, now)}
+    </>
+  );
+  const flash = readFlash(context);
+  // The button's problem is shown with its detail.
+  const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
+  return adminPage(context, { title: "Backups", flash: shown, waits: true }, content);
 }
 
 /** `POST /_admin/backups/create`, field `force`: `yes` also where it holds far less than the one before. */
-export function createBackup(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleCreateBackup(context) {
-    const { force } = await readFields(context.req.raw, { force: FORCE });
-    await recordChange(context, options, { action: "backup" });
-    const made = options.backups.create({ force: force === "yes", cause: "operator" });
-    return back(context, "backedUp", await attempt(BACKUP_LIMIT_MS, made));
-  };
+export async function createBackup(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { force } = await readFields(context.req.raw, { force: FORCE });
+  await recordChange(context, options, { action: "backup" });
+  const made = options.backups.create({ force: force === "yes", cause: "operator" });
+  return back(context, "backedUp", await attempt(BACKUP_LIMIT_MS, made));
 }
 
 /** `POST /_admin/backups/download`, field `id`: the archive, as it is stored; it is recorded. */
-export function downloadBackup(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleDownloadBackup(context) {
-    const { id } = await readFields(context.req.raw, { id: ID });
-    const { value, problem } = await attempt(LIMIT_MS, options.backups.download(id));
-    if (value === undefined) return goTo(context, ROUTES.backupsPage, "backedUp", problem);
-    await recordChange(context, options, { action: "download", detail: id });
-    return context.body(value, 200, {
-      "content-type": "application/zstd",
-      "content-disposition": `attachment; filename="steward-backup-${id}${GENERATION_FILES.archive}"`,
-    });
-  };
+export async function downloadBackup(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { id } = await readFields(context.req.raw, { id: ID });
+  const { value, problem } = await attempt(LIMIT_MS, options.backups.download(id));
+  if (value === undefined) return goTo(context, ROUTES.backupsPage, "backedUp", problem);
+  await recordChange(context, options, { action: "download", detail: id });
+  return context.body(value, 200, {
+    "content-type": "application/zstd",
+    "content-disposition": `attachment; filename="steward-backup-${id}${GENERATION_FILES.archive}"`,
+  });
 }
 
 /** `POST /_admin/backups/verify`, field `id`, or `newest`: what a drill finds. A backup that passes is recorded. */
-export function verifyBackup(options: AdminOptions): Handler<AccessVariables> {
+export async function verifyBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { backups, log } = options;
-  return async function handleVerifyBackup(context) {
-    const fields = await readFields(context.req.raw, { id: /^(?:newest|\d{8}-\d{8})$/ });
-    const [newest] = fields.id === "newest" ? await inTime(LIMIT_MS, backups.list()) : [];
-    const id = newest?.id ?? fields.id;
-    if (id === "newest") return goTo(context, ROUTES.backupsPage, "backedUp", { code: "backup_unknown" });
-    log.info("operator checks a backup", { by: context.get("identity").name, id });
-    const { value: report, problem } = await attempt(BACKUP_LIMIT_MS, backups.verify(id));
-    if (report !== undefined) await recordChange(context, options, { action: "verify", detail: id });
-    const told = problem && (isLate(problem.code) ? LATE : problem);
-    return adminPage(context, { title: "Backup verified" }, checkPart(id, report, told), statusOf(told));
-  };
+  const fields = await readFields(context.req.raw, { id: /^(?:newest|\d{8}-\d{8})$/ });
+  const [newest] = fields.id === "newest" ? await inTime(LIMIT_MS, backups.list()) : [];
+  const id = newest?.id ?? fields.id;
+  if (id === "newest") return goTo(context, ROUTES.backupsPage, "backedUp", { code: "backup_unknown" });
+  log.info("operator checks a backup", { by: context.get("identity").name, id });
+  const { value: report, problem } = await attempt(BACKUP_LIMIT_MS, backups.verify(id));
+  if (report !== undefined) await recordChange(context, options, { action: "verify", detail: id });
+  const told = problem && (isLate(problem.code) ? LATE : problem);
+  return adminPage(context, { title: "Backup verified" }, checkPart(id, report, told), statusOf(told));
 }
 
 function isLate(code: string): boolean {
@@ -114,28 +106,17 @@ export function back(context: Context, done: Done, { problem }: Attempt<unknown>
 }
 
 /** Returns how much a backup holds, in a line. */
-function heldText({ sessions, messages, schedules, approvals, files }: GenerationManifest["counts"]): string {
-  return [
-    plural(sessions, "session"),
-    plural(messages, "message"),
-    plural(schedules, "schedule"),
-    plural(approvals, "approval"),
-    plural(files, "file"),
-  ].join(", ");
+function heldText(counts: GenerationManifest["counts"]): string {
+  const kinds = ["sessions", "messages", "schedules", "approvals", "files"] as const;
+  return kinds.map((kind) => `${counts[kind]} ${counts[kind] === 1 ? kind.slice(0, -1) : kind}`).join(", ");
 }
 
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function createForm(force: "yes" | "no", label: string): Markup {
+function CreateButton({ force, children }: { force: "yes" | "no"; children: string }): Markup {
+  const tone = force === "no" ? "primary" : "danger";
   return (
-    <form method="post" action={ROUTES.backupsCreate.path}>
-      <input type="hidden" name="force" value={force} />{" "}
-      <button type="submit" class={force === "no" ? "primary" : "danger"}>
-        {label}
-      </button>
-    </form>
+    <ActionButton action={ROUTES.backupsCreate.path} fields={[["force", force]]} tone={tone}>
+      {children}
+    </ActionButton>
   );
 }
 
@@ -149,7 +130,7 @@ function backupsTable(backups: readonly GenerationManifest[], now: number): Mark
           kind: "name",
           cell: ({ id, createdAt }) => (
             <>
-              <Dated at={Date.parse(createdAt)} now={now} />
+              <Dated at={createdAt} now={now} />
               <br />
               <code class="soft">{id}</code>
             </>
@@ -169,9 +150,20 @@ function backupsTable(backups: readonly GenerationManifest[], now: number): Mark
           kind: "action",
           cell: ({ id }) => (
             <div class="actions">
-              {rowForm("post", ROUTES.backupsVerify.path, id, "Verify")}
-              {rowForm("post", ROUTES.backupsDownload.path, id, "Download")}
-              {rowForm("get", ROUTES.backupsRestorePage.path, id, "Restore…")}
+              <ActionButton action={ROUTES.backupsVerify.path} value={["id", id]} label={`Verify ${id}`}>
+                Verify
+              </ActionButton>
+              <ActionButton action={ROUTES.backupsDownload.path} value={["id", id]} label={`Download ${id}`}>
+                Download
+              </ActionButton>
+              <ActionButton
+                method="get"
+                action={ROUTES.backupsRestorePage.path}
+                value={["id", id]}
+                label={`Restore ${id}…`}
+              >
+                Restore…
+              </ActionButton>
             </div>
           ),
         },
@@ -193,20 +185,6 @@ function configOf({ configSha256, configValid }: GenerationManifest): Markup | s
   );
 }
 
-function rowForm(method: "get" | "post", path: string, id: string, label: string): Markup {
-  return (
-    <form method={method} action={path}>
-      <button
-        name="id"
-        value={id}
-        aria-label={label.endsWith("…") ? `${label.slice(0, -1)} ${id}…` : `${label} ${id}`}
-      >
-        {label}
-      </button>
-    </form>
-  );
-}
-
 function sizeText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
@@ -219,9 +197,7 @@ function checkPart(id: string, report: RestoreReport | undefined, problem: Reaso
         <code>{id}</code> was unpacked beside the state and compared with its manifest. Nothing was changed.
       </p>
       <AlertBox reason={problem} /> {report === undefined ? "" : wholePart(report)}
-      <p>
-        <a href={ROUTES.backupsPage.path}>Back to the backups</a>
-      </p>
+      <LinkLine href={ROUTES.backupsPage.path}>Back to the backups</LinkLine>
     </>
   );
 }
@@ -248,7 +224,7 @@ function wholePart({ counts, configProblems }: RestoreReport): Markup {
 /** Renders when the newest one was made. */
 export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
   if (value === undefined) return "unknown";
-  return value.lastAt === undefined ? "none yet" : <Age at={Date.parse(value.lastAt)} now={now} />;
+  return value.lastAt === undefined ? "none yet" : <Age at={value.lastAt} now={now} />;
 }
 
 /** Renders a note that the config is not the one that somebody wrote last. */
@@ -259,12 +235,9 @@ export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): M
     <aside>
       <p>
         <strong>The config file was not valid at a start</strong>, so the one of the backup <code>{id}</code>{" "}
-        was restored automatically, <Age at={Date.parse(at)} now={now} />. The file that was not valid is kept
-        beside it.
+        was restored automatically, <Age at={at} now={now} />. The file that was not valid is kept beside it.
       </p>
-      <p>
-        <a href={ROUTES.configEdit.path}>Edit the configuration</a>
-      </p>
+      <LinkLine href={ROUTES.configEdit.path}>Edit the configuration</LinkLine>
     </aside>
   );
 }

@@ -1,9 +1,7 @@
-import type { Context } from "hono";
-import type { AccessVariables } from "../access.ts";
 import { attempt } from "../operate.ts";
 import { LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** A change that an operator made, as the log and the activity name it. */
 interface Change {
@@ -17,7 +15,7 @@ interface Change {
 
 /** Logs a change with the name of its operator, and records it for the page of the activity. */
 export async function recordChange(
-  context: Context<AccessVariables>,
+  context: PageContext,
   { log, record }: Pick<AdminOptions, "log" | "record">,
   { action, detail, diff, level = "info" }: Change,
 ): Promise<void> {
@@ -35,7 +33,7 @@ interface After {
 
 /** Waits for a change, records it if it was made, and goes to a page that says so, or why it was not. */
 export async function changeAndGo(
-  context: Context<AccessVariables>,
+  context: PageContext,
   options: Pick<AdminOptions, "log" | "record">,
   made: Promise<unknown>,
   { page, done, onMade, ...change }: Change & After,

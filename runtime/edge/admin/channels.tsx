@@ -1,4 +1,3 @@
-import type { Context, Handler } from "hono";
 import {
   type BrokerCounts,
   type ChannelHealth,
@@ -7,13 +6,11 @@ import {
   type ContractFinding,
   GATEWAY_ROUTES,
   type GatewayStatus,
-  type SandboxStatus,
   type ToolServerHealth,
 } from "../../contract/control.ts";
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { modelCards } from "./models.tsx";
 import { readChannelHealth } from "../container-answers.ts";
 import { readFields } from "../form.ts";
@@ -21,12 +18,13 @@ import { attempt } from "../operate.ts";
 import type { Sandbox } from "../ports.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import { Age } from "../ui/time.tsx";
-import { AlertBox, ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { AlertBox, ReasonBox, Unreached } from "../ui/state.tsx";
+import { LinkLine, type Markup } from "../ui/document.tsx";
+import { ActionButton } from "../ui/form.tsx";
 import { Facts, Table } from "../ui/table.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 const PLATFORM = new RegExp(`^(?:${platformSchema.options.join("|")})$`);
 const NAMES: Readonly<Record<string, string>> = { slack: "Slack", telegram: "Telegram", discord: "Discord" };
@@ -46,24 +44,15 @@ const AREAS: Record<ContractArea, string> = {
   answer: "A platform's answer",
 };
 
-/** `GET /_admin/channels`: the state of the chat platforms, as reported by the gateway. Does not wake the container. */
-export function showChannels(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleChannels(context) {
-    return page(context, options);
-  };
-}
-
 /** `POST /_admin/channels/test`, field `platform`: asks it who the bot is, and sends nothing to anybody. */
-export function testChannel(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleTestChannel(context) {
-    const { platform } = await readFields(context.req.raw, { platform: PLATFORM });
-    await recordChange(context, options, { action: "channel", detail: platform });
-    const begunAt = options.clock();
-    const body = JSON.stringify({ platform } satisfies Record<keyof ChannelTest, string>);
-    const { value, problem } = await attempt(LIMIT_MS, askChannel(options.sandbox, body));
-    const ms = options.clock() - begunAt;
-    return page(context, options, { platform, ms, health: value, problem: problem ?? value?.reason });
-  };
+export async function testChannel(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { platform } = await readFields(context.req.raw, { platform: PLATFORM });
+  await recordChange(context, options, { action: "channel", detail: platform });
+  const begunAt = options.clock();
+  const body = JSON.stringify({ platform } satisfies Record<keyof ChannelTest, string>);
+  const { value, problem } = await attempt(LIMIT_MS, askChannel(options.sandbox, body));
+  const ms = options.clock() - begunAt;
+  return showChannels(context, options, { platform, ms, health: value, problem: problem ?? value?.reason });
 }
 
 async function askChannel(sandbox: Sandbox, body: string): Promise<ChannelHealth> {
@@ -84,18 +73,25 @@ interface Tested {
   problem: Reason | undefined;
 }
 
-async function page(
-  context: Context<AccessVariables>,
+/** `GET /_admin/channels`: the state of the chat platforms, as reported by the gateway. Does not wake the container. */
+export async function showChannels(
+  context: PageContext,
   { clock }: AdminOptions,
   tested?: Tested,
 ): Promise<Response> {
   const { facts, asOf, problem } = await context.get("visitor")();
   const { status, details } = facts;
-  const why = problem ?? status.reason;
+
   const content = (
     <>
       {testPart(tested)}
-      {details === undefined ? downPart(status, why) : detailsPart(details, clock())}
+      {details === undefined ? (
+        <Unreached status={status} reason={problem ?? status.reason}>
+          Channel status is available once the gateway has run.
+        </Unreached>
+      ) : (
+        detailsPart(details, clock())
+      )}
       {operationsPart(status.broker)}
     </>
   );
@@ -126,43 +122,25 @@ function botName(bot: ChannelHealth["bot"]): Markup | string {
   );
 }
 
-function downPart(status: SandboxStatus, why: Reason | undefined): Markup {
-  return (
-    <>
-      <StateLine status={status} />
-      <ReasonBox reason={why} />
-      <RepairLink reason={status.reason} />
-      <p class="soft">Channel status is available once the gateway has run.</p>
-    </>
-  );
-}
-
 function detailsPart({ channels, models, servers = [], findings = [] }: GatewayStatus, now: number): Markup {
-  const none = (
-    <p class="soft">
-      None is configured: <a href={ROUTES.configEdit.path}>add one to the config</a>.
-    </p>
-  );
   return (
     <>
-      {channels.length === 0 ? none : ""}
+      {channels.length === 0 && (
+        <p class="soft">
+          None is configured: <a href={ROUTES.configEdit.path}>add one to the config</a>.
+        </p>
+      )}
       <ul class="cards">{channels.map((one) => channelCard(one, now))}</ul>
       <h2>Models that answer</h2>
       {modelCards(models)}
-      <p>
-        <a href={ROUTES.modelsPage.path}>Prices and tests</a>
-      </p>
-      {serversPart(servers)} {findingsPart(findings, now)}
-    </>
-  );
-}
-
-function serversPart(servers: readonly ToolServerHealth[]): Markup | string {
-  if (servers.length === 0) return "";
-  return (
-    <>
-      <h2>Tool servers</h2>
-      <ul class="cards">{servers.map(serverCard)}</ul>
+      <LinkLine href={ROUTES.modelsPage.path}>Prices and tests</LinkLine>
+      {servers.length > 0 && (
+        <>
+          <h2>Tool servers</h2>
+          <ul class="cards">{servers.map(serverCard)}</ul>
+        </>
+      )}
+      {findings.length > 0 && findingsPart(findings, now)}
     </>
   );
 }
@@ -174,7 +152,7 @@ function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth):
     <li>
       <h3>{name}</h3>
       <p class={`state ${tone}`}>{words}</p>
-      {problem === undefined ? "" : <p>{problem}</p>}
+      {problem !== undefined && <p>{problem}</p>}
       <Facts
         facts={[
           ["Tools", state === "ready" ? `${tools}` : undefined],
@@ -186,8 +164,7 @@ function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth):
 }
 
 /** Lists what was not understood. People in chats are not told about it. */
-function findingsPart(findings: readonly ContractFinding[], now: number): Markup | string {
-  if (findings.length === 0) return "";
+function findingsPart(findings: readonly ContractFinding[], now: number): Markup {
   return (
     <>
       <h2>Not understood</h2>
@@ -202,7 +179,7 @@ function findingsPart(findings: readonly ContractFinding[], now: number): Markup
           { head: "From", cell: ({ area }) => AREAS[area] },
           { head: "What", kind: "name", cell: ({ what }) => what },
           { head: "Count", kind: "number", cell: ({ count }) => count },
-          { head: "Last", cell: ({ lastAt }) => <Age at={Date.parse(lastAt)} now={now} /> },
+          { head: "Last", cell: ({ lastAt }) => <Age at={lastAt} now={now} /> },
         ]}
         rows={findings}
       />
@@ -256,22 +233,20 @@ function channelCard(health: ChannelHealth, now: number): Markup {
         facts={[
           [
             "Last event",
-            lastEventAt === undefined ? (
-              "none since the start"
-            ) : (
-              <Age at={Date.parse(lastEventAt)} now={now} />
-            ),
+            lastEventAt === undefined ? "none since the start" : <Age at={lastEventAt} now={now} />,
           ],
           ["Bot", bot && botFact(bot, now)],
-          [FETCHED[platform] ?? "", polledAt && <Age at={Date.parse(polledAt)} now={now} />],
+          [FETCHED[platform] ?? "", polledAt && <Age at={polledAt} now={now} />],
         ]}
       />
       {state !== "disabled" && (
-        <form method="post" action={ROUTES.channelsTest.path}>
-          <button name="platform" value={platform} aria-label={`Test ${NAMES[platform]}`}>
-            Test
-          </button>
-        </form>
+        <ActionButton
+          action={ROUTES.channelsTest.path}
+          value={["platform", platform]}
+          label={`Test ${NAMES[platform]}`}
+        >
+          Test
+        </ActionButton>
       )}
     </li>
   );
@@ -280,7 +255,7 @@ function channelCard(health: ChannelHealth, now: number): Markup {
 function botFact(bot: NonNullable<ChannelHealth["bot"]>, now: number): Markup {
   return (
     <>
-      {botName(bot)}, asked <Age at={Date.parse(bot.at)} now={now} />
+      {botName(bot)}, asked <Age at={bot.at} now={now} />
     </>
   );
 }

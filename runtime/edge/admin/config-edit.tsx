@@ -1,13 +1,11 @@
-import type { Context, Handler } from "hono";
 import { CONFIG_LIMIT_BYTES, type ConfigText, type ToldProblem } from "../../contract/control.ts";
 import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { createRedactor } from "../../shared/redact.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
-import type { Markup } from "../ui/document.tsx";
-import { Editor } from "../ui/form.tsx";
+import { LinkLine, TextRegion } from "../ui/document.tsx";
+import { Editor, Submit } from "../ui/form.tsx";
 import { AlertBox } from "../ui/state.tsx";
 import { attempt } from "../operate.ts";
 import {
@@ -23,7 +21,7 @@ import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** sha256, or that there was no file. */
 export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
@@ -32,74 +30,64 @@ const ABOUT = "Saving makes these changes. A running gateway then applies the fi
 const TITLE = "Edit the configuration";
 
 /** `GET /_admin/config/edit`: the file as a text to change; wakes nothing. */
-export function editConfig({ sandbox }: AdminOptions): Handler<AccessVariables> {
-  return async function handleEditConfig(context) {
-    if ((await sandbox.status()).state === "stopped") {
-      const detail = "The container is stopped; the file can be read once it runs.";
-      return editPage(context, undefined, { problem: reason("gateway_not_ready", detail) });
-    }
-    const { value: file, problem } = await attempt(LIMIT_MS, readConfigText(sandbox, "file"));
-    if (file?.secrets !== undefined) return secretsPage(context, file);
-    const edited = file && { text: file.text ?? "{}\n", expected: file.sha256 ?? "none" };
-    return editPage(context, edited, { problem });
-  };
+export async function editConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
+  if ((await sandbox.status()).state === "stopped") {
+    const detail = "The container is stopped; the file can be read once it runs.";
+    return editPage(context, undefined, { problem: reason("gateway_not_ready", detail) });
+  }
+  const { value: file, problem } = await attempt(LIMIT_MS, readConfigText(sandbox, "file"));
+  if (file?.secrets !== undefined) return secretsPage(context, file);
+  const edited = file && { text: file.text ?? "{}\n", expected: file.sha256 ?? "none" };
+  return editPage(context, edited, { problem });
 }
 
 /** `POST /_admin/config/edit`, fields `text` and `expected`: the form again, from the review. */
-export function editConfigOn(): Handler<AccessVariables> {
-  return async function handleEditConfigOn(context) {
-    return editPage(context, await readEdited(context));
-  };
+export async function editConfigOn(context: PageContext): Promise<Response> {
+  return editPage(context, await readEdited(context));
 }
 
 /** `POST /_admin/config/review`, fields `text` and `expected`: what would change, or the form with what is wrong. */
-export function reviewConfig(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleReviewConfig(context) {
-    const edited = await readEdited(context);
-    try {
-      const replaced = await replaceConfigText(options.sandbox, edited, false);
-      return await showReview(context, options, edited, replaced);
-    } catch (error) {
-      return showRefusal(context, edited, error);
-    }
-  };
+export async function reviewConfig(context: PageContext, options: AdminOptions): Promise<Response> {
+  const edited = await readEdited(context);
+  try {
+    const replaced = await replaceConfigText(options.sandbox, edited, false);
+    return await showReview(context, options, edited, replaced);
+  } catch (error) {
+    return showRefusal(context, edited, error);
+  }
 }
 
 /** `POST /_admin/config/check`, fields `text` and `expected`: the text's problems as JSON; wakes nothing. */
-export function checkConfig({ sandbox }: AdminOptions): Handler<AccessVariables> {
-  return async function handleCheckConfig(context) {
-    const { problems } = await replaceConfigText(sandbox, await readEdited(context), false);
-    return context.json({ problems });
-  };
+export async function checkConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
+  const { problems } = await replaceConfigText(sandbox, await readEdited(context), false);
+  return context.json({ problems });
 }
 
 /** `POST /_admin/config/save`, fields `text` and `expected`: writes the file, once more checked. */
-export function saveConfig(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleSaveConfig(context) {
-    const edited = await readEdited(context);
-    const before = await attempt(LIMIT_MS, readConfigText(options.sandbox, "file"));
-    let diff: string | undefined;
-    try {
-      const replaced = await replaceConfigText(options.sandbox, edited, true);
-      if (replaced.problems.length > 0) return await showReview(context, options, edited, replaced);
-      // Both as the container shows them. A file with literal secrets cannot be saved from here.
-      diff = before.value && diffText(before.value.text ?? "", replaced.text);
-    } catch (error) {
-      return showRefusal(context, edited, error);
-    }
-    await recordChange(context, options, { action: "config", diff });
-    return goTo(context, { path: originOf(context) ?? ROUTES.configPage.path }, "saved");
-  };
+export async function saveConfig(context: PageContext, options: AdminOptions): Promise<Response> {
+  const edited = await readEdited(context);
+  const before = await attempt(LIMIT_MS, readConfigText(options.sandbox, "file"));
+  let diff: string | undefined;
+  try {
+    const replaced = await replaceConfigText(options.sandbox, edited, true);
+    if (replaced.problems.length > 0) return await showReview(context, options, edited, replaced);
+    // Both as the container shows them. A file with literal secrets cannot be saved from here.
+    diff = before.value && diffText(before.value.text ?? "", replaced.text);
+  } catch (error) {
+    return showRefusal(context, edited, error);
+  }
+  await recordChange(context, options, { action: "config", diff });
+  return goTo(context, { path: originOf(context) ?? ROUTES.configPage.path }, "saved");
 }
 
 /** A form's line ends are those of the network: https://url.spec.whatwg.org/#concept-urlencoded-serializer */
-async function readEdited(context: Context<AccessVariables>): Promise<Edited> {
+async function readEdited(context: PageContext): Promise<Edited> {
   const { text, expected } = await readFields(context.req.raw, FORM);
   return { text: text.replaceAll("\r\n", "\n"), expected };
 }
 
 async function showReview(
-  context: Context<AccessVariables>,
+  context: PageContext,
   { sandbox }: AdminOptions,
   { expected }: Edited,
   { text, problems }: Replaced,
@@ -113,11 +101,7 @@ async function showReview(
 }
 
 /** The text stays. Only secrets that show by their form can be redacted here. */
-async function showRefusal(
-  context: Context<AccessVariables>,
-  edited: Edited,
-  error: unknown,
-): Promise<Response> {
+async function showRefusal(context: PageContext, edited: Edited, error: unknown): Promise<Response> {
   if (!(error instanceof StewardError)) throw error;
   const problem = error.reason;
   const shown = { ...edited, text: createRedactor({})(edited.text) };
@@ -133,7 +117,7 @@ interface Wrong {
 
 /** The file as a text to change; `edited` is `undefined` where it cannot be read now. */
 function editPage(
-  context: Context<AccessVariables>,
+  context: PageContext,
   edited: Edited | undefined,
   { problem, problems = [] }: Wrong = {},
 ): Promise<Response> {
@@ -157,9 +141,7 @@ function editPage(
             <code>{'{"env": "NAME"}'}</code>. Nothing is saved yet.
           </p>
           <input type="hidden" name="expected" value={edited.expected} />
-          <button type="submit" class="primary">
-            Review the change
-          </button>
+          <Submit>Review the change</Submit>
         </form>
       )}
       <BackLink context={context} />
@@ -170,16 +152,14 @@ function editPage(
 }
 
 /** The page of a file that cannot be edited, since it holds secrets. */
-function secretsPage(context: Context<AccessVariables>, file: ConfigText): Promise<Response> {
+function secretsPage(context: PageContext, file: ConfigText): Promise<Response> {
   const content = (
     <>
       <SecretsAlert {...file} />
-      <p>
-        <a class="button primary" href={ROUTES.configMend.path}>
-          Look for secrets that a variable holds
-        </a>
-      </p>
-      <Text label="The config file">{file.text ?? ""}</Text>
+      <LinkLine look="button primary" href={ROUTES.configMend.path}>
+        Look for secrets that a variable holds
+      </LinkLine>
+      <TextRegion label="The config file">{file.text ?? ""}</TextRegion>
       <BackLink context={context} />
     </>
   );
@@ -187,31 +167,17 @@ function secretsPage(context: Context<AccessVariables>, file: ConfigText): Promi
 }
 
 /** The page after the file was changed by somebody else: what was written, to take it over by hand. */
-function changedPage(
-  context: Context<AccessVariables>,
-  { text }: Edited,
-  problem: Reason,
-): Promise<Response> {
+function changedPage(context: PageContext, { text }: Edited, problem: Reason): Promise<Response> {
   const content = (
     <>
       <AlertBox reason={problem} />
-      <p>
-        <a class="button primary" href={withOrigin(context, ROUTES.configEdit.path)}>
-          Edit the file as it is now
-        </a>
-      </p>
+      <LinkLine look="button primary" href={withOrigin(context, ROUTES.configEdit.path)}>
+        Edit the file as it is now
+      </LinkLine>
       <h2>What you wrote</h2>
       <p>Not saved. Carry the change over by hand.</p>
-      <Text label="What you wrote">{text}</Text>
+      <TextRegion label="What you wrote">{text}</TextRegion>
     </>
   );
   return adminPage(context, { title: "The file has changed" }, content, statusOf(problem));
-}
-
-function Text({ label, children }: { label: string; children: string }): Markup {
-  return (
-    <pre role="region" tabindex={0} aria-label={label}>
-      {children}
-    </pre>
-  );
 }

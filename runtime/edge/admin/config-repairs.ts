@@ -1,4 +1,3 @@
-import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
 import { lastGood } from "../../contract/backup.ts";
 import type { ConfigText } from "../../contract/control.ts";
@@ -6,17 +5,16 @@ import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { parseJson } from "../../shared/json.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
-import { recordChange } from "./change.ts";
+import { changeAndGo, recordChange } from "./change.ts";
 import { EXPECTED } from "./config-edit.tsx";
 import { beginAfresh, mendInPlace, readConfigText, replaceConfigText } from "./config-file.ts";
 import { type ConfigReview, configReviewPage, nothingToMendPage } from "./config-review.tsx";
 import { goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Place where each platform's section lists its groups. */
 const GROUP_KEYS: Readonly<Record<Platform, string>> = {
@@ -48,7 +46,7 @@ interface Proposal extends ConfigReview {
 
 /** Shows a repair on the way that every change takes. */
 async function propose(
-  context: Context<AccessVariables>,
+  context: PageContext,
   repair: Promise<Proposal>,
   limitMs = LIMIT_MS,
 ): Promise<Response> {
@@ -64,10 +62,8 @@ async function problemsOf(sandbox: Sandbox, before: string, edited: Proposal["ed
 }
 
 /** `GET /_admin/config/mend`: what doctor would change. */
-export function mendConfig({ sandbox }: AdminOptions): Handler<AccessVariables> {
-  return async function handleMendConfig(context) {
-    return propose(context, mended(sandbox));
-  };
+export async function mendConfig(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
+  return propose(context, mended(sandbox));
 }
 
 async function mended(sandbox: Sandbox): Promise<Proposal> {
@@ -83,20 +79,15 @@ async function mended(sandbox: Sandbox): Promise<Proposal> {
 }
 
 /** `POST /_admin/config/mend`, field `expected`: has doctor repair the file in its place. */
-export function mendConfigNow(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleMendConfigNow(context) {
-    const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
-    const { problem } = await attempt(LIMIT_MS, mendInPlace(options.sandbox, expected));
-    if (problem === undefined) await recordChange(context, options, { action: "config", detail: "repaired" });
-    return goTo(context, ROUTES.configPage, "saved", problem);
-  };
+export async function mendConfigNow(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
+  const change = { action: "config", detail: "repaired", page: ROUTES.configPage } as const;
+  return changeAndGo(context, options, mendInPlace(options.sandbox, expected), { ...change, done: "saved" });
 }
 
 /** `GET /_admin/config/fresh`: asks before it is done. */
-export function confirmFresh({ sandbox }: AdminOptions): Handler<AccessVariables> {
-  return async function handleConfirmFresh(context) {
-    return propose(context, afresh(sandbox));
-  };
+export async function confirmFresh(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
+  return propose(context, afresh(sandbox));
 }
 
 async function afresh(sandbox: Sandbox): Promise<Proposal> {
@@ -113,13 +104,11 @@ async function afresh(sandbox: Sandbox): Promise<Proposal> {
 }
 
 /** `POST /_admin/config/fresh`, field `expected`: sets the file aside and restarts the gateway. */
-export function freshConfig(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleFreshConfig(context) {
-    const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
-    await recordChange(context, options, { action: "config", detail: "reset to defaults" });
-    const { problem } = await attempt(LIMIT_MS, beginAfresh(options.sandbox, expected));
-    return goTo(context, ROUTES.configPage, "fresh", problem);
-  };
+export async function freshConfig(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
+  await recordChange(context, options, { action: "config", detail: "reset to defaults" });
+  const { problem } = await attempt(LIMIT_MS, beginAfresh(options.sandbox, expected));
+  return goTo(context, ROUTES.configPage, "fresh", problem);
 }
 
 /** The file, and what a repair makes of it. */
@@ -155,10 +144,8 @@ function comparable(before: string, after: string): string {
 }
 
 /** `GET /_admin/config/last-good`: the newest backup's config that was valid. */
-export function goBackToLastGood(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleLastGood(context) {
-    return propose(context, readLastGood(options), LAST_GOOD_LIMIT_MS);
-  };
+export async function goBackToLastGood(context: PageContext, options: AdminOptions): Promise<Response> {
+  return propose(context, readLastGood(options), LAST_GOOD_LIMIT_MS);
 }
 
 async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposal> {
@@ -182,11 +169,9 @@ async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposa
  * `GET /_admin/config/allow-group?platform=&group=&from=`: the config with one more group in it; the ledger links here
  * from a message that was ignored because its group is not listed.
  */
-export function allowGroup({ sandbox }: AdminOptions): Handler<AccessVariables> {
-  return async function handleAllowGroup(context) {
-    const { platform, group } = readQuery(context, groupQuery());
-    return propose(context, withOneMore(sandbox, platform, group));
-  };
+export async function allowGroup(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
+  const { platform, group } = readQuery(context, groupQuery());
+  return propose(context, withOneMore(sandbox, platform, group));
 }
 
 async function withOneMore(sandbox: Sandbox, platform: Platform, group: string): Promise<Proposal> {

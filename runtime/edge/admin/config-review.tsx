@@ -1,13 +1,13 @@
-import type { Context } from "hono";
 import type { ConfigText, ToldProblem } from "../../contract/control.ts";
 import { reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { adminPage } from "../ui/console.tsx";
 import { Diff } from "../ui/diff.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { LinkLine, type Markup } from "../ui/document.tsx";
+import { ActionButton } from "../ui/form.tsx";
 import { AlertBox, Prose } from "../ui/state.tsx";
 import { type Edited, originOf, withOrigin } from "./config-file.ts";
+import type { PageContext } from "./options.ts";
 
 /** A change of the config, before it is made. */
 export interface ConfigReview {
@@ -24,10 +24,12 @@ export interface ConfigReview {
 
 /** Answers with what a change would do, and the buttons; one that leaves the file wrong cannot be saved. */
 export function configReviewPage(
-  context: Context<AccessVariables>,
+  context: PageContext,
   { title, about, before, edited, problems, inPlace }: ConfigReview,
 ): Promise<Response> {
   const isRight = problems.length === 0;
+  const expected = ["expected", edited.expected] as const;
+  const sent = [["text", edited.text] as const, expected];
   const content = (
     <>
       <p>{about}</p>
@@ -36,22 +38,23 @@ export function configReviewPage(
       <Diff before={before} after={edited.text} />
       <div class="actions">
         {isRight && inPlace !== undefined && (
-          <form method="post" action={inPlace.path}>
-            <input type="hidden" name="expected" value={edited.expected} />
-            <button type="submit" class={inPlace.tone}>
-              {inPlace.button}
-            </button>
-          </form>
+          <ActionButton action={inPlace.path} fields={[expected]} tone={inPlace.tone}>
+            {inPlace.button}
+          </ActionButton>
         )}
         {isRight && inPlace === undefined && (
-          <TextForm action={withOrigin(context, ROUTES.configSave.path)} edited={edited} primary>
+          <ActionButton action={withOrigin(context, ROUTES.configSave.path)} fields={sent} tone="primary">
             Save
-          </TextForm>
+          </ActionButton>
         )}
         {inPlace === undefined && (
-          <TextForm action={withOrigin(context, ROUTES.configEditOn.path)} edited={edited} primary={!isRight}>
+          <ActionButton
+            action={withOrigin(context, ROUTES.configEditOn.path)}
+            fields={sent}
+            tone={isRight ? undefined : "primary"}
+          >
             Back to editing
-          </TextForm>
+          </ActionButton>
         )}
       </div>
       <BackLink context={context} />
@@ -61,13 +64,11 @@ export function configReviewPage(
 }
 
 /** Answers that a repair finds nothing to do, and why in a sentence. */
-export function nothingToMendPage(context: Context<AccessVariables>, why: string): Promise<Response> {
+export function nothingToMendPage(context: PageContext, why: string): Promise<Response> {
   const content = (
     <>
       <p>{why}</p>
-      <p>
-        <a href={ROUTES.configEdit.path}>Correct the file by hand</a>
-      </p>
+      <LinkLine href={ROUTES.configEdit.path}>Correct the file by hand</LinkLine>
       <BackLink context={context} />
     </>
   );
@@ -78,14 +79,8 @@ export function nothingToMendPage(context: Context<AccessVariables>, why: string
 export function SecretsAlert({ secrets = [] }: Pick<ConfigText, "secrets">): Markup {
   const places = secrets.filter((path) => path !== "").join(", ");
   const where = places === "" ? "The file is not JSON and may hold a secret" : `A secret stands in ${places}`;
-  return (
-    <AlertBox
-      reason={reason(
-        "secret_in_plain",
-        `${where}, in plain text. It is shown redacted and cannot be edited.`,
-      )}
-    />
-  );
+  const detail = `${where}, in plain text. It is shown redacted and cannot be edited.`;
+  return <AlertBox reason={reason("secret_in_plain", detail)} />;
 }
 
 /** Every problem with its line and place. */
@@ -130,34 +125,9 @@ export function ProblemsAlert({ problems }: { problems: readonly ToldProblem[] }
   );
 }
 
-/** Properties of {@link TextForm}. */
-interface TextFormProps {
-  action: string;
-  edited: Edited;
-  primary: boolean;
-  children: string;
-}
-
-function TextForm({ action, edited: { text, expected }, primary, children }: TextFormProps): Markup {
-  return (
-    <form method="post" action={action}>
-      <input type="hidden" name="text" value={text} />
-      <input type="hidden" name="expected" value={expected} />
-      <button type="submit" class={primary ? "primary" : undefined}>
-        {children}
-      </button>
-    </form>
-  );
-}
-
 /** The link from a page of a change to the page that it came from. */
-export function BackLink({ context }: { context: Context<AccessVariables> }): Markup {
+export function BackLink({ context }: { context: PageContext }): Markup {
   const origin = originOf(context);
-  return (
-    <p>
-      <a href={origin ?? ROUTES.configPage.path}>
-        {origin === undefined ? "Back to the configuration" : "Back without a change"}
-      </a>
-    </p>
-  );
+  if (origin !== undefined) return <LinkLine href={origin}>Back without a change</LinkLine>;
+  return <LinkLine href={ROUTES.configPage.path}>Back to the configuration</LinkLine>;
 }

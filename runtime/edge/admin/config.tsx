@@ -1,14 +1,12 @@
-import type { Handler } from "hono";
 import type { ContainerConfig } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { containerConfig } from "../debug-routes.ts";
 import { adminPage } from "../ui/console.tsx";
-import { ReasonBox, StateLine } from "../ui/state.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { ContainerAnswer } from "../ui/state.tsx";
+import { LinkLine, type Markup } from "../ui/document.tsx";
 import { askOrRecall } from "./answers.ts";
 import { ProblemList } from "./config-review.tsx";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Repairs of a config that is not valid, the mildest first. Each shows what it changes before it is done. */
 const REPAIRS = [
@@ -35,28 +33,22 @@ const REPAIRS = [
 ] as const;
 
 /** `GET /_admin/config`: the config file, redacted, and whether it is valid; wakes nothing. */
-export function showConfig({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
-  return async function handleConfigPage(context) {
-    const visitor = await context.get("visitor")();
-    const ask = () => containerConfig(sandbox);
-    const { value: file, problem, asOf } = await askOrRecall(answers, visitor, "config", ask);
-    const content = (
-      <>
-        <StateLine status={visitor.facts.status} overall={visitor.health.overall} />
-        <ReasonBox reason={problem} />
-        {file === undefined ? (
-          <p class="soft">The file can be read once the container has run.</p>
-        ) : (
-          filePart(file)
-        )}
-      </>
-    );
-    return adminPage(context, { title: "Configuration", asOf, waits: true }, content);
-  };
+export async function showConfig(
+  context: PageContext,
+  { sandbox, answers }: AdminOptions,
+): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const ask = () => containerConfig(sandbox);
+  const answer = await askOrRecall(answers, visitor, "config", ask);
+  const unknown = "The file can be read once the container has run.";
+  return adminPage(
+    context,
+    { title: "Configuration", asOf: answer.asOf, waits: true },
+    <ContainerAnswer visitor={visitor} answer={answer} unknown={unknown} show={filePart} />,
+  );
 }
 
 function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
-  const text = JSON.stringify(config, null, 2);
   return (
     <>
       <h2>Check</h2>
@@ -71,16 +63,14 @@ function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
       <p>
         <code>{path}</code>, with its secrets redacted.
       </p>
-      <p>
-        <a class={valid ? "button primary" : "button"} href={ROUTES.configEdit.path}>
-          Edit the file
-        </a>
-      </p>
+      <LinkLine look={valid ? "button primary" : "button"} href={ROUTES.configEdit.path}>
+        Edit the file
+      </LinkLine>
       {config === null ? (
         <p class="soft">It is not JSON.</p>
       ) : (
         <pre role="region" aria-label="The config file">
-          {text}
+          {JSON.stringify(config, null, 2)}
         </pre>
       )}
     </>

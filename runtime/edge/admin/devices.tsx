@@ -1,10 +1,8 @@
-import type { Context, Handler } from "hono";
-import type { SandboxStatus } from "../../contract/control.ts";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { Visitor } from "../access.ts";
 import { readField, readQuery } from "../form.ts";
 import { namesOf } from "../ledger-routes.ts";
 import { SHORT_ID } from "../../shared/devices.ts";
@@ -20,7 +18,8 @@ import type { Markup } from "../ui/document.tsx";
 import { type AccessList, type DeviceRequest, readAccessList, type SenderRequest } from "./access-list.ts";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
+import { ActionButton } from "../ui/form.tsx";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
 import { Id, nameOf, type Names, Person, personColumn, platformOf } from "../ui/person.tsx";
 import { Facts } from "../ui/table.tsx";
@@ -48,32 +47,35 @@ const DEVICE = /^[0-9a-f]{64}$/;
 const PERSON = new RegExp(`^(?:${PLATFORMS}):[\\w.:-]{1,128}$`);
 
 /** `GET /_admin/devices?q=&range=&sort=&page=`: who waits for approval and which devices have it; wakes nothing. */
-export function showDevices(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleDevices(context) {
-    const query = readQuery(context, listingQuery());
-    const visitor = await context.get("visitor")();
-    const { value: list, asOf } = await knownAccess(options, visitor);
-    const now = options.clock();
-    const names = await namesOf(options.directory, [
-      ...waitingKeys(list),
-      ...(list?.people ?? []).map(({ platform, sender }) => `${platform}:${sender}`),
-      ...(list?.devices ?? []).map(({ deviceId }) => `web:${deviceId}`),
-    ]);
-    const content = (
-      <>
-        {list === undefined ? (
-          stoppedPart(visitor.facts.status)
-        ) : (
-          <>
-            {waitingPart(list, names, now)}
-            <Approved list={list} names={names} query={query} now={now} />
-          </>
-        )}
-        {commandLinePart()}
-      </>
-    );
-    return adminPage(context, { title: "Access", asOf, waits: true }, content);
-  };
+export async function showDevices(context: PageContext, options: AdminOptions): Promise<Response> {
+  const query = readQuery(context, listingQuery());
+  const visitor = await context.get("visitor")();
+  const { status } = visitor.facts;
+  const { value: list, asOf } = await knownAccess(options, visitor);
+  const now = options.clock();
+  const names = await namesOf(options.directory, [
+    ...waitingKeys(list),
+    ...(list?.people ?? []).map(({ platform, sender }) => `${platform}:${sender}`),
+    ...(list?.devices ?? []).map(({ deviceId }) => `web:${deviceId}`),
+  ]);
+  const content = (
+    <>
+      {list === undefined ? (
+        <>
+          <StateLine status={status} />
+          <ReasonBox reason={status.reason} />
+          <p class="soft">The list is available once the container has run.</p>
+        </>
+      ) : (
+        <>
+          {waitingPart(list, names, now)}
+          {approvedPart(list, names, query, now)}
+        </>
+      )}
+      {commandLinePart()}
+    </>
+  );
+  return adminPage(context, { title: "Access", asOf, waits: true }, content);
 }
 
 /** Returns who has access and who asks for it, as of the last answer where the container gives none. */
@@ -91,56 +93,52 @@ export async function knownAccess(
  * `POST /_admin/devices/approve` and `…/reject`, field `request`, several times to settle several: exactly
  * those that the page showed, and none that came since. An approval grants a person's rights, or what its request names.
  */
-export function settleRequests(verb: "approve" | "reject", options: AdminOptions): Handler<AccessVariables> {
-  return async function handleSettle(context) {
-    const requests = await readField(context.req.raw, "request", REQUEST);
-    const roles = requests.map((request) => request.split(":")[2]);
-    if (verb === "reject" && roles.some((role) => role !== undefined)) throw new StewardError("form_invalid");
-    const changes = requests.map((request): Change => {
-      const [kind = "", id = "", role] = request.split(":");
-      const given = role === undefined ? {} : { operator: true };
-      return kind === "device"
-        ? { operation: devices[verb], input: { requestId: id, ...given } }
-        : { operation: pairing[verb], input: { channel: kind, code: id, ...given } };
-    });
-    const approved = roles.every((role) => role === "operator") ? "approvedOperator" : "approved";
-    return changeAll(context, options, changes, verb === "approve" ? approved : "rejected");
-  };
+export async function settleRequests(
+  context: PageContext,
+  options: AdminOptions,
+  verb: "approve" | "reject",
+): Promise<Response> {
+  const requests = await readField(context.req.raw, "request", REQUEST);
+  const roles = requests.map((request) => request.split(":")[2]);
+  if (verb === "reject" && roles.some((role) => role !== undefined)) throw new StewardError("form_invalid");
+  const changes = requests.map((request): Change => {
+    const [kind = "", id = "", role] = request.split(":");
+    const given = role === undefined ? {} : { operator: true };
+    return kind === "device"
+      ? { operation: devices[verb], input: { requestId: id, ...given } }
+      : { operation: pairing[verb], input: { channel: kind, code: id, ...given } };
+  });
+  const approved = roles.every((role) => role === "operator") ? "approvedOperator" : "approved";
+  return changeAll(context, options, changes, verb === "approve" ? approved : "rejected");
 }
 
 /** `POST /_admin/devices/grant`, field `grant`: gives an approved person or browser another role. */
-export function grantRole(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleGrant(context) {
-    const grants = await readField(context.req.raw, "grant", GRANT);
-    const changes = grants.map((grant): Change => {
-      const [kind = "", id = "", role = ""] = grant.split(":");
-      return kind === "device"
-        ? { operation: devices.grant, input: { deviceId: id, role } }
-        : { operation: pairing.grant, input: { channel: kind, sender: id, role } };
-    });
-    return changeAll(context, options, changes, "granted");
-  };
+export async function grantRole(context: PageContext, options: AdminOptions): Promise<Response> {
+  const grants = await readField(context.req.raw, "grant", GRANT);
+  const changes = grants.map((grant): Change => {
+    const [kind = "", id = "", role = ""] = grant.split(":");
+    return kind === "device"
+      ? { operation: devices.grant, input: { deviceId: id, role } }
+      : { operation: pairing.grant, input: { channel: kind, sender: id, role } };
+  });
+  return changeAll(context, options, changes, "granted");
 }
 
 /** `POST /_admin/devices/revoke`, field `device`. */
-export function revokeDevice(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleRevoke(context) {
-    const ids = await readField(context.req.raw, "device", DEVICE);
-    const changes = ids.map((deviceId): Change => ({ operation: devices.revoke, input: { deviceId } }));
-    return changeAll(context, options, changes, "revoked");
-  };
+export async function revokeDevice(context: PageContext, options: AdminOptions): Promise<Response> {
+  const ids = await readField(context.req.raw, "device", DEVICE);
+  const changes = ids.map((deviceId): Change => ({ operation: devices.revoke, input: { deviceId } }));
+  return changeAll(context, options, changes, "revoked");
 }
 
 /** `POST /_admin/devices/revoke-person`, field `person`: `<platform>:<user id>`. */
-export function revokePerson(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleRevokePerson(context) {
-    const people = await readField(context.req.raw, "person", PERSON);
-    const changes = people.map((person): Change => {
-      const [channel = "", ...id] = person.split(":");
-      return { operation: pairing.revoke, input: { channel, sender: id.join(":") } };
-    });
-    return changeAll(context, options, changes, "removed");
-  };
+export async function revokePerson(context: PageContext, options: AdminOptions): Promise<Response> {
+  const people = await readField(context.req.raw, "person", PERSON);
+  const changes = people.map((person): Change => {
+    const [channel = "", ...id] = person.split(":");
+    return { operation: pairing.revoke, input: { channel, sender: id.join(":") } };
+  });
+  return changeAll(context, options, changes, "removed");
 }
 
 /** A change of who has access. */
@@ -151,7 +149,7 @@ interface Change {
 
 /** Makes changes one after another. The first failure is reported; the page shows what is still open. */
 async function changeAll(
-  context: Context<AccessVariables>,
+  context: PageContext,
   options: AdminOptions,
   changes: readonly Change[],
   done: Done,
@@ -169,7 +167,7 @@ async function changeAll(
     try {
       const result = await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
       removals.push({ detail: command, result });
-      await record(by, verb, [group, ...subjectOf(values, result)].join(" "));
+      await record(by, verb, [group, ...recordedArguments(values, result)].join(" "));
     } catch (error) {
       const failure = error instanceof StewardError ? error : new StewardError("command_failed");
       log.warn("operator's command failed", { by, command, code: failure.code });
@@ -181,22 +179,12 @@ async function changeAll(
   return goTo(context, ROUTES.devicesPage, done, problem);
 }
 
-/** Returns the words of a change with the person or browser in place of the request, whose code says nothing later. */
-function subjectOf(values: readonly string[], result: unknown): readonly string[] {
+/** Returns the arguments of a change with the person or browser in place of the request, whose code says nothing later. */
+function recordedArguments(values: readonly string[], result: unknown): readonly string[] {
   const { approved, rejected: sender = approved } = result as { approved?: unknown; rejected?: unknown };
   const id = isRecord(sender) ? sender["deviceId"] : sender;
   if (typeof id !== "string") return values;
   return isRecord(sender) ? [id, ...values.slice(1)] : [values[0] ?? "", id, ...values.slice(2)];
-}
-
-function stoppedPart(status: SandboxStatus): Markup {
-  return (
-    <>
-      <StateLine status={status} />
-      <ReasonBox reason={status.reason} />
-      <p class="soft">The list is available once the container has run.</p>
-    </>
-  );
 }
 
 /** Returns the directory's keys of those who wait for approval. */
@@ -222,7 +210,7 @@ export function waitingPart({ problem, ...all }: AccessList, names: Names, now: 
         Waiting for approval ({count}
         {isOpen ? " known" : ""})
       </h2>
-      {count === 0 ? <p class="soft">{isOpen ? "None known." : "Nobody is waiting."}</p> : ""}
+      {count === 0 && <p class="soft">{isOpen ? "None known." : "Nobody is waiting."}</p>}
       <ul class="cards">
         {senders.map((one) => senderCard(one, names, now, isOpen))}{" "}
         {requests.map((one) => requestCard(one, now))}
@@ -247,16 +235,9 @@ interface Holder {
   approvedAt?: number;
 }
 
-/** Properties of {@link Approved}. */
-interface ApprovedProps {
-  list: AccessList;
-  names: Names;
-  query: ListingQuery;
-  now: number;
-}
-
-/** The people and browsers that have access, each with its buttons. */
-function Approved({ list: { devices, people, problem }, names, query, now }: ApprovedProps): Markup {
+/** Renders the people and browsers that have access, each with its buttons. */
+function approvedPart(list: AccessList, names: Names, query: ListingQuery, now: number): Markup {
+  const { devices, people, problem } = list;
   const rows: Holder[] = [
     ...people.map(({ platform, sender, role }): Holder => ({ id: `${platform}:${sender}`, role })),
     ...devices
@@ -297,7 +278,7 @@ function Approved({ list: { devices, people, problem }, names, query, now }: App
             { head: "Rights", by: ({ role }) => role },
             ageColumn("Since", now, since),
             ageColumn("Last seen", now, seen),
-            { head: "Action", kind: "action", cell: (row) => <HolderForms of={row} /> },
+            { head: "Action", kind: "action", cell: holderForms },
           ]}
         />
       )}
@@ -305,8 +286,8 @@ function Approved({ list: { devices, people, problem }, names, query, now }: App
   );
 }
 
-/** The buttons that give the other role and that take access away. */
-function HolderForms({ of: { id, role } }: { of: Holder }): Markup | null {
+/** Renders the buttons that give the other role and that take access away. */
+function holderForms({ id, role }: Holder): Markup | null {
   if (role === "revoked") return null;
   const [platform, value = ""] = id.split(/:(.*)/s);
   const isBrowser = platform === "web";
@@ -323,12 +304,8 @@ function HolderForms({ of: { id, role } }: { of: Holder }): Markup | null {
   );
 }
 
-function senderCard(
-  { platform, code, sender, name, askedAt }: SenderRequest,
-  names: Names,
-  now: number,
-  isOpen: boolean,
-): Markup {
+function senderCard(request: SenderRequest, names: Names, now: number, isOpen: boolean): Markup {
+  const { platform, code, sender, name, askedAt } = request;
   const id = `${platform}:${sender}`;
   const words = `pairing approve ${platform} ${code}`;
   return (
@@ -404,15 +381,11 @@ const STYLES: Readonly<Record<string, string>> = {
 };
 
 function postForm(action: string, field: string, values: readonly string[], verb: string, what: string) {
+  const fields = values.map((value) => [field, value] as const);
   return (
-    <form method="post" action={action}>
-      {values.map((value) => (
-        <input type="hidden" name={field} value={value} />
-      ))}
-      <button type="submit" class={STYLES[verb] ?? ""} aria-label={`${verb} ${what}`}>
-        {verb}
-      </button>
-    </form>
+    <ActionButton action={action} fields={fields} tone={STYLES[verb] ?? ""} label={`${verb} ${what}`}>
+      {verb}
+    </ActionButton>
   );
 }
 

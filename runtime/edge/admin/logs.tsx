@@ -1,17 +1,15 @@
-import type { Handler } from "hono";
 import * as z from "zod/mini";
 import type { LogTail } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { LOG_LEVELS, type LogFilter, readableLog, type ReadableLine } from "../../shared/log.ts";
-import type { AccessVariables } from "../access.ts";
 import { readQuery } from "../form.ts";
 import { readLog } from "../kept-log.ts";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { SelectField } from "../ui/form.tsx";
-import { ReasonBox, StateLine } from "../ui/state.tsx";
+import { GatewayState } from "../ui/state.tsx";
 import { LIMIT_MS } from "./answers.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Seconds after which a page that follows loads again. */
 const FOLLOW_SECONDS = 5;
@@ -30,34 +28,32 @@ const logsQuery = () =>
  * `GET /_admin/logs?level=&text=&follow=1`: the end of the gateway's output, of runs before a sleep too, redacted; wakes
  * nothing. A script follows the output; without scripts the page loads again if `follow` asks for it.
  */
-export function showLogs({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
-  return async function handleLogsPage(context) {
-    const { follow, ...filter } = readQuery(context, logsQuery());
-    const { facts, health } = await context.get("visitor")();
-    const { asOf, problem, ...tail } = await readLog(sandbox, answers, LIMIT_MS);
-    const content = (
-      <>
-        <StateLine status={facts.status} overall={health.overall} />
-        <ReasonBox reason={problem} />
-        {linesPart(tail, filter, follow !== undefined)}
-      </>
-    );
-    const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { scripts: ["logs.js"] as const };
-    return adminPage(context, { title: "Logs", asOf, ...ways }, content);
-  };
+export async function showLogs(context: PageContext, { sandbox, answers }: AdminOptions): Promise<Response> {
+  const { follow, ...filter } = readQuery(context, logsQuery());
+  const visitor = await context.get("visitor")();
+  const { asOf, problem, ...tail } = await readLog(sandbox, answers, LIMIT_MS);
+  const content = (
+    <>
+      <GatewayState visitor={visitor} reason={problem} />
+      {linesPart(tail, filter, follow !== undefined)}
+    </>
+  );
+  const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { scripts: ["logs.js"] as const };
+  return adminPage(context, { title: "Logs", asOf, ...ways }, content);
 }
 
 /** `GET /_admin/logs/download`: the kept output as a file, one JSON object a line; wakes nothing. */
-export function downloadLogs({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
-  return async function handleDownloadLogs(context) {
-    const { lines, next } = await readLog(sandbox, answers, LIMIT_MS);
-    // The script of the page continues after these.
-    if (next !== undefined) context.header("x-log-next", String(next));
-    context.header("content-disposition", 'attachment; filename="steward-logs.jsonl"');
-    return context.body(lines.map((line) => `${line}\n`).join(""), 200, {
-      "content-type": "application/jsonl",
-    });
-  };
+export async function downloadLogs(
+  context: PageContext,
+  { sandbox, answers }: AdminOptions,
+): Promise<Response> {
+  const { lines, next } = await readLog(sandbox, answers, LIMIT_MS);
+  // The script of the page continues after these.
+  if (next !== undefined) context.header("x-log-next", String(next));
+  context.header("content-disposition", 'attachment; filename="steward-logs.jsonl"');
+  return context.body(lines.map((line) => `${line}\n`).join(""), 200, {
+    "content-type": "application/jsonl",
+  });
 }
 
 function linesPart({ lines, next }: LogTail, filter: LogFilter, follow: boolean): Markup {

@@ -1,20 +1,19 @@
-import type { Context, Handler } from "hono";
 import type * as z from "zod/mini";
 import type { ModelHealth, ModelPrice } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { PRICES_SOURCE } from "../../shared/prices.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { models } from "../../operations/models.ts";
 import { attempt, operate } from "../operate.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
-import { Moment } from "../ui/time.tsx";
-import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
+import { TimeAfter } from "../ui/time.tsx";
+import { AlertBox, ContainerAnswer, ReasonBox } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
+import { ActionButton } from "../ui/form.tsx";
 import { askOrRecall } from "./answers.ts";
 import { recordChange } from "./change.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 import { Table } from "../ui/table.tsx";
 
 const LIMIT_MS = 12_000;
@@ -34,21 +33,12 @@ interface ListedModel {
   price?: ModelPrice | undefined;
 }
 
-/** `GET /_admin/models`: the models in the order in which they are asked, their states and prices; wakes nothing. */
-export function showModels(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleModels(context) {
-    return page(context, options);
-  };
-}
-
 /** `POST /_admin/models/test`, field `model`: asks it a short question and shows what came. */
-export function testModel(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleTestModel(context) {
-    const { model } = await readFields(context.req.raw, { model: MODEL });
-    await recordChange(context, options, { action: "model", detail: model });
-    const asked = await attempt(LIMIT_MS, operate(options.sandbox, models.test, { model }));
-    return page(context, options, { model, ...asked });
-  };
+export async function testModel(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { model } = await readFields(context.req.raw, { model: MODEL });
+  await recordChange(context, options, { action: "model", detail: model });
+  const asked = await attempt(LIMIT_MS, operate(options.sandbox, models.test, { model }));
+  return showModels(context, options, { model, ...asked });
 }
 
 /** Outcome of a test. */
@@ -58,28 +48,27 @@ interface Tested {
   problem?: Reason;
 }
 
-async function page(
-  context: Context<AccessVariables>,
+/** `GET /_admin/models`: the models in the order in which they are asked, their states and prices; wakes nothing. */
+export async function showModels(
+  context: PageContext,
   { sandbox, answers }: AdminOptions,
   tested?: Tested,
 ): Promise<Response> {
   const visitor = await context.get("visitor")();
-  const { status, details } = visitor.facts;
+  const { details } = visitor.facts;
   const ask = () => operate(sandbox, models.list, {});
   const listed = await askOrRecall(answers, visitor, "models", ask, { limitMs: LIMIT_MS });
   const rows = listed.value?.models ?? details?.models;
   const asOf = listed.asOf ?? (listed.value === undefined ? visitor.asOf : undefined);
   const content = (
-    <>
-      <StateLine status={status} overall={visitor.health.overall} />
-      <ReasonBox reason={listed.problem} />
+    <ContainerAnswer
+      visitor={visitor}
+      answer={{ ...listed, value: rows }}
+      unknown="The models are known once the container has run."
+      show={(known) => modelsTable(known, details?.models ?? [])}
+    >
       {testPart(tested)}
-      {rows === undefined ? (
-        <p class="soft">The models are known once the container has run.</p>
-      ) : (
-        modelsTable(rows, details?.models ?? [])
-      )}
-    </>
+    </ContainerAnswer>
   );
   const frame = { title: "Models", asOf, waits: tested === undefined };
   return adminPage(context, frame, content, statusOf(tested?.problem));
@@ -130,11 +119,9 @@ function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[
             head: "Action",
             kind: "action",
             cell: ({ id }) => (
-              <form method="post" action={ROUTES.modelsTest.path}>
-                <button name="model" value={id} aria-label={`Test ${id}`}>
-                  Test
-                </button>
-              </form>
+              <ActionButton action={ROUTES.modelsTest.path} value={["model", id]} label={`Test ${id}`}>
+                Test
+              </ActionButton>
             ),
           },
         ]}
@@ -164,19 +151,12 @@ export function modelCards(models: readonly ModelHealth[]): Markup {
 
 function modelState({ state, reason, until }: Omit<ModelHealth, "id">): Markup {
   const [tone, words] = STATES[state];
-  const left =
-    until === undefined ? (
-      ""
-    ) : (
-      <>
-        , until <Moment at={until} />
-      </>
-    );
+
   return (
     <>
       <span class={`state ${tone}`}>
         {words}
-        {left}
+        <TimeAfter words=", until" at={until} />
       </span>{" "}
       <ReasonBox reason={reason} />
     </>

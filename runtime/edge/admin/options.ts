@@ -1,4 +1,6 @@
+import type { Context } from "hono";
 import type { Log } from "../../shared/log.ts";
+import type { AccessVariables } from "../access.ts";
 import type { Tenants } from "../tenants/ports.ts";
 import type {
   Activity,
@@ -27,3 +29,6 @@ export interface AdminOptions {
   log: Log;
   record: RecordChange;
 }
+
+/** Request for a page of the administration, by somebody who is signed in. */
+export type PageContext = Context<AccessVariables>;

@@ -1,14 +1,13 @@
-import type { Child } from "hono/jsx";
 import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
 import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Attempt } from "../operate.ts";
 import type { ActivityEntry, BackupsStatus } from "../ports.ts";
-import type { Markup } from "../ui/document.tsx";
+import { Card, LinkLine, type Markup } from "../ui/document.tsx";
 import { type Names, Person } from "../ui/person.tsx";
 import { Starts } from "../ui/starts.tsx";
 import { Facts } from "../ui/table.tsx";
-import { Age, Moment } from "../ui/time.tsx";
+import { Age, Moment, TimeAfter } from "../ui/time.tsx";
 import type { AccessList } from "./access-list.ts";
 import { lastBackup } from "./backups.tsx";
 import type { ScheduleRow } from "./schedule-form.tsx";
@@ -18,38 +17,22 @@ import { placeOf, type SessionRow } from "./sessions.tsx";
 /** Rows of a card. */
 export const FEW = 5;
 
-/** A card of the overview. `href`: the page with the rest. */
-function Card({ title, href, children }: { title: string; href?: string; children: Child }): Markup {
-  return (
-    <section class="card">
-      <h2>{href === undefined ? title : <a href={href}>{title}</a>}</h2>
-      {children}
-    </section>
-  );
-}
-
-/** Properties of {@link BackupsCard}. */
-interface BackupsCardProps {
-  backups: Attempt<BackupsStatus>;
-  /** The newest record of a backup that was verified or restored. */
-  verified: ActivityEntry | undefined;
-  now: number;
-}
-
-/** The last backup, and the last one that was verified: unpacked, and compared with its manifest. */
-export function BackupsCard({ backups, verified, now }: BackupsCardProps): Markup {
+/** Renders the last backup, and the last one that was verified or restored: unpacked, and compared with its manifest. */
+export function backupsCard(
+  backups: Attempt<BackupsStatus>,
+  verified: ActivityEntry | undefined,
+  now: number,
+): Markup {
   return (
     <Card title="Backups">
-      <p>
-        <a href={ROUTES.backupsPage.path}>Last backup: {lastBackup(backups, now)}</a>
-      </p>
+      <LinkLine href={ROUTES.backupsPage.path}>Last backup: {lastBackup(backups, now)}</LinkLine>
       {backups.value?.lastAt !== undefined && (
         <form method="post" action={ROUTES.backupsVerify.path} class="row">
           {verified === undefined ? (
             <span>Not verified yet.</span>
           ) : (
             <span title={verified.detail}>
-              Last verified: <Age at={Date.parse(verified.at)} now={now} />, by {verified.by}.
+              Last verified: <Age at={verified.at} now={now} />, by {verified.by}.
             </span>
           )}
           <button name="id" value="newest" class="quiet">
@@ -61,15 +44,8 @@ export function BackupsCard({ backups, verified, now }: BackupsCardProps): Marku
   );
 }
 
-/** Properties of {@link Conversations}. */
-interface ConversationsProps {
-  rows: readonly SessionRow[];
-  names: Names;
-  now: number;
-}
-
-/** The conversations with the newest messages. */
-export function Conversations({ rows, names, now }: ConversationsProps): Markup | null {
+/** Renders the conversations with the newest messages. */
+export function conversationsCard(rows: readonly SessionRow[], names: Names, now: number): Markup | null {
   if (rows.length === 0) return null;
   return (
     <Card title="Last conversations" href={ROUTES.sessionsPage.path}>
@@ -83,7 +59,7 @@ export function Conversations({ rows, names, now }: ConversationsProps): Markup 
               href={`${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}`}
             />
             <span class="soft">
-              <Age at={Date.parse(lastAt)} now={now} />
+              <Age at={lastAt} now={now} />
             </span>
           </li>
         ))}
@@ -92,8 +68,8 @@ export function Conversations({ rows, names, now }: ConversationsProps): Markup 
   );
 }
 
-/** The next schedules, by their messages and times. */
-export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Names }): Markup | null {
+/** Renders the next schedules, by their messages and times. */
+export function schedulesCard(rows: readonly ScheduleRow[], names: Names): Markup | null {
   if (rows.length === 0) return null;
   return (
     <Card title="Next schedules" href={ROUTES.schedulesPage.path}>
@@ -114,8 +90,8 @@ export function Due({ rows, names }: { rows: readonly ScheduleRow[]; names: Name
   );
 }
 
-/** Browsers that have access to the web chat. */
-export function Browsers({ access, now }: { access: AccessList | undefined; now: number }): Markup | null {
+/** Renders the browsers that have access to the web chat. */
+export function browsersCard(access: AccessList | undefined, now: number): Markup | null {
   if (access === undefined) return null;
   const devices = access.devices.filter(({ revoked }) => !revoked);
   return (
@@ -135,8 +111,8 @@ export function Browsers({ access, now }: { access: AccessList | undefined; now:
   );
 }
 
-/** Channels and models. Problems with them are among the problems. */
-export function Services({ details }: { details: GatewayStatus | undefined }): Markup | null {
+/** Renders the channels and models. Problems with them are among the problems. */
+export function servicesCard(details: GatewayStatus | undefined): Markup | null {
   if (details === undefined) return null;
   const { channels, models } = details;
   return (
@@ -147,23 +123,14 @@ export function Services({ details }: { details: GatewayStatus | undefined }): M
             platform,
             <>
               {state}
-              {lastEventAt !== undefined && (
-                <>
-                  , last event <Moment at={lastEventAt} />
-                </>
-              )}
+              <TimeAfter words=", last event" at={lastEventAt} />
             </>,
           ]),
           ...models.map(({ id, state, until }): [string, Markup] => [
             id,
             <>
               {state}
-              {until !== undefined && (
-                <>
-                  {" "}
-                  until <Moment at={until} />
-                </>
-              )}
+              <TimeAfter words=" until" at={until} />
             </>,
           ]),
         ]}
@@ -172,18 +139,16 @@ export function Services({ details }: { details: GatewayStatus | undefined }): M
   );
 }
 
-/** Properties of {@link GatewayCard}. */
-interface GatewayCardProps {
-  status: SandboxStatus;
-  /** The edge's. */
-  bundle: string;
-  /** The container's processes; empty while it is stopped, `undefined` if it does not answer. */
-  processes: ProcessInfo[] | undefined;
-  now: number;
-}
-
-/** The container, its processes and its last starts. */
-export function GatewayCard({ status, bundle, processes, now }: GatewayCardProps): Markup {
+/**
+ * Renders the container, its processes and its last starts. `bundle` is the edge's. There are no processes while the
+ * container is stopped; they are `undefined` if it does not answer.
+ */
+export function gatewayCard(
+  status: SandboxStatus,
+  bundle: string,
+  processes: ProcessInfo[] | undefined,
+  now: number,
+): Markup {
   const coldStart = status.coldStartMs === undefined ? "unknown" : `${status.coldStartMs} ms`;
   return (
     <Card title="Gateway">
@@ -202,13 +167,11 @@ export function GatewayCard({ status, bundle, processes, now }: GatewayCardProps
         ]}
       />
       {processes === undefined && <p class="soft">Unknown: the container does not answer.</p>}
-      <Starts starts={status.coldStarts} now={now} />
+      <Starts starts={status.coldStarts ?? []} now={now} />
       {status.state !== "stopped" && (
-        <p>
-          <a class="button" href={ROUTES.restartPage.path}>
-            Restart the gateway
-          </a>
-        </p>
+        <LinkLine look="button" href={ROUTES.restartPage.path}>
+          Restart the gateway
+        </LinkLine>
       )}
     </Card>
   );

@@ -1,29 +1,34 @@
-import type { Handler } from "hono";
-import type { FirstWordReport, ProcessInfo, UsageReport } from "../../contract/control.ts";
+import type { FirstWordReport, UsageReport } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { Visitor } from "../access.ts";
 import { gatewayUsage, listProcesses } from "../debug-routes.ts";
 import type { Problem } from "../health.ts";
 import { namesOf } from "../ledger-routes.ts";
 import { attempt } from "../operate.ts";
-import type { ActivityEntry, LedgerEntry } from "../ports.ts";
+import type { LedgerEntry } from "../ports.ts";
 import { FORMATS, Sparkline } from "../ui/chart.tsx";
 import { adminPage } from "../ui/console.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { LinkLine, type Markup } from "../ui/document.tsx";
 import { type Names, Person } from "../ui/person.tsx";
 import { ReasonText, StateLine } from "../ui/state.tsx";
 import { Age } from "../ui/time.tsx";
-import type { AccessList } from "./access-list.ts";
 import { askOrRecall } from "./answers.ts";
 import { recoveredPart } from "./backups.tsx";
 import { knownAccess, waitingKeys, waitingPart } from "./devices.tsx";
 import { AnswerHere, countsPart } from "./ledger.tsx";
-import type { AdminOptions } from "./options.ts";
-import { BackupsCard, Browsers, Conversations, Due, FEW, GatewayCard, Services } from "./overview-cards.tsx";
-import type { ScheduleRow } from "./schedule-form.tsx";
+import type { AdminOptions, PageContext } from "./options.ts";
+import {
+  backupsCard,
+  browsersCard,
+  conversationsCard,
+  schedulesCard,
+  FEW,
+  gatewayCard,
+  servicesCard,
+} from "./overview-cards.tsx";
 import { addressOf, inOrder } from "./schedule-table.tsx";
 import { knownSchedules } from "./schedules.tsx";
-import { knownSessions, placeOf, type SessionRow } from "./sessions.tsx";
+import { knownSessions, placeOf } from "./sessions.tsx";
 import { totals } from "./usage.tsx";
 
 /** The overview does not wait longer for what the container tells. */
@@ -40,55 +45,78 @@ const SILENT = 6;
 const DUE = 3;
 
 /** `GET /_admin/`: whether all is well, what happened today, and what the operator should do; wakes nothing. */
-export function showOverview(options: AdminOptions): Handler<AccessVariables> {
-  const { bundle, sandbox, answers, ledger, directory, activity, clock } = options;
-  return async function handleOverview(context) {
-    const visitor = await context.get("visitor")();
-    const now = clock();
-    // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
-    const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
-    const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
-    const events = (state: "ignored" | "answered") =>
-      attempt(LIMIT_MS, ledger.list({ state, since: now - SILENT_MS, limit: IGNORED }));
-    const [processes, access, usage, talks, plans, ignored, answered, verified] = await Promise.all([
-      attempt(LIMIT_MS, listProcesses(sandbox, false)),
-      knownAccess(options, visitor, LIMIT_MS),
-      askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
-      knownSessions(options, recent, LIMIT_MS),
-      knownSchedules(options, recent, LIMIT_MS),
-      events("ignored"),
-      events("answered"),
-      attempt(LIMIT_MS, activity.activity(1, ["verify"])),
-    ]);
-    const silent = silentGroups(ignored.value?.entries ?? [], answered.value?.entries ?? []);
-    const conversations = (talks.value?.sessions ?? []).slice(0, FEW);
-    const due = inOrder(plans.value?.schedules ?? [])
-      .filter(({ nextAt }) => nextAt !== null)
-      .slice(0, DUE);
-    const places = [
-      ...silent.flatMap(({ place }) => place ?? []),
-      ...conversations.map(({ conversation }) => placeOf(conversation)),
-      ...waitingKeys(access.value),
-      ...due.map(addressOf),
-    ];
-    const names = await namesOf(directory, places);
-    const told = {
-      bundle,
-      processes: processes.value?.processes,
-      access: access.value,
-      usage: usage.value,
-      silent,
-      conversations,
-      due,
-      verified: verified.value?.[0],
-      names,
-      now,
-    };
-    return adminPage(
-      context,
-      { title: "Overview", asOf: visitor.asOf, waits: true },
-      <Overview visitor={visitor} {...told} />,
-    );
+export async function showOverview(context: PageContext, options: AdminOptions): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const { facts, health, backups } = visitor;
+  const now = options.clock();
+  const { access, usage, silent, talks, due, verified, processes, names } = await read(options, visitor, now);
+  const isWaiting = access !== undefined && access.senders.length + access.requests.length > 0;
+  const content = (
+    <>
+      <StateLine status={facts.status} overall={health.overall} />
+      <Problems problems={health.problems} />
+      {recoveredPart(backups, now)}
+      {usage && todayPart(usage, facts.details?.firstWords)}
+      {facts.counts && countsPart(facts.counts)}
+      {access === undefined && (
+        <p class="soft">
+          Requests for access: Available once the container has run.{" "}
+          <a href={ROUTES.devicesPage.path}>Open the list</a>
+        </p>
+      )}
+      {access && (isWaiting || access.problem) && waitingPart(access, names, now)}
+      {silentPart(silent, names, now)}
+      <div class="grid">
+        {conversationsCard(talks, names, now)}
+        {schedulesCard(due, names)}
+        {browsersCard(access, now)}
+        {servicesCard(facts.details)}
+        {backupsCard(backups, verified, now)}
+        {gatewayCard(facts.status, options.bundle, processes, now)}
+      </div>
+    </>
+  );
+  return adminPage(context, { title: "Overview", asOf: visitor.asOf, waits: true }, content);
+}
+
+/** Returns what the overview shows beside what every page knows; parts that nobody tells in time are missing. */
+async function read(options: AdminOptions, visitor: Visitor, now: number) {
+  const { sandbox, answers, ledger, directory, activity } = options;
+  // Without the gateway each operation takes a process, and only a few may run at once. Requests for access come first.
+  const calm = visitor.facts.status.state === "crash-looping" ? { ...visitor, facts: DOWN } : visitor;
+  const recent = { ...calm, reuseAfter: calm.reuseAfter ?? now - RECENT_MS };
+  const events = (state: "ignored" | "answered") =>
+    attempt(LIMIT_MS, ledger.list({ state, since: now - SILENT_MS, limit: IGNORED }));
+  const [processes, access, usage, sessions, plans, ignored, answered, verified] = await Promise.all([
+    attempt(LIMIT_MS, listProcesses(sandbox, false)),
+    knownAccess(options, visitor, LIMIT_MS),
+    askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox), { limitMs: LIMIT_MS }),
+    knownSessions(options, recent, LIMIT_MS),
+    knownSchedules(options, recent, LIMIT_MS),
+    events("ignored"),
+    events("answered"),
+    attempt(LIMIT_MS, activity.activity(1, ["verify"])),
+  ]);
+  const silent = silentGroups(ignored.value?.entries ?? [], answered.value?.entries ?? []);
+  const talks = (sessions.value?.sessions ?? []).slice(0, FEW);
+  const due = inOrder(plans.value?.schedules ?? [])
+    .filter(({ nextAt }) => nextAt !== null)
+    .slice(0, DUE);
+  const places = [
+    ...silent.flatMap(({ place }) => place ?? []),
+    ...talks.map(({ conversation }) => placeOf(conversation)),
+    ...waitingKeys(access.value),
+    ...due.map(addressOf),
+  ];
+  return {
+    processes: processes.value?.processes,
+    access: access.value,
+    usage: usage.value,
+    silent,
+    talks,
+    due,
+    verified: verified.value?.[0],
+    names: await namesOf(directory, places),
   };
 }
 
@@ -106,53 +134,6 @@ function silentGroups(ignored: readonly LedgerEntry[], answered: readonly Ledger
   return [...groups.values()];
 }
 
-/** Content of the overview, beside what every page knows. */
-interface OverviewProps {
-  visitor: Visitor;
-  /** The edge's. */
-  bundle: string;
-  /** The container's processes; empty while it is stopped, `undefined` if it does not answer. */
-  processes: ProcessInfo[] | undefined;
-  /** Requests for access, if known. */
-  access: AccessList | undefined;
-  usage: UsageReport | undefined;
-  silent: readonly LedgerEntry[];
-  conversations: readonly SessionRow[];
-  /** The next schedules, the first due first. */
-  due: readonly ScheduleRow[];
-  /** The newest record of a backup that was verified or restored. */
-  verified: ActivityEntry | undefined;
-  names: Names;
-  now: number;
-}
-
-function Overview(props: OverviewProps): Markup {
-  const { visitor, bundle, processes, access, usage, silent, conversations, due, verified, names, now } =
-    props;
-  const { facts, health, backups } = visitor;
-  const isWaiting = access !== undefined && access.senders.length + access.requests.length > 0;
-  return (
-    <>
-      <StateLine status={facts.status} overall={health.overall} />
-      <Problems problems={health.problems} />
-      {recoveredPart(backups, now)}
-      <Today usage={usage} firstWords={facts.details?.firstWords} />
-      {facts.counts && countsPart(facts.counts)}
-      {access === undefined && <UnknownAccess />}
-      {access && (isWaiting || access.problem) && waitingPart(access, names, now)}
-      <SilentGroups entries={silent} names={names} now={now} />
-      <div class="grid">
-        <Conversations rows={conversations} names={names} now={now} />
-        <Due rows={due} names={names} />
-        <Browsers access={access} now={now} />
-        <Services details={facts.details} />
-        <BackupsCard backups={backups} verified={verified} now={now} />
-        <GatewayCard status={facts.status} bundle={bundle} processes={processes} now={now} />
-      </div>
-    </>
-  );
-}
-
 /** Problems, the worst first, each with the page that helps. */
 function Problems({ problems }: { problems: readonly Problem[] }): Markup | null {
   if (problems.length === 0) return null;
@@ -162,27 +143,20 @@ function Problems({ problems }: { problems: readonly Problem[] }): Markup | null
         <aside>
           <h2>{title}</h2>
           {reason && <ReasonText reason={reason} />}
-          <p>
-            <a class={index === 0 ? "button primary" : "button"} href={action.path}>
-              {action.label}
-            </a>
-          </p>
+          <LinkLine look={index === 0 ? "button primary" : "button"} href={action.path}>
+            {action.label}
+          </LinkLine>
         </aside>
       ))}
     </section>
   );
 }
 
-/** Properties of {@link Today}. */
-interface TodayProps {
-  usage: UsageReport | undefined;
-  firstWords: FirstWordReport | undefined;
-}
-
 /** Messages and cost of the day, each with the days before. */
-function Today({ usage, firstWords }: TodayProps): Markup | null {
-  if (usage === undefined) return null;
-  const { days, messages, models, prices } = usage;
+function todayPart(
+  { days, messages, models, prices }: UsageReport,
+  firstWords: FirstWordReport | undefined,
+): Markup {
   const byDay = new Map(messages.map((one) => [one.day, one]));
   const costs = totals(models, prices, ({ day }) => day);
   const series = (read: (day: string) => number | undefined) => days.map((day) => read(day) ?? 0);
@@ -217,24 +191,8 @@ function withinMinute(report: FirstWordReport | undefined): string {
   return `${((inTime / report.count) * 100).toFixed(1).replace(/\.0$/, "")} %`;
 }
 
-function UnknownAccess(): Markup {
-  return (
-    <p class="soft">
-      Requests for access: Available once the container has run.{" "}
-      <a href={ROUTES.devicesPage.path}>Open the list</a>
-    </p>
-  );
-}
-
-/** Properties of {@link SilentGroups}. */
-interface SilentGroupsProps {
-  entries: readonly LedgerEntry[];
-  names: Names;
-  now: number;
-}
-
-/** Groups whose messages are ignored because the config does not list them. */
-function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null {
+/** Renders the groups whose messages are ignored because the config does not list them. */
+function silentPart(entries: readonly LedgerEntry[], names: Names, now: number): Markup | null {
   if (entries.length === 0) return null;
   return (
     <section>
@@ -246,16 +204,14 @@ function SilentGroups({ entries, names, now }: SilentGroupsProps): Markup | null
             <li>
               <Person id={place} entry={names.get(place)} />
               <p class="soft">
-                Last message <Age at={Date.parse(receivedAt)} now={now} />
+                Last message <Age at={receivedAt} now={now} />
               </p>
               <AnswerHere platform={platform} group={group} from={ROUTES.admin.path} />
             </li>
           ))}
       </ul>
       {entries.length > SILENT && (
-        <p>
-          <a href={`${ROUTES.ledgerPage.path}?state=ignored`}>All ignored events</a>
-        </p>
+        <LinkLine href={`${ROUTES.ledgerPage.path}?state=ignored`}>All ignored events</LinkLine>
       )}
     </section>
   );

@@ -1,82 +1,69 @@
-import type { Handler } from "hono";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { Visitor } from "../access.ts";
 import { readFields } from "../form.ts";
 import { adminPage, isPage } from "../ui/console.tsx";
-import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { GatewayState, RepairLink } from "../ui/state.tsx";
+import { LinkLine, type Markup } from "../ui/document.tsx";
+import { ActionButton } from "../ui/form.tsx";
 import { attempt } from "../operate.ts";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
 import { goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** `GET /_admin/restart`: asks before it is done. */
-export function confirmRestart(): Handler<AccessVariables> {
-  return async function handleConfirmRestart(context) {
-    return adminPage(context, { title: "Restart" }, restartPart);
-  };
+export async function confirmRestart(context: PageContext): Promise<Response> {
+  return adminPage(context, { title: "Restart" }, restartPart);
 }
 
 /** `POST /_admin/restart`: restarts the gateway; starts a stopped container. */
-export function restartGateway(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleRestart(context) {
-    const { facts } = await context.get("visitor")();
-    // A gateway that runs on its old config would not come back with the new one.
-    const invalid = facts.details?.config.problem;
-    if (invalid !== undefined && facts.status.state === "ready") {
-      return goTo(context, ROUTES.restartPage, "restarting", invalid);
-    }
-    await recordChange(context, options, { action: "restart" });
-    const { problem } = await attempt(LIMIT_MS, options.sandbox.restart());
-    return goTo(context, ROUTES.admin, "restarting", problem);
-  };
+export async function restartGateway(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { facts } = await context.get("visitor")();
+  // A gateway that runs on its old config would not come back with the new one.
+  const invalid = facts.details?.config.problem;
+  if (invalid !== undefined && facts.status.state === "ready") {
+    return goTo(context, ROUTES.restartPage, "restarting", invalid);
+  }
+  await recordChange(context, options, { action: "restart" });
+  const { problem } = await attempt(LIMIT_MS, options.sandbox.restart());
+  return goTo(context, ROUTES.admin, "restarting", problem);
 }
 
 const PATH = /^\/_admin\/[a-z-]*$/;
 
 /** `POST /_admin/wake`, field `page`: starts a stopped container, then back to that page of the navigation. */
-export function wakeFromPage({ sandbox, log }: AdminOptions): Handler<AccessVariables> {
-  return async function handleWake(context) {
-    const { page } = await readFields(context.req.raw, { page: PATH });
-    if (!isPage(page)) throw new StewardError("form_invalid");
-    log.info("operator wakes the container", { by: context.get("identity").name });
-    const isWaking = await sandbox.wake("operator");
-    return goTo(context, { path: page }, "waking", isWaking ? undefined : { code: "tenant_unknown" });
-  };
+export async function wakeFromPage(context: PageContext, { sandbox, log }: AdminOptions): Promise<Response> {
+  const { page } = await readFields(context.req.raw, { page: PATH });
+  if (!isPage(page)) throw new StewardError("form_invalid");
+  log.info("operator wakes the container", { by: context.get("identity").name });
+  const isWaking = await sandbox.wake("operator");
+  return goTo(context, { path: page }, "waking", isWaking ? undefined : { code: "tenant_unknown" });
 }
 
 /** Renders what a restart does, and the button. */
-function restartPart({ facts: { status, details }, health }: Visitor): Markup {
+function restartPart(visitor: Visitor): Markup {
+  const { status, details } = visitor.facts;
   const invalid = status.state === "ready" ? details?.config.problem : undefined;
-  const form = (
-    <>
-      <p>The gateway restarts. Replies in progress are redone; messages that arrive meanwhile are queued.</p>
-      <form method="post" action={ROUTES.restart.path}>
-        <button type="submit" class="primary">
-          Restart the gateway
-        </button>
-      </form>
-    </>
-  );
   return (
     <>
-      <StateLine status={status} overall={health.overall} />
+      <GatewayState visitor={visitor} reason={invalid ?? status.reason} />
       {invalid === undefined ? (
         <>
-          <ReasonBox reason={status.reason} /> {form}
+          <p>
+            The gateway restarts. Replies in progress are redone; messages that arrive meanwhile are queued.
+          </p>
+          <ActionButton action={ROUTES.restart.path} tone="primary">
+            Restart the gateway
+          </ActionButton>
         </>
       ) : (
         <>
-          <ReasonBox reason={invalid} />
           <p>The gateway runs on the config before, and could not start with this one.</p>
           <RepairLink reason={invalid} />
         </>
       )}
-      <p>
-        <a href={ROUTES.admin.path}>Back to the overview</a>
-      </p>
+      <LinkLine href={ROUTES.admin.path}>Back to the overview</LinkLine>
     </>
   );
 }

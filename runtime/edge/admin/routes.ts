@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { ROUTES } from "../../contract/routes.ts";
+import { type Route, ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { looking } from "../operate.ts";
 import { createBackup, downloadBackup, showBackups, verifyBackup } from "./backups.tsx";
@@ -19,7 +19,7 @@ import { checkConfig, editConfig, editConfigOn, reviewConfig, saveConfig } from 
 import { grantRole, revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.tsx";
 import { replayFromPage, showLedger } from "./ledger.tsx";
 import { showEvent, showEventText } from "./ledger-event.tsx";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 import { showConfig } from "./config.tsx";
 import { downloadLogs, showLogs } from "./logs.tsx";
 import { confirmRestart, restartGateway, wakeFromPage } from "./restart.tsx";
@@ -34,79 +34,91 @@ import { chooseTenant, showTenants } from "./tenants.tsx";
 import { undoRemoval } from "./undo.ts";
 import { exportUsage, showUsage } from "./usage.tsx";
 
+/** Answers a request for a page, or for a change. */
+type PageHandler<Rest extends unknown[] = []> = (
+  context: PageContext,
+  options: AdminOptions,
+  ...rest: Rest
+) => Promise<Response>;
+
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
   const looks = { ...options, sandbox: looking(options.sandbox) };
-  app.get(ROUTES.admin.path, showOverview(looks));
+  const answer = <Rest extends unknown[]>(route: Route, handler: PageHandler<Rest>, ...rest: Rest) =>
+    app.on(route.method, route.path, (context) => handler(context, options, ...rest));
+  /** For a page that only looks: see {@link looking}. */
+  const look = (route: Route, handler: PageHandler) =>
+    app.on(route.method, route.path, (context) => handler(context, looks));
+  look(ROUTES.admin, showOverview);
 
-  app.get(ROUTES.tenantsPage.path, showTenants(options));
-  app.post(ROUTES.tenantChoose.path, chooseTenant());
-  app.get(ROUTES.devicesPage.path, showDevices(looks));
-  app.post(ROUTES.devicesApprove.path, settleRequests("approve", options));
-  app.post(ROUTES.devicesReject.path, settleRequests("reject", options));
-  app.post(ROUTES.accessGrant.path, grantRole(options));
-  app.post(ROUTES.devicesRevoke.path, revokeDevice(options));
-  app.post(ROUTES.peopleRevoke.path, revokePerson(options));
+  answer(ROUTES.tenantsPage, showTenants);
+  answer(ROUTES.tenantChoose, chooseTenant);
+  look(ROUTES.devicesPage, showDevices);
+  answer(ROUTES.devicesApprove, settleRequests, "approve");
+  answer(ROUTES.devicesReject, settleRequests, "reject");
+  answer(ROUTES.accessGrant, grantRole);
+  answer(ROUTES.devicesRevoke, revokeDevice);
+  answer(ROUTES.peopleRevoke, revokePerson);
 
-  app.get(ROUTES.channelsPage.path, showChannels(options));
-  app.post(ROUTES.channelsTest.path, testChannel(options));
-  app.get(ROUTES.workspacePage.path, showWorkspace(looks));
-  app.get(ROUTES.workspaceFile.path, showFile(options));
-  app.post(ROUTES.workspaceSave.path, saveFile(options));
-  app.post(ROUTES.workspaceRemove.path, removeFile(options));
-  app.get(ROUTES.modelsPage.path, showModels(looks));
-  app.post(ROUTES.modelsTest.path, testModel(options));
-  app.get(ROUTES.sessionsPage.path, showSessions(looks));
-  app.get(ROUTES.sessionPage.path, showSession(options));
-  app.post(ROUTES.sessionMessages.path, showMessages(options));
-  app.post(ROUTES.sessionsExport.path, exportSession(options));
-  app.post(ROUTES.sessionsDelete.path, deleteSession(options));
-  app.post(ROUTES.sessionsReset.path, resetSession(options));
-  app.get(ROUTES.schedulesPage.path, showSchedules(looks));
-  app.post(ROUTES.schedulesAdd.path, saveSchedule("add", options));
-  app.get(ROUTES.schedulesEditPage.path, editSchedule(looks));
-  app.post(ROUTES.schedulesEdit.path, saveSchedule("edit", options));
-  app.post(ROUTES.schedulesPreview.path, saveSchedule("preview", options));
-  app.post(ROUTES.schedulesPause.path, changeSchedule("pause", options));
-  app.post(ROUTES.schedulesResume.path, changeSchedule("resume", options));
-  app.post(ROUTES.schedulesRun.path, changeSchedule("run", options));
-  app.post(ROUTES.schedulesRemove.path, changeSchedule("remove", options));
-  app.get(ROUTES.usagePage.path, showUsage(looks));
-  app.get(ROUTES.usageExport.path, exportUsage(looks));
+  answer(ROUTES.channelsPage, showChannels);
+  answer(ROUTES.channelsTest, testChannel);
+  look(ROUTES.workspacePage, showWorkspace);
+  answer(ROUTES.workspaceFile, showFile);
+  answer(ROUTES.workspaceSave, saveFile);
+  answer(ROUTES.workspaceRemove, removeFile);
+  look(ROUTES.modelsPage, showModels);
+  answer(ROUTES.modelsTest, testModel);
+  look(ROUTES.sessionsPage, showSessions);
+  answer(ROUTES.sessionPage, showSession);
+  answer(ROUTES.sessionMessages, showMessages);
+  answer(ROUTES.sessionsExport, exportSession);
+  answer(ROUTES.sessionsDelete, deleteSession);
+  answer(ROUTES.sessionsReset, resetSession);
+  look(ROUTES.schedulesPage, showSchedules);
+  answer(ROUTES.schedulesAdd, saveSchedule, "add");
+  look(ROUTES.schedulesEditPage, editSchedule);
+  answer(ROUTES.schedulesEdit, saveSchedule, "edit");
+  answer(ROUTES.schedulesPreview, saveSchedule, "preview");
+  answer(ROUTES.schedulesPause, changeSchedule, "pause");
+  answer(ROUTES.schedulesResume, changeSchedule, "resume");
+  answer(ROUTES.schedulesRun, changeSchedule, "run");
+  answer(ROUTES.schedulesRemove, changeSchedule, "remove");
+  look(ROUTES.usagePage, showUsage);
+  look(ROUTES.usageExport, exportUsage);
 
-  app.get(ROUTES.activityPage.path, showActivity(options));
-  app.get(ROUTES.rolloutsPage.path, showRollouts(options));
-  app.get(ROUTES.aboutPage.path, showAbout(options));
+  answer(ROUTES.activityPage, showActivity);
+  answer(ROUTES.rolloutsPage, showRollouts);
+  answer(ROUTES.aboutPage, showAbout);
   app.get(ROUTES.ledgerPage.path, showLedger(options));
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(options));
   app.get(ROUTES.ledgerEvent.path, showEvent(options));
   app.post(ROUTES.ledgerEventText.path, showEventText(options));
 
-  app.get(ROUTES.logsPage.path, showLogs(looks));
-  app.get(ROUTES.logsDownload.path, downloadLogs(looks));
-  app.get(ROUTES.configPage.path, showConfig(looks));
-  app.get(ROUTES.configEdit.path, editConfig(options));
-  app.post(ROUTES.configEditOn.path, editConfigOn());
-  app.post(ROUTES.configReview.path, reviewConfig(options));
-  app.post(ROUTES.configSave.path, saveConfig(options));
-  app.get(ROUTES.configMend.path, mendConfig(options));
-  app.post(ROUTES.configMendNow.path, mendConfigNow(options));
-  app.post(ROUTES.configCheck.path, checkConfig(looks));
-  app.get(ROUTES.configLastGood.path, goBackToLastGood(options));
-  app.get(ROUTES.configAllowGroup.path, allowGroup(options));
-  app.get(ROUTES.configFreshPage.path, confirmFresh(options));
-  app.post(ROUTES.configFresh.path, freshConfig(options));
+  look(ROUTES.logsPage, showLogs);
+  look(ROUTES.logsDownload, downloadLogs);
+  look(ROUTES.configPage, showConfig);
+  answer(ROUTES.configEdit, editConfig);
+  answer(ROUTES.configEditOn, editConfigOn);
+  answer(ROUTES.configReview, reviewConfig);
+  answer(ROUTES.configSave, saveConfig);
+  answer(ROUTES.configMend, mendConfig);
+  answer(ROUTES.configMendNow, mendConfigNow);
+  look(ROUTES.configCheck, checkConfig);
+  answer(ROUTES.configLastGood, goBackToLastGood);
+  answer(ROUTES.configAllowGroup, allowGroup);
+  answer(ROUTES.configFreshPage, confirmFresh);
+  answer(ROUTES.configFresh, freshConfig);
 
-  app.get(ROUTES.backupsPage.path, showBackups(options));
-  app.post(ROUTES.backupsCreate.path, createBackup(options));
-  app.post(ROUTES.backupsVerify.path, verifyBackup(options));
-  app.post(ROUTES.backupsDownload.path, downloadBackup(options));
-  app.get(ROUTES.backupsRestorePage.path, confirmRestore(options));
-  app.post(ROUTES.backupsRestore.path, restoreBackup(options));
+  answer(ROUTES.backupsPage, showBackups);
+  answer(ROUTES.backupsCreate, createBackup);
+  answer(ROUTES.backupsVerify, verifyBackup);
+  answer(ROUTES.backupsDownload, downloadBackup);
+  answer(ROUTES.backupsRestorePage, confirmRestore);
+  answer(ROUTES.backupsRestore, restoreBackup);
 
-  app.get(ROUTES.restartPage.path, confirmRestart());
-  app.post(ROUTES.restart.path, restartGateway(options));
-  app.get(ROUTES.searchPage.path, showSearch(options));
-  app.post(ROUTES.undo.path, undoRemoval(options));
-  app.post(ROUTES.wake.path, wakeFromPage(options));
+  answer(ROUTES.restartPage, confirmRestart);
+  answer(ROUTES.restart, restartGateway);
+  answer(ROUTES.searchPage, showSearch);
+  answer(ROUTES.undo, undoRemoval);
+  answer(ROUTES.wake, wakeFromPage);
 }

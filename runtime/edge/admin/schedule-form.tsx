@@ -6,7 +6,7 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { schedules } from "../../operations/schedules.ts";
 import type { NameEntry } from "../ports.ts";
 import type { Markup } from "../ui/document.tsx";
-import { SelectField, TextArea } from "../ui/form.tsx";
+import { SelectField, TextArea, Submit } from "../ui/form.tsx";
 
 /** A schedule as the container lists it. */
 export type ScheduleRow = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
@@ -139,7 +139,6 @@ function sentence(words: string): string {
   return `${told.slice(0, 1).toUpperCase()}${told.slice(1)}${told.endsWith(".") ? "" : "."}`;
 }
 
-/** Properties of {@link ScheduleForm}. */
 interface ScheduleFormProps {
   values: Values;
   marks: Marks;
@@ -218,9 +217,7 @@ export function ScheduleForm({ values, marks, chats, id }: ScheduleFormProps): M
         <TextArea rows={4} required text={values.message} {...field("message")} />,
       )}
       <div class="actions">
-        <button type="submit" class="primary">
-          {id === undefined ? "Add" : "Save"}
-        </button>
+        <Submit>{id === undefined ? "Add" : "Save"}</Submit>
         <button type="submit" formaction={`${ROUTES.schedulesPreview.path}${query}`}>
           Preview
         </button>

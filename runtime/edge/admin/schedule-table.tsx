@@ -1,5 +1,6 @@
 import { ROUTES } from "../../contract/routes.ts";
 import type { Markup } from "../ui/document.tsx";
+import { ActionButton } from "../ui/form.tsx";
 import { type ListingQuery, ListTable } from "../ui/listing.tsx";
 import { nameOf, type Names, Person } from "../ui/person.tsx";
 import { Table } from "../ui/table.tsx";
@@ -46,16 +47,13 @@ function Local({ at, local }: { at: string; local: string }): Markup {
   );
 }
 
-/** Properties of {@link Scheduled}. */
-interface ScheduledProps {
-  rows: readonly ScheduleRow[];
-  names: Names;
-  query: ListingQuery;
-  now: number;
-}
-
-/** The schedules by their messages. */
-export function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
+/** Renders the schedules by their messages. */
+export function schedulesTable(
+  rows: readonly ScheduleRow[],
+  names: Names,
+  query: ListingQuery,
+  now: number,
+): Markup {
   const chatOf = (row: ScheduleRow) => nameOf({ id: addressOf(row), entry: names.get(addressOf(row)) });
   return (
     <ListTable
@@ -87,7 +85,7 @@ export function Scheduled({ rows, names, query, now }: ScheduledProps): Markup {
           cell: ({ lastAt, lastOutcome }) =>
             lastAt !== null && (
               <>
-                <Age at={Date.parse(lastAt)} now={now} />
+                <Age at={lastAt} now={now} />
                 <span class="soft later">{outcomeText(lastOutcome)}</span>
               </>
             ),
@@ -145,11 +143,9 @@ function actions({ id, source, nextAt }: ScheduleRow): Markup {
 
 function changeForm(action: string, id: string, label: string, tone = "quiet"): Markup {
   return (
-    <form method="post" action={action}>
-      <button name="id" value={id} class={tone} aria-label={`${label} ${id}`}>
-        {label}
-      </button>
-    </form>
+    <ActionButton action={action} value={["id", id]} tone={tone} label={`${label} ${id}`}>
+      {label}
+    </ActionButton>
   );
 }
 

@@ -1,8 +1,8 @@
-import type { Context, Handler } from "hono";
+import type { Context } from "hono";
 import type * as z from "zod/mini";
 import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { Visitor } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { namesOf } from "../ledger-routes.ts";
 import type { Operation } from "../../operations/operation.ts";
@@ -11,11 +11,11 @@ import { attempt, operate } from "../operate.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { type ListingQuery, listingQuery } from "../ui/listing.tsx";
-import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
+import { AlertBox, GatewayState } from "../ui/state.tsx";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
 import { type Done, goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 import { offerUndo } from "./undo.ts";
 import {
   chatText,
@@ -33,7 +33,7 @@ import {
   valuesOf,
   WRONG,
 } from "./schedule-form.tsx";
-import { addressOf, inOrder, Runs, Scheduled } from "./schedule-table.tsx";
+import { addressOf, inOrder, Runs, schedulesTable } from "./schedule-table.tsx";
 
 const ID = /^[\w:.-]{1,128}$/;
 /** Chats that the form offers, the last seen first. */
@@ -42,51 +42,46 @@ const MOST_CHATS = 300;
 type Preview = z.infer<ReturnType<typeof schedules.preview.output>>;
 
 /** `GET /_admin/schedules`: what the bot sends at set times; wakes nothing. */
-export function showSchedules(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleSchedules(context) {
-    return page(context, options, { query: readQuery(context, listingQuery()) });
-  };
+export async function showSchedules(context: PageContext, options: AdminOptions): Promise<Response> {
+  return page(context, options, { query: readQuery(context, listingQuery()) });
 }
 
 /** `GET /_admin/schedules/edit?id=`: the form with the values of a schedule; wakes nothing. */
-export function editSchedule(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleEditSchedule(context) {
-    return page(context, options, { id: idOf(context) });
-  };
+export async function editSchedule(context: PageContext, options: AdminOptions): Promise<Response> {
+  return page(context, options, { id: idOf(context) });
 }
 
 /**
  * `POST /_admin/schedules/add`, `…/edit?id=` and `…/preview`: saves the form, or shows it again with its next runs or
  * with what is wrong.
  */
-export function saveSchedule(
-  verb: "add" | "edit" | "preview",
+export async function saveSchedule(
+  context: PageContext,
   options: AdminOptions,
-): Handler<AccessVariables> {
-  return async function handleSaveSchedule(context) {
-    const id = context.req.query("id") === undefined ? undefined : idOf(context);
-    const values = (await readFields(context.req.raw, SCHEDULE_FORM)) as Values;
-    const marks = marksOf(values);
-    if (Object.keys(marks).length > 0) return page(context, options, { id, values, marks, problem: WRONG });
-    const { to, ...rest } = optionsOf(values);
-    const { value: preview, problem } = await attempt<Preview | object>(
-      LIMIT_MS,
-      verb === "preview"
-        ? operate(options.sandbox, schedules.preview, timesOf(values))
-        : verb === "add"
-          ? operate(options.sandbox, schedules.add, { to, ...rest })
-          : operate(options.sandbox, schedules.edit, { id: idOf(context), to, ...rest }),
-    );
-    if (problem !== undefined) {
-      const told = toldMarks(problem);
-      const isTold = Object.keys(told).length > 0;
-      return page(context, options, { id, values, marks: told, problem: isTold ? WRONG : problem });
-    }
-    if (verb === "preview") return page(context, options, { id, values, preview });
-    const detail = verb === "add" ? `added for ${to}` : `edited ${id}`;
-    await recordChange(context, options, { action: "schedule", detail });
-    return goTo(context, ROUTES.schedulesPage, verb === "add" ? "scheduled" : "rescheduled");
-  };
+  verb: "add" | "edit" | "preview",
+): Promise<Response> {
+  const id = context.req.query("id") === undefined ? undefined : idOf(context);
+  const values = (await readFields(context.req.raw, SCHEDULE_FORM)) as Values;
+  const marks = marksOf(values);
+  if (Object.keys(marks).length > 0) return page(context, options, { id, values, marks, problem: WRONG });
+  const { to, ...rest } = optionsOf(values);
+  const { value: preview, problem } = await attempt<Preview | object>(
+    LIMIT_MS,
+    verb === "preview"
+      ? operate(options.sandbox, schedules.preview, timesOf(values))
+      : verb === "add"
+        ? operate(options.sandbox, schedules.add, { to, ...rest })
+        : operate(options.sandbox, schedules.edit, { id: idOf(context), to, ...rest }),
+  );
+  if (problem !== undefined) {
+    const told = toldMarks(problem);
+    const isTold = Object.keys(told).length > 0;
+    return page(context, options, { id, values, marks: told, problem: isTold ? WRONG : problem });
+  }
+  if (verb === "preview") return page(context, options, { id, values, preview });
+  const detail = verb === "add" ? `added for ${to}` : `edited ${id}`;
+  await recordChange(context, options, { action: "schedule", detail });
+  return goTo(context, ROUTES.schedulesPage, verb === "add" ? "scheduled" : "rescheduled");
 }
 
 /** @throws StewardError `form_invalid` */
@@ -105,19 +100,21 @@ const CHANGES = {
 } as const satisfies Record<string, Done>;
 
 /** `POST /_admin/schedules/pause`, `…/resume`, `…/run` and `…/remove`, field `id`. */
-export function changeSchedule(verb: keyof typeof CHANGES, options: AdminOptions): Handler<AccessVariables> {
-  return async function handleChangeSchedule(context) {
-    const { id } = await readFields(context.req.raw, { id: ID });
-    const changed: Operation<{ id: string }, unknown> = schedules[verb];
-    const [done, detail] = [CHANGES[verb], `${verb} ${id}`];
-    return changeAndGo(context, options, operate(options.sandbox, changed, { id }), {
-      action: "schedule",
-      detail,
-      page: ROUTES.schedulesPage,
-      done,
-      onMade: (result) => offerUndo(context, options, done, [{ detail, result }]),
-    });
-  };
+export async function changeSchedule(
+  context: PageContext,
+  options: AdminOptions,
+  verb: keyof typeof CHANGES,
+): Promise<Response> {
+  const { id } = await readFields(context.req.raw, { id: ID });
+  const changed: Operation<{ id: string }, unknown> = schedules[verb];
+  const [done, detail] = [CHANGES[verb], `${verb} ${id}`];
+  return changeAndGo(context, options, operate(options.sandbox, changed, { id }), {
+    action: "schedule",
+    detail,
+    page: ROUTES.schedulesPage,
+    done,
+    onMade: (result) => offerUndo(context, options, done, [{ detail, result }]),
+  });
 }
 
 /** Returns the schedules and their last runs, as of the last answer if the container gives none. */
@@ -151,7 +148,7 @@ interface Shown {
 }
 
 async function page(
-  context: Context<AccessVariables>,
+  context: PageContext,
   options: AdminOptions,
   { query = { q: "", page: 1 }, id, values, marks = {}, problem, preview }: Shown,
 ): Promise<Response> {
@@ -201,15 +198,8 @@ async function page(
   const content = (
     <>
       {isAnswer && add}
-      {known.value === undefined && (
-        <>
-          <StateLine status={visitor.facts.status} overall={visitor.health.overall} />
-          <ReasonBox reason={known.problem} />
-        </>
-      )}
-      {rows.length > 0 && (
-        <Scheduled rows={inOrder(rows)} names={names} query={query} now={options.clock()} />
-      )}
+      {known.value === undefined && <GatewayState visitor={visitor} reason={known.problem} />}
+      {rows.length > 0 && schedulesTable(inOrder(rows), names, query, options.clock())}
       {known.value !== undefined && rows.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {!isAnswer && add}
       {runs.length > 0 && <Runs runs={runs} rows={rows} />}

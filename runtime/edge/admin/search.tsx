@@ -1,13 +1,13 @@
-import type { Handler } from "hono";
 import * as z from "zod/mini";
 import { ROUTES } from "../../contract/routes.ts";
 import type { schedules } from "../../operations/schedules.ts";
 import type { sessions } from "../../operations/sessions.ts";
 import { parseJson } from "../../shared/json.ts";
-import { type AccessVariables, wantsHtml } from "../access.ts";
+import { wantsHtml } from "../access.ts";
 import { readQuery } from "../form.ts";
 import { adminPage, PAGES } from "../ui/console.tsx";
-import type { AdminOptions } from "./options.ts";
+import { Card } from "../ui/document.tsx";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Tasks, with the pages on which they begin. */
 const ACTIONS = Object.entries({
@@ -35,36 +35,34 @@ type Known = Parameters<typeof sessions.list.text>[0] & Parameters<typeof schedu
  * `GET /_admin/search?q=`: pages, actions, people, places, conversations and schedules by name. A program, such as the palette of
  * the pages, gets JSON. Asks no container.
  */
-export function showSearch(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleSearch(context) {
-    const { q = "" } = readQuery(context, searchQuery());
-    const found = await search(options, q);
-    if (!wantsHtml(context.req.raw)) return context.json(found);
-    const content = (
-      <>
-        <form class="row" action={ROUTES.searchPage.path}>
-          <input type="search" name="q" value={q} aria-label="Search" maxlength={100} autofocus />
-          <button>Search</button>
-        </form>
-        {found.length === 0 && <p class="empty">Nothing has this name.</p>}
-        {found.length > 0 && (
-          <section class="card">
-            <ul class="plain">
-              {found.map(([kind, title, href]) => (
-                <li>
-                  <a href={href}>
-                    <bdi>{title}</bdi>
-                  </a>
-                  <span class="soft">{kind}</span>
-                </li>
-              ))}
-            </ul>
-          </section>
-        )}
-      </>
-    );
-    return adminPage(context, { title: "Search" }, content);
-  };
+export async function showSearch(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { q = "" } = readQuery(context, searchQuery());
+  const found = await search(options, q);
+  if (!wantsHtml(context.req.raw)) return context.json(found);
+  const content = (
+    <>
+      <form class="row" action={ROUTES.searchPage.path}>
+        <input type="search" name="q" value={q} aria-label="Search" maxlength={100} autofocus />
+        <button>Search</button>
+      </form>
+      {found.length === 0 && <p class="empty">Nothing has this name.</p>}
+      {found.length > 0 && (
+        <Card>
+          <ul class="plain">
+            {found.map(([kind, title, href]) => (
+              <li>
+                <a href={href}>
+                  <bdi>{title}</bdi>
+                </a>
+                <span class="soft">{kind}</span>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </>
+  );
+  return adminPage(context, { title: "Search" }, content);
 }
 
 async function search({ directory, answers, tenants }: AdminOptions, q: string): Promise<Found[]> {

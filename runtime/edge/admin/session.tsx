@@ -1,8 +1,6 @@
-import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
 import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { sessions } from "../../operations/sessions.ts";
 import { namesOf } from "../ledger-routes.ts";
@@ -10,15 +8,15 @@ import { attempt, operate } from "../operate.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import { Moment } from "../ui/time.tsx";
 import { AlertBox } from "../ui/state.tsx";
-import type { Markup } from "../ui/document.tsx";
-import { Confirmation, confirms, TYPED } from "../ui/form.tsx";
+import { Card, LinkLine, type Markup } from "../ui/document.tsx";
+import { ActionButton, Confirmation, confirms, TYPED, Submit } from "../ui/form.tsx";
 import { Person } from "../ui/person.tsx";
 import { Facts } from "../ui/table.tsx";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
 import { placeOf } from "./sessions.tsx";
 import { changeAndGo, recordChange } from "./change.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** A part of an export takes a process of its own. */
 const EXPORT_LIMIT_MS = 30_000;
@@ -32,35 +30,29 @@ type Session = z.infer<ReturnType<typeof sessions.show.output>>;
 type Message = z.infer<ReturnType<typeof sessions.messages.output>>["messages"][number];
 
 /** `GET /_admin/sessions/detail?conversation=`: size, age and model of one, and nothing that was said. */
-export function showSession(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleSession(context) {
-    const { conversation } = readQuery(context, pageQuery());
-    return page(context, options, { conversation });
-  };
+export async function showSession(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { conversation } = readQuery(context, pageQuery());
+  return page(context, options, { conversation });
 }
 
 /** `POST /_admin/sessions/messages`, field `conversation`: the same page with the last messages; it is recorded. */
-export function showMessages(options: AdminOptions): Handler<AccessVariables> {
+export async function showMessages(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
-  return async function handleMessages(context) {
-    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
-    await recordChange(context, options, { action: "read", detail: conversation });
-    const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.messages, { conversation }));
-    return page(context, options, { conversation, messages: asked.value?.messages, problem: asked.problem });
-  };
+  const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+  await recordChange(context, options, { action: "read", detail: conversation });
+  const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.messages, { conversation }));
+  return page(context, options, { conversation, messages: asked.value?.messages, problem: asked.problem });
 }
 
 /** `POST /_admin/sessions/export`, field `conversation`: all messages as a file of JSON lines; it is recorded. */
-export function exportSession(options: AdminOptions): Handler<AccessVariables> {
+export async function exportSession(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
-  return async function handleExportSession(context) {
-    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
-    await recordChange(context, options, { action: "read", detail: conversation });
-    const { value, problem } = await attempt(EXPORT_LIMIT_MS, readAll(sandbox, conversation));
-    if (value === undefined) return page(context, options, { conversation, problem });
-    context.header("content-disposition", 'attachment; filename="conversation.jsonl"');
-    return context.body(value, 200, { "content-type": "application/jsonl" });
-  };
+  const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+  await recordChange(context, options, { action: "read", detail: conversation });
+  const { value, problem } = await attempt(EXPORT_LIMIT_MS, readAll(sandbox, conversation));
+  if (value === undefined) return page(context, options, { conversation, problem });
+  context.header("content-disposition", 'attachment; filename="conversation.jsonl"');
+  return context.body(value, 200, { "content-type": "application/jsonl" });
 }
 
 /** @throws StewardError `command_timed_out` for a conversation that is too long for a page. */
@@ -78,26 +70,22 @@ async function readAll(sandbox: Sandbox, conversation: string): Promise<string> 
 }
 
 /** `POST /_admin/sessions/reset`, field `conversation`: as /new in its chat. The bot forgets it, the messages stay. */
-export function resetSession(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleResetSession(context) {
-    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
-    const made = operate(options.sandbox, sessions.reset, { conversation });
-    const change = { action: "session", detail: conversation, page: ROUTES.sessionsPage } as const;
-    return changeAndGo(context, options, made, { ...change, done: "startedOver" });
-  };
+export async function resetSession(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+  const made = operate(options.sandbox, sessions.reset, { conversation });
+  const change = { action: "session", detail: conversation, page: ROUTES.sessionsPage } as const;
+  return changeAndGo(context, options, made, { ...change, done: "startedOver" });
 }
 
 /** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which has to be the environment's name. */
-export function deleteSession(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleDeleteSession(context) {
-    const form = { conversation: CONVERSATION, typed: TYPED };
-    const { conversation, typed } = await readFields(context.req.raw, form);
-    const { environment: word = "delete" } = await context.get("visitor")();
-    if (!confirms(typed, word)) return page(context, options, { conversation, typed });
-    const made = operate(options.sandbox, sessions.delete, { conversation });
-    const change = { action: "delete", detail: conversation, page: ROUTES.sessionsPage } as const;
-    return changeAndGo(context, options, made, { ...change, done: "forgotten" });
-  };
+export async function deleteSession(context: PageContext, options: AdminOptions): Promise<Response> {
+  const form = { conversation: CONVERSATION, typed: TYPED };
+  const { conversation, typed } = await readFields(context.req.raw, form);
+  const { environment: word = "delete" } = await context.get("visitor")();
+  if (!confirms(typed, word)) return page(context, options, { conversation, typed });
+  const made = operate(options.sandbox, sessions.delete, { conversation });
+  const change = { action: "delete", detail: conversation, page: ROUTES.sessionsPage } as const;
+  return changeAndGo(context, options, made, { ...change, done: "forgotten" });
 }
 
 /** Parts of the page that differ from a first look. */
@@ -110,7 +98,7 @@ interface Shown {
 }
 
 async function page(
-  context: Context<AccessVariables>,
+  context: PageContext,
   { sandbox, directory }: Pick<AdminOptions, "sandbox" | "directory">,
   shown: Shown,
 ): Promise<Response> {
@@ -127,9 +115,7 @@ async function page(
         <Person id={conversation} entry={names.get(placeOf(conversation))} />
       </p>
       <AlertBox reason={problem} /> {asked.value && sessionPart(shown, asked.value, word)}
-      <p>
-        <a href={ROUTES.sessionsPage.path}>Back to the conversations</a>
-      </p>
+      <LinkLine href={ROUTES.sessionsPage.path}>Back to the conversations</LinkLine>
     </>
   );
   const status = shown.typed === undefined ? statusOf(problem) : 400;
@@ -140,9 +126,10 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session,
   // Events are in order by team and thread, too; what both names end with is the chat's own id.
   const chat = conversation.split(":").at(-1) ?? "";
   const { messages: kept, inUse, firstAt, lastAt, model, summarised } = session;
+  const value = ["conversation", conversation] as const;
   return (
     <>
-      <section class="card">
+      <Card>
         <Facts
           facts={[
             ["Messages kept", kept],
@@ -156,45 +143,48 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session,
             ],
           ]}
         />
-        <p>
-          <a href={`${ROUTES.ledgerPage.path}?${new URLSearchParams({ q: chat })}`}>Events of this chat</a>
-        </p>
-      </section>
+        <LinkLine href={`${ROUTES.ledgerPage.path}?${new URLSearchParams({ q: chat })}`}>
+          Events of this chat
+        </LinkLine>
+      </Card>
       <h2>Messages</h2>
-      {messages === undefined ? readForm(conversation) : messagesPart(messages)}
-      <form method="post" action={ROUTES.sessionsExport.path}>
-        <p>A file with all messages in full, as JSON lines. This is recorded, too.</p>
-        <button name="conversation" value={conversation}>
-          Export
-        </button>
-      </form>
+      {messages !== undefined ? (
+        messagesPart(messages)
+      ) : (
+        <ActionButton
+          action={ROUTES.sessionMessages.path}
+          value={value}
+          hint={
+            <p class="soft">
+              People wrote these to the bot. Reading them is recorded in Activity, with your name.
+            </p>
+          }
+        >
+          Show the last messages
+        </ActionButton>
+      )}
+      <ActionButton
+        action={ROUTES.sessionsExport.path}
+        value={value}
+        hint={<p>A file with all messages in full, as JSON lines. This is recorded, too.</p>}
+      >
+        Export
+      </ActionButton>
       <h2>Change</h2>
-      <form method="post" action={ROUTES.sessionsReset.path}>
-        <p>The bot forgets what was said, as with /new in the chat. The messages are kept.</p>
-        <button name="conversation" value={conversation}>
-          Start over
-        </button>
-      </form>
+      <ActionButton
+        action={ROUTES.sessionsReset.path}
+        value={value}
+        hint={<p>The bot forgets what was said, as with /new in the chat. The messages are kept.</p>}
+      >
+        Start over
+      </ActionButton>
       <form method="post" action={ROUTES.sessionsDelete.path}>
         <p>All messages are removed. Backups that hold them keep them.</p>
         <input type="hidden" name="conversation" value={conversation} />
         <Confirmation word={word} typed={typed} notDone="Nothing was deleted" />
-        <button type="submit" class="danger">
-          Delete the conversation
-        </button>
+        <Submit tone="danger">Delete the conversation</Submit>
       </form>
     </>
-  );
-}
-
-function readForm(conversation: string): Markup {
-  return (
-    <form method="post" action={ROUTES.sessionMessages.path}>
-      <p class="soft">People wrote these to the bot. Reading them is recorded in Activity, with your name.</p>
-      <button name="conversation" value={conversation}>
-        Show the last messages
-      </button>
-    </form>
   );
 }
 

@@ -1,45 +1,38 @@
-import type { Handler } from "hono";
 import type * as z from "zod/mini";
 import type { RetentionNotice } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { Visitor } from "../access.ts";
 import { sessions } from "../../operations/sessions.ts";
 import { operate } from "../operate.ts";
 import { adminPage } from "../ui/console.tsx";
 import { ageColumn } from "../ui/time.tsx";
-import { ReasonBox, StateLine } from "../ui/state.tsx";
+import { ContainerAnswer } from "../ui/state.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
 import { readQuery } from "../form.ts";
 import { namesOf } from "../ledger-routes.ts";
 import { nameOf, type Names, personColumn, platformOf } from "../ui/person.tsx";
 import { askOrRecall, LIMIT_MS } from "./answers.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** `GET /_admin/sessions?q=&range=&sort=&page=`: the conversations that are kept; wakes nothing. */
-export function showSessions(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleSessions(context) {
-    const query = readQuery(context, listingQuery());
-    const visitor = await context.get("visitor")();
-    const { status, details } = visitor.facts;
-    const { value, problem, asOf } = await knownSessions(options, visitor);
-    const list = value?.sessions ?? [];
-    const keys = list.map(({ conversation }) => placeOf(conversation));
-    const names = await namesOf(options.directory, keys);
-    const content = (
-      <>
-        <StateLine status={status} overall={visitor.health.overall} />
-        <ReasonBox reason={problem} />
-        {retentionNote(details?.retention)}
-        {value === undefined ? (
-          <p class="soft">The conversations can be read once the container has run.</p>
-        ) : (
-          <Conversations list={list} names={names} query={query} now={options.clock()} />
-        )}
-      </>
-    );
-    return adminPage(context, { title: "Conversations", asOf, waits: true }, content);
-  };
+export async function showSessions(context: PageContext, options: AdminOptions): Promise<Response> {
+  const query = readQuery(context, listingQuery());
+  const visitor = await context.get("visitor")();
+  const answer = await knownSessions(options, visitor);
+  const keys = (answer.value?.sessions ?? []).map(({ conversation }) => placeOf(conversation));
+  const names = await namesOf(options.directory, keys);
+  const content = (
+    <ContainerAnswer
+      visitor={visitor}
+      answer={answer}
+      unknown="The conversations can be read once the container has run."
+      show={({ sessions: list }) => conversationsTable(list, names, query, options.clock())}
+    >
+      {retentionNote(visitor.facts.details?.retention)}
+    </ContainerAnswer>
+  );
+  return adminPage(context, { title: "Conversations", asOf: answer.asOf, waits: true }, content);
 }
 
 /** Returns the conversations, as of the last answer if the container gives none. */
@@ -68,15 +61,12 @@ export function placeOf(conversation: string): string {
   return conversation.split(":", 2).join(":");
 }
 
-/** Properties of {@link Conversations}. */
-interface ConversationsProps {
-  list: readonly SessionRow[];
-  names: Names;
-  query: ListingQuery;
-  now: number;
-}
-
-function Conversations({ list, names, query, now }: ConversationsProps): Markup {
+function conversationsTable(
+  list: readonly SessionRow[],
+  names: Names,
+  query: ListingQuery,
+  now: number,
+): Markup {
   if (list.length === 0) return <p class="empty">Nobody has written yet.</p>;
   const person = ({ conversation, name }: SessionRow) => ({
     id: conversation,
@@ -96,11 +86,7 @@ function Conversations({ list, names, query, now }: ConversationsProps): Markup 
       columns={[
         personColumn("Chat", person),
         { head: "Platform", by: ({ conversation }) => platformOf(conversation) },
-        {
-          head: "Messages",
-          kind: "number",
-          by: ({ messages }) => messages,
-        },
+        { head: "Messages", kind: "number", by: ({ messages }) => messages },
         ageColumn("Last activity", now, ({ lastAt }) => Date.parse(lastAt)),
       ]}
     />

@@ -1,21 +1,21 @@
-import type { Context, Handler, MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import * as z from "zod/mini";
 import { setCookie } from "hono/cookie";
 import { parse } from "hono/utils/cookie";
 import { ROUTES } from "../../contract/routes.ts";
 import { chatOfTenant, isTenantId, type Renewal, type TenantId } from "../../contract/tenant.ts";
-import type { AccessVariables } from "../access.ts";
 import { CHAT_PARAMETER, readFields, readQuery } from "../form.ts";
 import { namesOf } from "../ledger-routes.ts";
 import type { LedgerCounts } from "../ports.ts";
 import { adminPage } from "../ui/console.tsx";
 import { ageColumn } from "../ui/time.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { LinkLine, type Markup } from "../ui/document.tsx";
+import { ActionButton } from "../ui/form.tsx";
 import { type ListingQuery, listingQuery, ListTable } from "../ui/listing.tsx";
 import { nameOf, type Names, personColumn, platformOf } from "../ui/person.tsx";
 import { sendProblem } from "../problems.ts";
 import type { Tenant } from "../tenants/ports.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 const TENANT_COOKIE = "steward-chat";
 const ROWS = 500;
@@ -78,51 +78,41 @@ function choose(context: Context, chat: string): void {
 }
 
 /** `GET /_admin/chats`: the chats that have a sandbox of their own, problems first. Wakes nothing. */
-export function showTenants({ tenants, directory, clock }: AdminOptions): Handler<AccessVariables> {
-  return async function handleTenants(context) {
-    const { after, ...query } = readQuery(
-      context,
-      z.extend(listingQuery(), { after: z.optional(z.string()) }),
+export async function showTenants(
+  context: PageContext,
+  { tenants, directory, clock }: AdminOptions,
+): Promise<Response> {
+  const { after, ...query } = readQuery(context, z.extend(listingQuery(), { after: z.optional(z.string()) }));
+  const all = (await tenants?.tenants({ limit: ROWS + 1, after })) ?? [];
+  const renewal = await tenants?.renewal?.({ look: false });
+  const shown = all.slice(0, ROWS);
+  const names = await namesOf(directory, shown.map(keyOf));
+  const more = all.length > ROWS ? shown.at(-1)?.id : undefined;
+  const content =
+    tenants === undefined ? (
+      <p class="soft">
+        One sandbox serves every chat: <code>steward:tenancy</code> is shared.
+      </p>
+    ) : (
+      <>
+        {choice("", "Show the deployment")} {renewal && update(renewal)}
+        {shown.length === 0 ? (
+          <p class="soft">No chat has written yet. A chat appears here when it is let in.</p>
+        ) : (
+          chatsTable(shown, names, query, clock())
+        )}
+        <p class="soft">State and counts may be a minute old.</p>
+        {more !== undefined && <LinkLine href={`${ROUTES.tenantsPage.path}?after=${more}`}>More</LinkLine>}
+      </>
     );
-    const all = (await tenants?.tenants({ limit: ROWS + 1, after })) ?? [];
-    const renewal = await tenants?.renewal?.({ look: false });
-    const shown = all.slice(0, ROWS);
-    const names = await namesOf(directory, shown.map(keyOf));
-    const more = all.length > ROWS ? shown.at(-1)?.id : undefined;
-    const content =
-      tenants === undefined ? (
-        <p class="soft">
-          One sandbox serves every chat: <code>steward:tenancy</code> is shared.
-        </p>
-      ) : (
-        <>
-          {choice("", "Show the deployment")} {renewal && update(renewal)}
-          {shown.length === 0 ? (
-            <p class="soft">No chat has written yet. A chat appears here when it is let in.</p>
-          ) : (
-            <Chats tenants={shown} names={names} query={query} now={clock()} />
-          )}
-          <p class="soft">State and counts may be a minute old.</p>
-          {more === undefined ? (
-            ""
-          ) : (
-            <p>
-              <a href={`${ROUTES.tenantsPage.path}?after=${more}`}>More</a>
-            </p>
-          )}
-        </>
-      );
-    return adminPage(context, { title: "Chats" }, content);
-  };
+  return adminPage(context, { title: "Chats" }, content);
 }
 
 /** `POST /_admin/chats`, field `chat`: the pages show this chat's sandbox from now on, or the deployment's. */
-export function chooseTenant(): Handler<AccessVariables> {
-  return async function handleChooseTenant(context) {
-    const { chat } = await readFields(context.req.raw, { chat: CHOICE });
-    choose(context, chat);
-    return context.redirect(ROUTES.admin.path, 303);
-  };
+export async function chooseTenant(context: PageContext): Promise<Response> {
+  const { chat } = await readFields(context.req.raw, { chat: CHOICE });
+  choose(context, chat);
+  return context.redirect(ROUTES.admin.path, 303);
 }
 
 /** An update that is under way. */
@@ -141,15 +131,7 @@ function update({ begun, answering, failing }: Renewal): Markup {
   return answering < begun ? <p class="soft">{progress} The others follow.</p> : <></>;
 }
 
-/** Properties of {@link Chats}. */
-interface ChatsProps {
-  tenants: readonly Tenant[];
-  names: Names;
-  query: ListingQuery;
-  now: number;
-}
-
-function Chats({ tenants, names, query, now }: ChatsProps): Markup {
+function chatsTable(tenants: readonly Tenant[], names: Names, query: ListingQuery, now: number): Markup {
   const chat = (tenant: Tenant) => {
     const id = keyOf(tenant);
     return { id, entry: names.get(id), lead: platformOf(id) };
@@ -174,11 +156,7 @@ function Chats({ tenants, names, query, now }: ChatsProps): Markup {
       label="Chats"
       columns={[
         personColumn("Chat", chat),
-        {
-          head: "State",
-          by: (tenant) => stateOf(tenant)[1],
-          cell: stateBadge,
-        },
+        { head: "State", by: (tenant) => stateOf(tenant)[1], cell: stateBadge },
         ageColumn("Last used", now, usedAt),
         { head: "Answered", ...count(({ answered }) => answered) },
         { head: "Open", ...count(({ waiting, delivering }) => waiting + delivering) },
@@ -212,10 +190,8 @@ function stateBadge(tenant: Tenant): Markup {
 
 function choice(chat: string, label: string): Markup {
   return (
-    <form method="post" action={ROUTES.tenantChoose.path}>
-      <button name="chat" value={chat}>
-        {label}
-      </button>
-    </form>
+    <ActionButton action={ROUTES.tenantChoose.path} value={["chat", chat]}>
+      {label}
+    </ActionButton>
   );
 }

@@ -1,15 +1,13 @@
-import type { Context, Handler } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { StewardError } from "../../contract/errors.ts";
 import { undo as undoOperation } from "../../operations/undo.ts";
 import { parseJson } from "../../shared/json.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { operate } from "../operate.ts";
 import { isPage } from "../ui/console.tsx";
 import { changeAndGo } from "./change.ts";
 import { type Done, UNDO_COOKIE, UNDO_MS } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** A removal that was made, with what its operation returned. */
 export interface Removal {
@@ -28,14 +26,14 @@ interface Offer {
 }
 
 /** Slot of the answers in which an operator's last removal is. */
-const slotOf = (context: Context<AccessVariables>) => `undo ${context.get("identity").name}`;
+const slotOf = (context: PageContext) => `undo ${context.get("identity").name}`;
 
 /**
  * Offers to undo removals, if each of them can be undone. The offer is on the next page and in this browser only: a
  * cookie holds its token, so no address gives it away.
  */
 export async function offerUndo(
-  context: Context<AccessVariables>,
+  context: PageContext,
   { answers, clock }: AdminOptions,
   done: Done,
   removals: readonly Removal[],
@@ -62,28 +60,26 @@ export async function offerUndo(
 }
 
 /** `POST /_admin/undo`, fields `undo` and `page`: restores what the same browser removed last, once and within seconds. */
-export function undoRemoval(options: AdminOptions): Handler<AccessVariables> {
+export async function undoRemoval(context: PageContext, options: AdminOptions): Promise<Response> {
   const { answers, clock, sandbox } = options;
-  return async function handleUndo(context) {
-    const form = { undo: /^\w+\.[\w-]{36}$/, page: /^\/[\w/]+$/ };
-    const { undo, page } = await readFields(context.req.raw, form);
-    if (!isPage(page)) throw new StewardError("form_invalid");
-    const slot = slotOf(context);
-    const offer = parseJson((await answers.lastAnswer(slot))?.text ?? "") as Offer | undefined;
-    const isOwn = offer?.token === undo && getCookie(context, UNDO_COOKIE) === undo;
-    const restore = async () => {
-      if (!isOwn || clock() > offer.until) throw new StewardError("undo_over");
-      // First: it must not be tried a second time.
-      await answers.keepAnswer(slot, "{}");
-      for (const record of offer.records) await operate(sandbox, undoOperation, { record });
-    };
-    deleteCookie(context, UNDO_COOKIE, { path: "/_admin" });
-    const change = {
-      action: "undo",
-      detail: offer?.detail ?? "",
-      page: { path: page },
-      done: "undone" as const,
-    };
-    return changeAndGo(context, options, restore(), change);
+  const form = { undo: /^\w+\.[\w-]{36}$/, page: /^\/[\w/]+$/ };
+  const { undo, page } = await readFields(context.req.raw, form);
+  if (!isPage(page)) throw new StewardError("form_invalid");
+  const slot = slotOf(context);
+  const offer = parseJson((await answers.lastAnswer(slot))?.text ?? "") as Offer | undefined;
+  const isOwn = offer?.token === undo && getCookie(context, UNDO_COOKIE) === undo;
+  const restore = async () => {
+    if (!isOwn || clock() > offer.until) throw new StewardError("undo_over");
+    // First: it must not be tried a second time.
+    await answers.keepAnswer(slot, "{}");
+    for (const record of offer.records) await operate(sandbox, undoOperation, { record });
   };
+  deleteCookie(context, UNDO_COOKIE, { path: "/_admin" });
+  const change = {
+    action: "undo",
+    detail: offer?.detail ?? "",
+    page: { path: page },
+    done: "undone" as const,
+  };
+  return changeAndGo(context, options, restore(), change);
 }

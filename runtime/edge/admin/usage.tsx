@@ -1,30 +1,27 @@
-import type { Handler } from "hono";
 import * as z from "zod/mini";
 import {
   type ModelPrice,
   type ModelUsage,
-  type SandboxStatus,
   type SourceUsage,
   USAGE_RANGES,
   type UsageRange,
   type UsageReport,
 } from "../../contract/control.ts";
-import type { Reason } from "../../contract/errors.ts";
+
 import { ROUTES } from "../../contract/routes.ts";
 import { PRICES_SOURCE } from "../../shared/prices.ts";
-import type { AccessVariables } from "../access.ts";
 import { gatewayUsage } from "../debug-routes.ts";
 import { namesOf } from "../ledger-routes.ts";
 import { readQuery } from "../form.ts";
 import { BarChart, CellBar, FORMATS } from "../ui/chart.tsx";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
-import { ReasonBox, RepairLink, StateLine } from "../ui/state.tsx";
+import { Unreached } from "../ui/state.tsx";
 import { listingQuery } from "../ui/listing.tsx";
 import { type Names, personColumn } from "../ui/person.tsx";
 import { type Column, sorted, Table } from "../ui/table.tsx";
 import { askOrRecall } from "./answers.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 
 /** Tokens that a price is for. */
 const PRICED_TOKENS = 1_000_000;
@@ -44,50 +41,46 @@ type UsageQuery = z.output<ReturnType<typeof usageQuery>>;
  * `GET /_admin/usage?range=&sort=`: messages, tokens and what they cost, as the gateway counts them by day (UTC); wakes
  * nothing.
  */
-export function showUsage({ sandbox, answers, directory }: AdminOptions): Handler<AccessVariables> {
-  return async function handleUsage(context) {
-    const query = readQuery(context, usageQuery());
-    const visitor = await context.get("visitor")();
-    const ask = () => gatewayUsage(sandbox);
-    const { value, asOf, problem } = await askOrRecall(answers, visitor, "usage", ask);
-    const { status } = visitor.facts;
-    const keys = new Set((value?.sources?.[query.range] ?? []).filter(({ id }) => id !== "").map(keyOf));
-    const names = await namesOf(directory, [...keys]);
-    const content =
-      value === undefined ? downPart(status, problem ?? status.reason) : reportPart(value, query, names);
-    return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
-  };
+export async function showUsage(
+  context: PageContext,
+  { sandbox, answers, directory }: AdminOptions,
+): Promise<Response> {
+  const query = readQuery(context, usageQuery());
+  const visitor = await context.get("visitor")();
+  const ask = () => gatewayUsage(sandbox);
+  const { value, asOf, problem } = await askOrRecall(answers, visitor, "usage", ask);
+  const { status } = visitor.facts;
+  const keys = new Set((value?.sources?.[query.range] ?? []).filter(({ id }) => id !== "").map(keyOf));
+  const names = await namesOf(directory, [...keys]);
+  const content =
+    value === undefined ? (
+      <Unreached status={status} reason={problem ?? status.reason}>
+        Usage is available once the gateway has run.
+      </Unreached>
+    ) : (
+      reportPart(value, query, names)
+    );
+  return adminPage(context, { title: "Usage", asOf, waits: true, scripts: ["usage.js"] }, content);
 }
 
 /** `GET /_admin/usage/export`: the counts of 30 days as a file of comma-separated values; wakes nothing. */
-export function exportUsage({ sandbox, answers, directory }: AdminOptions): Handler<AccessVariables> {
-  return async function handleExportUsage(context) {
-    const visitor = await context.get("visitor")();
-    const { value } = await askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox));
-    const names = await namesOf(directory, [...new Set((value?.sources?.month ?? []).map(keyOf))]);
-    if (value === undefined) return context.redirect(ROUTES.usagePage.path, 303);
-    context.header("content-disposition", 'attachment; filename="steward-usage.csv"');
-    return context.body(csvOf(value, names), 200, { "content-type": "text/csv; charset=utf-8" });
-  };
+export async function exportUsage(
+  context: PageContext,
+  { sandbox, answers, directory }: AdminOptions,
+): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const { value } = await askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox));
+  const names = await namesOf(directory, [...new Set((value?.sources?.month ?? []).map(keyOf))]);
+  if (value === undefined) return context.redirect(ROUTES.usagePage.path, 303);
+  context.header("content-disposition", 'attachment; filename="steward-usage.csv"');
+  return context.body(csvOf(value, names), 200, { "content-type": "text/csv; charset=utf-8" });
 }
+
+const CSV_HEAD = "day,model,requests,tokens in,tokens out,cost in USD,received,answered,of,name,id";
 
 /** Returns a line for each day's messages, for each model of a day, and for each person and place of 30 days. */
 function csvOf({ days, messages, models, prices, sources }: UsageReport, names: Names): string {
-  const lines: (string | number)[][] = [
-    [
-      "day",
-      "model",
-      "requests",
-      "tokens in",
-      "tokens out",
-      "cost in USD",
-      "received",
-      "answered",
-      "of",
-      "name",
-      "id",
-    ],
-  ];
+  const lines: (string | number)[][] = [CSV_HEAD.split(",")];
   for (const day of days) {
     const { received = 0, answered = 0 } = messages.find((one) => one.day === day) ?? {};
     lines.push([day, "", "", "", "", "", received, answered, "", "", ""]);
@@ -111,17 +104,6 @@ function csvCell(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function downPart(status: SandboxStatus, why: Reason | undefined): Markup {
-  return (
-    <>
-      <StateLine status={status} />
-      <ReasonBox reason={why} />
-      <RepairLink reason={status.reason} />
-      <p class="soft">Usage is available once the gateway has run.</p>
-    </>
-  );
-}
-
 /** Returns the key by which the directory knows a person or a place. */
 function keyOf({ platform, id }: SourceUsage): string {
   return `${platform}:${id}`;
@@ -135,7 +117,15 @@ function reportPart(report: UsageReport, query: UsageQuery, names: Names): Marku
   const ofDays = days.map((day) => byDay.get(day) ?? { ...NOTHING, cost: 0 });
   const byModel = totals(models, report.prices, ({ model }) => model);
   const unpriced = [...byModel].filter(([, { cost }]) => cost === undefined).map(([model]) => model);
-  const said = new Map(report.messages.map((one) => [one.day, one]));
+  const messages = new Map(report.messages.map((one) => [one.day, one]));
+  const said = (name: string, figure: "received" | "answered") => ({
+    name,
+    values: days.map((day) => messages.get(day)?.[figure] ?? 0),
+  });
+  const used = (name: string, figure: keyof Total) => ({
+    name,
+    values: ofDays.map((total) => total[figure]),
+  });
   const chart = { labelled: "Day (UTC)", labels: days, unit: "count" } as const;
   const sources = report.sources?.[range];
   return (
@@ -159,30 +149,15 @@ function reportPart(report: UsageReport, query: UsageQuery, names: Names): Marku
         <BarChart
           {...chart}
           title="Messages"
-          series={[
-            { name: "Received", values: days.map((day) => said.get(day)?.received ?? 0) },
-            { name: "Answered", values: days.map((day) => said.get(day)?.answered ?? 0) },
-          ]}
+          series={[said("Received", "received"), said("Answered", "answered")]}
         />
         <BarChart
           {...chart}
           title="Tokens"
-          series={[
-            { name: "In", values: ofDays.map(({ inputTokens }) => inputTokens) },
-            { name: "Out", values: ofDays.map(({ outputTokens }) => outputTokens) },
-          ]}
+          series={[used("In", "inputTokens"), used("Out", "outputTokens")]}
         />
-        <BarChart
-          {...chart}
-          title="Requests to models"
-          series={[{ name: "Requests", values: ofDays.map(({ requests }) => requests) }]}
-        />
-        <BarChart
-          {...chart}
-          title="Estimated cost"
-          unit="dollars"
-          series={[{ name: "US dollars", values: ofDays.map(({ cost }) => cost) }]}
-        />
+        <BarChart {...chart} title="Requests to models" series={[used("Requests", "requests")]} />
+        <BarChart {...chart} title="Estimated cost" unit="dollars" series={[used("US dollars", "cost")]} />
       </div>
       <h2>By model</h2>
       {totalsTable(

@@ -7,22 +7,18 @@ import { type HealthFacts, judgeHealth } from "../health.ts";
 import type { Identity } from "../identity.ts";
 import { attempt } from "../operate.ts";
 import { askOrRecall } from "./answers.ts";
-import type { Tenants } from "../tenants/ports.ts";
-import type { AnswerMemory, Backups, Clock, Ledger, Sandbox } from "../ports.ts";
+import type { AdminOptions } from "./options.ts";
 
 /** Dependencies of what every admin page shows. */
-interface VisitorOptions {
-  clock: Clock;
-  ledger: Ledger;
-  answers: AnswerMemory;
-  sandbox: Sandbox;
-  backups: Backups;
+interface VisitorOptions extends Pick<
+  AdminOptions,
+  "clock" | "ledger" | "answers" | "sandbox" | "backups" | "tenants"
+> {
   /** This service holds the session, so its pages offer to end it. */
   signsOut: boolean;
   environmentName: string | undefined;
   /** See {@link Visitor}. */
   chat: Visitor["chat"];
-  tenants: Tenants | undefined;
 }
 
 /** Most that a page waits for the state in its head. */
@@ -50,16 +46,7 @@ async function describe(
   options: VisitorOptions,
   reuseAfter: number | undefined,
 ): Promise<Visitor> {
-  const {
-    ledger,
-    answers,
-    sandbox,
-    backups,
-    signsOut,
-    environmentName: environment,
-    chat,
-    tenants,
-  } = options;
+  const { ledger, answers, sandbox, backups, chat, tenants } = options;
   const status = await sandbox.status();
   const ask = () => gatewayDetails(sandbox);
   const totals = tenants !== undefined && chat === "everyChat" ? tenants.totals() : undefined;
@@ -79,8 +66,8 @@ async function describe(
   };
   return {
     identity,
-    signsOut,
-    environment,
+    signsOut: options.signsOut,
+    environment: options.environmentName,
     chat,
     facts,
     reuseAfter,

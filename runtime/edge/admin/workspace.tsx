@@ -1,25 +1,23 @@
-import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
 import { sha256Hex } from "../../contract/digest.ts";
 import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { fileNameProblem } from "../../contract/workspace.ts";
-import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { workspace } from "../../operations/workspace.ts";
 import { attempt, operate } from "../operate.ts";
 import { adminPage, statusOf } from "../ui/console.tsx";
 import { Age, Moment } from "../ui/time.tsx";
-import { AlertBox, ReasonBox, StateLine } from "../ui/state.tsx";
-import type { Markup } from "../ui/document.tsx";
+import { AlertBox, ContainerAnswer } from "../ui/state.tsx";
+import { LinkLine, type Markup, TextRegion } from "../ui/document.tsx";
 import { Diff } from "../ui/diff.tsx";
-import { Editor, invalid } from "../ui/form.tsx";
+import { ActionButton, Editor, invalid, Submit } from "../ui/form.tsx";
 import type { Sandbox } from "../ports.ts";
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
 import { diffText } from "./change-diff.ts";
 import { goTo } from "./flash.ts";
-import type { AdminOptions } from "./options.ts";
+import type { AdminOptions, PageContext } from "./options.ts";
 import { Table } from "../ui/table.tsx";
 
 const FILE_TITLE = "A file of the workspace";
@@ -53,81 +51,75 @@ type Version = NonNullable<FileView["version"]>;
 type File = z.infer<ReturnType<typeof workspace.show.output>>;
 
 /** `GET /_admin/workspace?root=&after=`: the files of one root, page by page, and the chats' roots; wakes nothing. */
-export function showWorkspace({ sandbox, answers, clock }: AdminOptions): Handler<AccessVariables> {
-  return async function handleWorkspace(context) {
-    const { root, after } = readQuery(context, listQuery());
-    const visitor = await context.get("visitor")();
-    const isFirst = root === "" && after === undefined;
-    const ask = () => operate(sandbox, workspace.list, { root: root || ".", ...(after && { after }) });
-    const asked: Answer<List> = isFirst
-      ? await askOrRecall(answers, visitor, "workspace", ask)
-      : await attempt(LIMIT_MS, ask());
-    const { value, problem, asOf } = asked;
-    const content = (
-      <>
-        <StateLine status={visitor.facts.status} overall={visitor.health.overall} />
-        <ReasonBox reason={problem} />
-        {value === undefined ? (
-          <p class="soft">The files can be read once the container has run.</p>
-        ) : (
+export async function showWorkspace(
+  context: PageContext,
+  { sandbox, answers, clock }: AdminOptions,
+): Promise<Response> {
+  const { root, after } = readQuery(context, listQuery());
+  const visitor = await context.get("visitor")();
+  const isFirst = root === "" && after === undefined;
+  const ask = () => operate(sandbox, workspace.list, { root: root || ".", ...(after && { after }) });
+  const asked: Answer<List> = isFirst
+    ? await askOrRecall(answers, visitor, "workspace", ask)
+    : await attempt(LIMIT_MS, ask());
+  const content = (
+    <>
+      <ContainerAnswer
+        visitor={visitor}
+        answer={asked}
+        unknown="The files can be read once the container has run."
+        show={(list) => (
           <>
-            <Files list={value} root={root} isFirst={isFirst} now={clock()} />
-            <Chats {...value} />
+            {filesPart(list, root, isFirst, clock())}
+            <Chats {...list} />
           </>
         )}
-        {!isFirst && <BackLink />}
-      </>
-    );
-    return adminPage(context, { title: "Workspace", asOf, waits: isFirst }, content);
-  };
+      />
+      {!isFirst && <BackLink />}
+    </>
+  );
+  return adminPage(context, { title: "Workspace", asOf: asked.asOf, waits: isFirst }, content);
 }
 
 /** `GET /_admin/workspace/file?name=&version=`: a file to change, or a former version of it to put back. */
-export function showFile({ sandbox }: AdminOptions): Handler<AccessVariables> {
-  return async function handleFile(context) {
-    const { name, version } = readQuery(context, fileQuery());
-    const wrong = fileNameProblem(name);
-    if (!FILE.test(name)) return pathPage(context, name, wrong);
-    const { value, problem } = await attempt(LIMIT_MS, readFile(sandbox, name, version));
-    // A file of an older version may have such a name: it is shown, and can be removed.
-    const isThere = value !== undefined && (value.expected !== "none" || value.versions.length > 0);
-    if (wrong !== undefined && !isThere) return pathPage(context, name, wrong);
-    if (version === undefined || value === undefined)
-      return filePage(context, { name, file: value, problem });
-    const { value: present } = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
-    const shown = { id: version, present: present?.text ?? "" };
-    return filePage(context, { name, version: shown, file: value, problem });
-  };
+export async function showFile(context: PageContext, { sandbox }: AdminOptions): Promise<Response> {
+  const { name, version } = readQuery(context, fileQuery());
+  const wrong = fileNameProblem(name);
+  if (!FILE.test(name)) return pathPage(context, name, wrong);
+  const { value, problem } = await attempt(LIMIT_MS, readFile(sandbox, name, version));
+  // A file of an older version may have such a name: it is shown, and can be removed.
+  const isThere = value !== undefined && (value.expected !== "none" || value.versions.length > 0);
+  if (wrong !== undefined && !isThere) return pathPage(context, name, wrong);
+  if (version === undefined || value === undefined) return filePage(context, { name, file: value, problem });
+  const { value: present } = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
+  const shown = { id: version, present: present?.text ?? "" };
+  return filePage(context, { name, version: shown, file: value, problem });
 }
 
 /** `POST /_admin/workspace/save`, fields `name`, `expected` and `text`: writes it; the one before is kept. */
-export function saveFile(options: AdminOptions): Handler<AccessVariables> {
+export async function saveFile(context: PageContext, options: AdminOptions): Promise<Response> {
   const { sandbox } = options;
-  return async function handleSaveFile(context) {
-    const form = { name: FILE, expected: EXPECTED, text: ANY };
-    const { name, expected, text } = await readFields(context.req.raw, form);
-    const written = { file: name, expected, text: text.replaceAll("\r\n", "\n") };
-    const before = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
-    const { problem } = await attempt(LIMIT_MS, operate(sandbox, workspace.write, written));
-    if (problem !== undefined) {
-      const { value } = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
-      const file = { text, expected, sha256: await sha256Hex(text), versions: value?.versions ?? [] };
-      return filePage(context, { name, file, problem });
-    }
-    const diff = diffText(before.value?.text ?? "", written.text);
-    await recordChange(context, options, { action: "workspace", detail: name, diff });
-    return goTo(context, ROUTES.workspacePage, "written");
-  };
+  const form = { name: FILE, expected: EXPECTED, text: ANY };
+  const { name, expected, text } = await readFields(context.req.raw, form);
+  const written = { file: name, expected, text: text.replaceAll("\r\n", "\n") };
+  const before = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
+  const { problem } = await attempt(LIMIT_MS, operate(sandbox, workspace.write, written));
+  if (problem !== undefined) {
+    const { value } = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
+    const file = { text, expected, sha256: await sha256Hex(text), versions: value?.versions ?? [] };
+    return filePage(context, { name, file, problem });
+  }
+  const diff = diffText(before.value?.text ?? "", written.text);
+  await recordChange(context, options, { action: "workspace", detail: name, diff });
+  return goTo(context, ROUTES.workspacePage, "written");
 }
 
 /** `POST /_admin/workspace/remove`, fields `name` and `expected`: removes it; it is kept as a version. */
-export function removeFile(options: AdminOptions): Handler<AccessVariables> {
-  return async function handleRemoveFile(context) {
-    const { name, expected } = await readFields(context.req.raw, { name: FILE, expected: EXPECTED });
-    const made = operate(options.sandbox, workspace.remove, { file: name, expected });
-    const change = { action: "workspace", detail: `removed ${name}`, page: ROUTES.workspacePage };
-    return changeAndGo(context, options, made, { ...change, done: "fileRemoved" });
-  };
+export async function removeFile(context: PageContext, options: AdminOptions): Promise<Response> {
+  const { name, expected } = await readFields(context.req.raw, { name: FILE, expected: EXPECTED });
+  const made = operate(options.sandbox, workspace.remove, { file: name, expected });
+  const change = { action: "workspace", detail: `removed ${name}`, page: ROUTES.workspacePage };
+  return changeAndGo(context, options, made, { ...change, done: "fileRemoved" });
 }
 
 /** Reads a file. One that is not there yet is empty. */
@@ -141,15 +133,7 @@ async function readFile(sandbox: Sandbox, name: string, version: string | undefi
   }
 }
 
-/** Properties of {@link Files}. */
-interface FilesProps {
-  list: List;
-  root: string;
-  isFirst: boolean;
-  now: number;
-}
-
-function Files({ list: { files, next }, root, isFirst, now }: FilesProps): Markup {
+function filesPart({ files, next }: List, root: string, isFirst: boolean, now: number): Markup {
   const missing = isFirst ? Object.keys(KNOWN).filter((name) => !files.some((one) => one.name === name)) : [];
   return (
     <>
@@ -171,20 +155,12 @@ function Files({ list: { files, next }, root, isFirst, now }: FilesProps): Marku
           {
             head: "Changed",
             cell: ({ changedAt }) =>
-              changedAt === "" ? (
-                <span class="soft">not written yet</span>
-              ) : (
-                <Age at={Date.parse(changedAt)} now={now} />
-              ),
+              changedAt === "" ? <span class="soft">not written yet</span> : <Age at={changedAt} now={now} />,
           },
         ]}
         rows={[...missing.map((name) => ({ name, size: 0, changedAt: "" })), ...files]}
       />
-      {next !== undefined && (
-        <p>
-          <a href={listAddress(root, next)}>More files</a>
-        </p>
-      )}
+      {next !== undefined && <LinkLine href={listAddress(root, next)}>More files</LinkLine>}
       <h2>A new file</h2>
       <PathForm name={root === "" ? "" : `${root}/`} />
     </>
@@ -237,9 +213,7 @@ function PathForm({ name, problem }: { name: string; problem?: string }): Markup
             {...invalid(isWrong, "path-problem")}
           />
         </label>
-        <button type="submit" class="primary">
-          Write it
-        </button>
+        <Submit>Write it</Submit>
       </form>
       {isWrong && (
         <p id="path-problem" class="mark" role="alert">
@@ -251,7 +225,7 @@ function PathForm({ name, problem }: { name: string; problem?: string }): Markup
 }
 
 async function pathPage(
-  context: Context<AccessVariables>,
+  context: PageContext,
   name: string,
   why = "This path is too long for a page.",
 ): Promise<Response> {
@@ -274,7 +248,7 @@ interface FileView {
   problem: Reason | undefined;
 }
 
-async function filePage(context: Context<AccessVariables>, view: FileView): Promise<Response> {
+async function filePage(context: PageContext, view: FileView): Promise<Response> {
   const { name, version, file, problem } = view;
   // A secret in it was masked on the way here: saved as it is shown, the file would lose it.
   const isMasked = file !== undefined && (await sha256Hex(file.text)) !== file.sha256;
@@ -288,7 +262,7 @@ async function filePage(context: Context<AccessVariables>, view: FileView): Prom
         <>
           {isMasked && <Masked {...file} />}
           {!isMasked && version !== undefined && <Former name={name} version={version} file={file} />}
-          {!isMasked && version === undefined && <EditForm name={name} file={file} problem={problem} />}
+          {!isMasked && version === undefined && editPart(name, file, problem)}
           <Versions name={name} {...file} />
         </>
       )}
@@ -299,11 +273,7 @@ async function filePage(context: Context<AccessVariables>, view: FileView): Prom
 }
 
 function BackLink(): Markup {
-  return (
-    <p>
-      <a href={ROUTES.workspacePage.path}>Back to the workspace</a>
-    </p>
-  );
+  return <LinkLine href={ROUTES.workspacePage.path}>Back to the workspace</LinkLine>;
 }
 
 function Masked({ text }: File): Markup {
@@ -319,9 +289,7 @@ function Masked({ text }: File): Markup {
           container.
         </p>
       </aside>
-      <pre role="region" tabindex={0} aria-label="The file">
-        {text}
-      </pre>
+      <TextRegion label="The file">{text}</TextRegion>
     </>
   );
 }
@@ -338,9 +306,7 @@ function Former({ name, version, file }: { name: string; version: Version; file:
       <Diff before={version.present} after={file.text} />
       <input type="hidden" name="text" value={file.text} />
       <Written name={name} expected={file.expected} />
-      <button type="submit" class="primary">
-        Put it back
-      </button>
+      <Submit>Put it back</Submit>
     </form>
   );
 }
@@ -355,30 +321,22 @@ function Written({ name, expected }: { name: string; expected: string }): Markup
   );
 }
 
-/** Properties of {@link EditForm}. */
-interface EditFormProps {
-  name: string;
-  file: File;
-  problem: Reason | undefined;
-}
-
-function EditForm({ name, file: { text, expected }, problem }: EditFormProps): Markup {
+function editPart(name: string, { text, expected }: File, problem: Reason | undefined): Markup {
   return (
     <>
       <form class="wide" method="post" action={ROUTES.workspaceSave.path}>
         <Editor label="Text" text={text} isWrong={problem !== undefined} describedBy={problem && "reason"} />
         <Written name={name} expected={expected} />
-        <button type="submit" class="primary">
-          Save
-        </button>
+        <Submit>Save</Submit>
       </form>
       {expected !== "none" && (
-        <form method="post" action={ROUTES.workspaceRemove.path}>
-          <Written name={name} expected={expected} />
-          <button type="submit" class="danger">
-            Remove the file
-          </button>
-        </form>
+        <ActionButton
+          action={ROUTES.workspaceRemove.path}
+          fields={Object.entries({ name, expected })}
+          tone="danger"
+        >
+          Remove the file
+        </ActionButton>
       )}
     </>
   );

@@ -93,7 +93,6 @@ export function CellBar({ value, most }: { value: number; most: number }): Marku
   );
 }
 
-/** Total and peak of each series: one sum of several would count the same thing twice. */
 /** A line without scale through the values, for a figure that is told beside it. */
 export function Sparkline({ values }: { values: readonly number[] }): Markup {
   const top = Math.max(...values, 0) || 1;
@@ -106,6 +105,7 @@ export function Sparkline({ values }: { values: readonly number[] }): Markup {
   );
 }
 
+/** Total and peak of each series: one sum of several would count the same thing twice. */
 function summary({ series, unit }: Chart): string {
   const texts = series.map(({ name, values }) => {
     const known = values.filter((value) => value !== undefined);

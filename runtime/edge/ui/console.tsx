@@ -9,6 +9,7 @@ import type { AccessVariables, Visitor } from "../access.ts";
 import type { Overall } from "../health.ts";
 import { SignOutForm } from "../sign-in.tsx";
 import { Document, type Markup } from "./document.tsx";
+import { ActionButton } from "./form.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { AlertBox } from "./state.tsx";
 import { Moment } from "./time.tsx";
@@ -22,45 +23,39 @@ interface NavigationEntry {
 
 const page = (path: string, title: string, icon: IconName): NavigationEntry => ({ path, title, icon });
 
+const group = (heading: string, ...pages: NavigationEntry[]) => ({ heading, pages });
+
 /** The navigation: groups of pages, in its order. The first group needs no heading. */
 const NAVIGATION = [
-  { heading: "", pages: [page(ROUTES.admin.path, "Overview", "house")] },
-  {
-    heading: "Messages",
-    pages: [
-      page(ROUTES.sessionsPage.path, "Conversations", "messages"),
-      page(ROUTES.ledgerPage.path, "Events", "inbox"),
-      page(ROUTES.schedulesPage.path, "Schedules", "calendarClock"),
-      page(ROUTES.usagePage.path, "Usage", "chartColumn"),
-    ],
-  },
-  {
-    heading: "People",
-    pages: [
-      page(ROUTES.devicesPage.path, "Access", "users"),
-      page(ROUTES.tenantsPage.path, "Chats", "boxes"),
-    ],
-  },
-  {
-    heading: "Assistant",
-    pages: [
-      page(ROUTES.channelsPage.path, "Channels", "plug"),
-      page(ROUTES.modelsPage.path, "Models", "cpu"),
-      page(ROUTES.workspacePage.path, "Workspace", "folder"),
-      page(ROUTES.configPage.path, "Configuration", "settings"),
-    ],
-  },
-  {
-    heading: "Operation",
-    pages: [
-      page(ROUTES.logsPage.path, "Logs", "scroll"),
-      page(ROUTES.backupsPage.path, "Backups", "archive"),
-      page(ROUTES.activityPage.path, "Activity", "clipboardClock"),
-      page(ROUTES.rolloutsPage.path, "Rollouts", "rocket"),
-      page(ROUTES.aboutPage.path, "About", "info"),
-    ],
-  },
-] as const;
+  group("", page(ROUTES.admin.path, "Overview", "house")),
+  group(
+    "Messages",
+    page(ROUTES.sessionsPage.path, "Conversations", "messages"),
+    page(ROUTES.ledgerPage.path, "Events", "inbox"),
+    page(ROUTES.schedulesPage.path, "Schedules", "calendarClock"),
+    page(ROUTES.usagePage.path, "Usage", "chartColumn"),
+  ),
+  group(
+    "People",
+    page(ROUTES.devicesPage.path, "Access", "users"),
+    page(ROUTES.tenantsPage.path, "Chats", "boxes"),
+  ),
+  group(
+    "Assistant",
+    page(ROUTES.channelsPage.path, "Channels", "plug"),
+    page(ROUTES.modelsPage.path, "Models", "cpu"),
+    page(ROUTES.workspacePage.path, "Workspace", "folder"),
+    page(ROUTES.configPage.path, "Configuration", "settings"),
+  ),
+  group(
+    "Operation",
+    page(ROUTES.logsPage.path, "Logs", "scroll"),
+    page(ROUTES.backupsPage.path, "Backups", "archive"),
+    page(ROUTES.activityPage.path, "Activity", "clipboardClock"),
+    page(ROUTES.rolloutsPage.path, "Rollouts", "rocket"),
+    page(ROUTES.aboutPage.path, "About", "info"),
+  ),
+];
 /** The pages of the navigation, in its order. */
 export const PAGES: readonly NavigationEntry[] = NAVIGATION.flatMap(({ pages }) => pages);
 
@@ -122,7 +117,6 @@ export function isPage(path: string): boolean {
   return PAGES.some((one) => one.path === path);
 }
 
-/** Properties of {@link ConsolePage}. */
 interface ConsoleProps extends FrameOptions {
   visitor: Visitor;
   children: Child;
@@ -155,9 +149,7 @@ function ConsolePage(props: ConsoleProps): Markup {
     >
       <h1>{title}</h1>
       {flash?.problem !== undefined && <AlertBox reason={reason(flash.problem)} />}
-      {(waits || asOf !== undefined) && (
-        <AsOf asOf={asOf} wakeFrom={overall === "Asleep" ? path : undefined} />
-      )}
+      {(waits || asOf !== undefined) && asOfPart(asOf, overall === "Asleep" ? path : undefined)}
       {children}
     </Document>
   );
@@ -196,12 +188,9 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
             <>
               {heading !== "" && <h2>{heading}</h2>}
               <ul>
-                {pages.map(
-                  (one) =>
-                    (one.path !== ROUTES.tenantsPage.path || chat !== undefined) && (
-                      <NavigationLink {...one} isCurrent={one.title === title} visitor={visitor} />
-                    ),
-                )}
+                {pages
+                  .filter(({ path }) => path !== ROUTES.tenantsPage.path || chat !== undefined)
+                  .map((one) => navigationLink(one, one.title === title, visitor))}
               </ul>
             </>
           ))}
@@ -215,14 +204,12 @@ function Header({ title, visitor }: { title: string; visitor: Visitor }): Markup
   );
 }
 
-/** Properties of {@link NavigationLink}. */
-interface NavigationLinkProps extends NavigationEntry {
-  isCurrent: boolean;
-  visitor: Visitor;
-}
-
-/** A link to a page. The badge follows the link, whose name stays the same. */
-function NavigationLink({ path, title, icon, isCurrent, visitor }: NavigationLinkProps): Markup {
+/** Renders a link to a page. The badge follows the link, whose name stays the same. */
+function navigationLink(
+  { path, title, icon }: NavigationEntry,
+  isCurrent: boolean,
+  visitor: Visitor,
+): Markup {
   const pending = path === ROUTES.devicesPage.path ? (visitor.facts.details?.pending ?? 0) : 0;
   return (
     <li>
@@ -239,15 +226,8 @@ function NavigationLink({ path, title, icon, isCurrent, visitor }: NavigationLin
   );
 }
 
-/** Properties of {@link AsOf}. */
-interface AsOfProps {
-  asOf: string | undefined;
-  /** Path of a page from which the sleeping container can be woken. */
-  wakeFrom: string | undefined;
-}
-
-/** The age of the content, and the button that wakes a sleeping container. */
-function AsOf({ asOf, wakeFrom }: AsOfProps): Markup | null {
+/** Renders the age of the content, and the button that wakes a sleeping container from the page of this path. */
+function asOfPart(asOf: string | undefined, wakeFrom: string | undefined): Markup | null {
   if (asOf === undefined && wakeFrom === undefined) return null;
   return (
     <div class="asof" role="note">
@@ -257,11 +237,9 @@ function AsOf({ asOf, wakeFrom }: AsOfProps): Markup | null {
         </p>
       )}
       {wakeFrom !== undefined && (
-        <form method="post" action={ROUTES.wake.path}>
-          <button name="page" value={wakeFrom} class="primary">
-            Wake now
-          </button>
-        </form>
+        <ActionButton action={ROUTES.wake.path} value={["page", wakeFrom]} tone="primary">
+          Wake now
+        </ActionButton>
       )}
     </div>
   );
@@ -289,12 +267,9 @@ function Toast({ done, undo, path }: Pick<Flash, "undo"> & { done: Done; path: s
     <div class="toast done" role="status">
       <p>{DONE[done]}</p>
       {undo !== undefined && (
-        <form method="post" action={ROUTES.undo.path}>
-          <input type="hidden" name="page" value={path} />
-          <button name="undo" value={undo}>
-            Undo
-          </button>
-        </form>
+        <ActionButton action={ROUTES.undo.path} fields={[["page", path]]} value={["undo", undo]}>
+          Undo
+        </ActionButton>
       )}
     </div>
   );

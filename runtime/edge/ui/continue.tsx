@@ -1,7 +1,6 @@
 import { Document, type Markup } from "./document.tsx";
 import { Facts } from "./table.tsx";
 
-/** Properties of {@link ContinuePage}. */
 interface ContinueProps {
   /** A path of this site, with its query. */
   address: string;

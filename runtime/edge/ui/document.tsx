@@ -15,7 +15,6 @@ const ICON =
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Properties of {@link Document}. */
 interface DocumentProps {
   title: string;
   children: Child;
@@ -35,17 +34,8 @@ interface DocumentProps {
 }
 
 /** A whole page. */
-export function Document({
-  title,
-  children,
-  header,
-  shell = false,
-  refreshSeconds,
-  refreshTo,
-  scripts = [],
-  live = false,
-  notice,
-}: DocumentProps): Markup {
+export function Document(props: DocumentProps): Markup {
+  const { title, children, header, shell, refreshSeconds, refreshTo, scripts = [], live, notice } = props;
   const refresh = refreshSeconds !== undefined && (
     <meta
       http-equiv="refresh"
@@ -92,11 +82,46 @@ export function ProblemPage({ title, detail, fix, code, status, form }: Problem 
       <p class="soft">
         {status} <code>{code}</code>
       </p>
-      <p>
-        <a class="button" href={ROUTES.admin.path}>
-          Go to the overview
-        </a>
-      </p>
+      <LinkLine look="button" href={ROUTES.admin.path}>
+        Go to the overview
+      </LinkLine>
     </Document>
+  );
+}
+
+/** A box of a page. `href`: the page with the rest. */
+export function Card({ title, href, children }: { title?: string; href?: string; children: Child }): Markup {
+  return (
+    <section class="card">
+      {title !== undefined && <h2>{href === undefined ? title : <a href={href}>{title}</a>}</h2>}
+      {children}
+    </section>
+  );
+}
+
+interface LinkLineProps {
+  href: string;
+  /** Makes it look like a button. */
+  look?: "button" | "button primary";
+  children: Child;
+}
+
+/** A link on a line of its own. */
+export function LinkLine({ href, look, children }: LinkLineProps): Markup {
+  return (
+    <p>
+      <a class={look} href={href}>
+        {children}
+      </a>
+    </p>
+  );
+}
+
+/** A text as it is, which the keyboard can scroll. */
+export function TextRegion({ label, children }: { label: string; children: string }): Markup {
+  return (
+    <pre role="region" tabindex={0} aria-label={label}>
+      {children}
+    </pre>
   );
 }

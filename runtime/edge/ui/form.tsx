@@ -3,7 +3,51 @@ import type { ToldProblem } from "../../contract/control.ts";
 import type { WrongValuesError } from "../form.ts";
 import type { Markup } from "./document.tsx";
 
-/** Properties of {@link SelectField}. */
+/** A field that a form sends. */
+type Field = readonly [name: string, value: string | undefined];
+
+interface ActionButtonProps {
+  action: string;
+  method?: "get" | "post";
+  /** Hidden fields. */
+  fields?: readonly Field[];
+  /** The field that the button itself sends. */
+  value?: Field;
+  /** Classes of the button. */
+  tone?: string | undefined;
+  /** Name for screen readers, which says what the button is about. */
+  label?: string;
+  /** Precedes the button. */
+  hint?: Markup;
+  children: string;
+}
+
+/** A form of one button. */
+export function ActionButton(props: ActionButtonProps): Markup {
+  const { action, method = "post", fields = [], value, tone, label, hint, children } = props;
+  const own = value === undefined ? ({ type: "submit" } as const) : { name: value[0], value: value[1] };
+  return (
+    <form method={method} action={action}>
+      {hint}
+      {fields.map(([name, text]) => (
+        <input type="hidden" name={name} value={text} />
+      ))}
+      <button {...own} class={tone} aria-label={label}>
+        {children}
+      </button>
+    </form>
+  );
+}
+
+/** The button that sends a form with other fields. */
+export function Submit({ tone = "primary", children }: { tone?: string; children: string }): Markup {
+  return (
+    <button type="submit" class={tone}>
+      {children}
+    </button>
+  );
+}
+
 interface SelectFieldProps {
   name: string;
   label: string;
@@ -48,7 +92,6 @@ export function TextArea({ text, ...attributes }: TextAreaProps): Markup {
   );
 }
 
-/** Properties of {@link Editor}. */
 interface EditorProps {
   label: string;
   text: string;
@@ -87,17 +130,15 @@ export function Editor(props: EditorProps): Markup {
   );
 }
 
-/** Properties of {@link SentForm}. */
-interface SentFormProps {
+/** A form that was refused, with what was sent: the wrong values to be corrected, the others as they are. */
+export function SentForm(props: {
   method: "get" | "post";
   action: string;
   values: WrongValuesError;
-}
-
-/** A form that was refused, with what was sent: the wrong values to be corrected, the others as they are. */
-export function SentForm({ method, action, values: { sent, wrong } }: SentFormProps): Markup {
+}): Markup {
+  const { sent, wrong } = props.values;
   return (
-    <form method={method} action={action}>
+    <form method={props.method} action={props.action}>
       {sent.map(([name, value]) =>
         wrong.has(name) ? (
           <label>
@@ -117,7 +158,6 @@ export function SentForm({ method, action, values: { sent, wrong } }: SentFormPr
   );
 }
 
-/** Properties of {@link Confirmation}. */
 interface ConfirmationProps {
   /** Text that has to be typed. */
   word: string;

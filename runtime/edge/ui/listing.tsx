@@ -30,7 +30,6 @@ export const listingQuery = () =>
 /** See {@link listingQuery}. */
 export type ListingQuery = z.output<ReturnType<typeof listingQuery>>;
 
-/** Properties of {@link ListTable}. */
 interface ListProps<Row> {
   path: string;
   query: ListingQuery;
@@ -86,7 +85,6 @@ export function ListTable<Row>(props: ListProps<Row>): Markup {
   );
 }
 
-/** Properties of {@link SearchForm}. */
 interface SearchProps {
   path: string;
   query: { q?: string | undefined; range?: string | undefined; sort?: string | undefined };

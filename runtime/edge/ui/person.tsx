@@ -7,7 +7,6 @@ import type { Column } from "./table.tsx";
 /** Entries of the directory, by key. */
 export type Names = ReadonlyMap<string, NameEntry>;
 
-/** Properties of {@link Person}. */
 interface PersonProps {
   /** `<platform>:<id>`, or a conversation. */
   id: string;

@@ -23,13 +23,7 @@ export function StartProgress({ status, now }: { status: SandboxStatus; now: num
 }
 
 /** The last starts, folded; nothing if there was none. */
-export function Starts({
-  starts = [],
-  now,
-}: {
-  starts: readonly ColdStart[] | undefined;
-  now: number;
-}): Markup | null {
+export function Starts({ starts, now }: { starts: readonly ColdStart[]; now: number }): Markup | null {
   if (starts.length === 0) return null;
   return (
     <details>
@@ -38,7 +32,7 @@ export function Starts({
         label="Last starts"
         rows={starts}
         columns={[
-          { head: "Began", kind: "name", cell: ({ at }) => <Age at={Date.parse(at)} now={now} /> },
+          { head: "Began", kind: "name", cell: ({ at }) => <Age at={at} now={now} /> },
           { head: "Took", kind: "number", cell: ({ ms }) => `${ms} ms` },
           { head: "Ended", cell: ({ ended }) => (ended === "ready" ? "ready" : <code>{ended}</code>) },
         ]}

@@ -1,8 +1,11 @@
+import type { Child } from "hono/jsx";
 import type { Reason } from "../../contract/errors.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import type { Visitor } from "../access.ts";
+import type { Attempt } from "../operate.ts";
 import { faultOf, type Overall } from "../health.ts";
-import { Document, type Markup } from "./document.tsx";
+import { Document, LinkLine, type Markup } from "./document.tsx";
 
 const HEADLINES: Record<SandboxStatus["state"], string> = {
   ready: "The gateway is up",
@@ -20,15 +23,11 @@ const TONES: Record<SandboxStatus["state"], string> = {
   "crash-looping": "bad",
 };
 
-/** Properties of {@link StateLine}. */
-interface StateLineProps {
-  status: SandboxStatus;
-  /** State of the whole deployment, if known: the line never contradicts the header. */
-  overall?: Overall;
-}
-
-/** A line that tells the gateway's state by colour and by word. */
-export function StateLine({ status, overall }: StateLineProps): Markup {
+/**
+ * A line that tells the gateway's state by colour and by word. `overall`: the state of the whole deployment, if known,
+ * so that the line never contradicts the header.
+ */
+export function StateLine({ status, overall }: { status: SandboxStatus; overall?: Overall }): Markup {
   const { state } = status;
   const isMute = state === "ready" && (overall === "Down" || faultOf(status) !== undefined);
   const [tone, headline] = isMute ? ["bad", MUTE] : [TONES[state], HEADLINES[state]];
@@ -39,32 +38,73 @@ export function StateLine({ status, overall }: StateLineProps): Markup {
   );
 }
 
-/** Properties of the components that show a reason, and nothing if there is none. */
+/** A reason to show; nothing is shown if there is none. */
 interface ReasonProps {
   reason: Reason | undefined;
 }
 
 /** A box with what went wrong and what to do. */
 export function ReasonBox({ reason }: ReasonProps): Markup | null {
+  if (reason === undefined) return null;
   return (
-    (reason && (
-      <aside>
-        <ReasonText reason={reason} />
-      </aside>
-    )) ??
-    null
+    <aside>
+      <ReasonText reason={reason} />
+    </aside>
   );
 }
 
 /** Failure of an action that somebody just asked for. Screen readers announce it. A field may name its id. */
 export function AlertBox({ reason }: ReasonProps): Markup | null {
+  if (reason === undefined) return null;
   return (
-    (reason && (
-      <div role="alert" id="reason">
-        <ReasonBox reason={reason} />
-      </div>
-    )) ??
-    null
+    <div role="alert" id="reason">
+      <ReasonBox reason={reason} />
+    </div>
+  );
+}
+
+/** The gateway's state, and why a page lacks what the container knows. */
+export function GatewayState({ visitor, reason }: ReasonProps & { visitor: Visitor }): Markup {
+  return (
+    <>
+      <StateLine status={visitor.facts.status} overall={visitor.health.overall} />
+      <ReasonBox reason={reason} />
+    </>
+  );
+}
+
+interface AnswerProps<T> {
+  visitor: Visitor;
+  answer: { value?: T | undefined } & Attempt<unknown>;
+  /** Sentence in place of the content while nothing is known. */
+  unknown: string;
+  show(value: T): Markup;
+  /** Precedes the content. */
+  children?: Child;
+}
+
+/** The gateway's state, and content that the container's answer makes, or why there is none. */
+export function ContainerAnswer<T>(props: AnswerProps<T>): Markup {
+  const { value, problem } = props.answer;
+  return (
+    <>
+      <GatewayState visitor={props.visitor} reason={problem} />
+      {props.children}
+      {value === undefined ? <p class="soft">{props.unknown}</p> : props.show(value)}
+    </>
+  );
+}
+
+/** Content of a page about a gateway that has not run yet; `children` says what is missing. */
+export function Unreached(props: ReasonProps & { status: SandboxStatus; children: string }): Markup {
+  const { status, reason, children } = props;
+  return (
+    <>
+      <StateLine status={status} />
+      <ReasonBox reason={reason} />
+      <RepairLink reason={status.reason} />
+      <p class="soft">{children}</p>
+    </>
   );
 }
 
@@ -90,11 +130,7 @@ export function ReasonText({ reason: { code, detail, fix } }: { reason: Reason }
 /** A link to the repairs of an invalid config; it leads through the sign-in. */
 export function RepairLink({ reason }: ReasonProps): Markup | null {
   if (reason?.code !== "config_invalid") return null;
-  return (
-    <p>
-      <a href={`${ROUTES.configPage.path}#repairs`}>Repair the configuration</a>
-    </p>
-  );
+  return <LinkLine href={`${ROUTES.configPage.path}#repairs`}>Repair the configuration</LinkLine>;
 }
 
 /** The page of `/` while the gateway is ready. */
@@ -104,9 +140,7 @@ export function HomePage({ status }: { status: SandboxStatus }): Markup {
       <h1>steward</h1>
       <p class="soft">An assistant gateway: chat platforms on one side, a model provider on the other.</p>
       <StateLine status={status} />
-      <p>
-        <a href={ROUTES.admin.path}>Administration</a>
-      </p>
+      <LinkLine href={ROUTES.admin.path}>Administration</LinkLine>
     </Document>
   );
 }

@@ -12,7 +12,6 @@ export interface Column<Row> {
   kind?: "name" | "number" | "action";
 }
 
-/** Properties of {@link Table}. */
 interface TableProps<Row> {
   /** Name of the region in which the table scrolls. */
   label: string;
@@ -50,14 +49,7 @@ export function sorted<Row>(
   });
 }
 
-/** Properties of {@link Head}. */
-interface HeadProps<Row> {
-  column: Column<Row>;
-  order: Order | undefined;
-  first: Row | undefined;
-}
-
-function Head<Row>({ column: { head, kind, by }, order, first }: HeadProps<Row>): Markup {
+function headCell<Row>({ head, kind, by }: Column<Row>, order?: Order, first?: Row): Markup {
   const isNumber = kind === "number" ? kind : undefined;
   if (by === undefined || order === undefined || first === undefined)
     return (
@@ -84,11 +76,7 @@ export function Table<Row>({ label, caption, columns, rows, order }: TableProps<
       <table>
         {caption !== undefined && <caption>{caption}</caption>}
         <thead>
-          <tr>
-            {columns.map((column) => (
-              <Head column={column} order={order} first={rows[0]} />
-            ))}
-          </tr>
+          <tr>{columns.map((column) => headCell(column, order, rows[0]))}</tr>
         </thead>
         <tbody>
           {rows.map((row) => (

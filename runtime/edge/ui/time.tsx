@@ -7,12 +7,19 @@ const UNITS = [
   ["minute", 60_000],
 ] as const;
 
-/** Age of something in words, with the exact time behind it. `at` and `now` are milliseconds since the epoch. */
-export function Age({ at, now }: { at: number; now: number }): Markup {
-  const exact = new Date(at).toISOString();
+/** A time, ISO 8601 or milliseconds since the epoch, and the present one in milliseconds. */
+interface AgeProps {
+  at: number | string;
+  now: number;
+}
+
+/** Age of something in words, with the exact time behind it. */
+export function Age({ at, now }: AgeProps): Markup {
+  const date = new Date(at);
+  const exact = date.toISOString();
   return (
     <time datetime={exact} title={exact}>
-      {describeAge(now - at)}
+      {describeAge(now - date.getTime())}
     </time>
   );
 }
@@ -34,11 +41,22 @@ export function Moment({ at }: { at: string }): Markup {
   );
 }
 
-/** Date and time of something with its age. Both are milliseconds since the epoch. */
-export function Dated({ at, now }: { at: number; now: number }): Markup {
+/** Words before a time, such as ", until"; nothing if there is no time. `at` is ISO 8601. */
+export function TimeAfter({ words, at }: { words: string; at: string | undefined }): Markup | null {
+  if (at === undefined) return null;
   return (
     <>
-      <Moment at={new Date(at).toISOString()} /> <span class="soft">({describeAge(now - at)})</span>
+      {words} <Moment at={at} />
+    </>
+  );
+}
+
+/** Date and time of something with its age. */
+export function Dated({ at, now }: AgeProps): Markup {
+  const date = new Date(at);
+  return (
+    <>
+      <Moment at={date.toISOString()} /> <span class="soft">({describeAge(now - date.getTime())})</span>
     </>
   );
 }
