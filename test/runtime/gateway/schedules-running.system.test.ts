@@ -194,7 +194,7 @@ test("the command line adds, lists and removes, with the gateway up or down", as
   const wrong = await run("add", "--to", "slack:C1", "--every", "10s", "--text", "tick");
   expect([wrong.code, wrong.stderr.split("\n")[0]]).toEqual([1, "every: two runs must be 1m or more apart"]);
   expect((await run("add", "--to", "irc:C1", "--every", "1m", "--text", "tick")).stderr).toContain(
-    "to.platform: ",
+    "to: must be a platform and a chat, such as slack:C0123456789",
   );
   expect((await run("add", "--to", "slack:C1", "--every", "1m", "--at", soon(), "--text", "x")).code).toBe(1);
   expect((await run("add", "--to", "slack:C1", "--every", "1m")).stderr).toContain(
