@@ -7,7 +7,7 @@ import * as z from "zod";
 import { parseJson } from "../../runtime/shared/json.ts";
 import { cacheRoot, contentKey, exclusively, publish } from "../shell/cache.ts";
 import { docker, imageId, requireDocker, tryPull } from "../shell/docker.ts";
-import { run, tail } from "../shell/process.ts";
+import { runProcess, tail } from "../shell/process.ts";
 import { BuildFailure } from "../shell/failure.ts";
 import { released, type Released } from "./released.ts";
 
@@ -93,9 +93,13 @@ export async function baseImageRecipe(
     id: () => imageId(image, env),
     earlier: async () => {
       // An engine that does not say has none: why the new one cannot be made is the error to tell.
-      const { stdout } = await run("docker", ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"], {
-        env,
-      });
+      const { stdout } = await runProcess(
+        "docker",
+        ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"],
+        {
+          env,
+        },
+      );
       return stdout
         .split("\n")
         .filter((name) => name.startsWith(`${REPOSITORY}:${key}-`) && name < image)
@@ -172,7 +176,7 @@ async function fetched(
   await exclusively(`${folder}.lock`, async () => {
     if (existsSync(file)) return;
     await publish(folder, async (draft) => {
-      const answer = await run("npm", [...fetch, "--json"], { cwd: draft, env });
+      const answer = await runProcess("npm", [...fetch, "--json"], { cwd: draft, env });
       const [found] = packedSchema.safeParse(parseJson(answer.stdout)).data ?? [];
       if (found === undefined) throw missingNode(name, tail(answer, 3), again);
       if (found.integrity !== integrity[name]) {
@@ -182,7 +186,7 @@ async function fetched(
           "Let npm ask a registry that has the original: `npm config get registry` prints the present one.",
         );
       }
-      const unpacked = await run("tar", ["-xzf", found.filename, "--strip-components=1"], {
+      const unpacked = await runProcess("tar", ["-xzf", found.filename, "--strip-components=1"], {
         cwd: draft,
         env,
       });

@@ -7,7 +7,7 @@ import { JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
 import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
 import { bundleAssets } from "./assets.ts";
 import { exclusively, publish, readSource } from "../shell/cache.ts";
-import { type Built, foldersOf, HASH_LENGTH } from "./built.ts";
+import { type Built, foldersOf, BUNDLE_HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
 
 /**
@@ -56,7 +56,7 @@ async function imageRecipe(): Promise<Files> {
 function contentHash(files: Files): string {
   const hash = createHash("sha256");
   for (const [name, content] of files) hash.update(`${name}\0${content.byteLength}\0`).update(content);
-  return hash.digest("hex").slice(0, HASH_LENGTH);
+  return hash.digest("hex").slice(0, BUNDLE_HASH_LENGTH);
 }
 
 function store(dir: string, fill: (draft: string) => Promise<void>): Promise<string> {

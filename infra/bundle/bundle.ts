@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { configJsonSchema } from "../../runtime/contract/config/json-schema.ts";
 import { ROOT } from "../shell/package.ts";
-import { kept } from "./build-cache.ts";
-import { type Built, builtSchema, foldersOf, HASH_LENGTH } from "./built.ts";
+import { loadOrBuild } from "./build-cache.ts";
+import { type Built, builtSchema, foldersOf, BUNDLE_HASH_LENGTH } from "./built.ts";
 import { released } from "./released.ts";
 
 /**
@@ -61,7 +61,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
       .update(built.worker)
       .update(built.container)
       .digest("hex")
-      .slice(0, HASH_LENGTH),
+      .slice(0, BUNDLE_HASH_LENGTH),
     worker: { dir: worker, mainModule: "index.js", files, hash: built.worker },
     container: { dir: container, context: image, hash: built.container },
   };
@@ -69,7 +69,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
 
 async function buildFromSource(outdir: string): Promise<Built> {
   const schema = `${JSON.stringify(configJsonSchema())}\n`;
-  return kept({
+  return loadOrBuild({
     file: path.join(outdir, "built.json"),
     texts: [schema],
     root: ROOT,

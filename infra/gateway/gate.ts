@@ -11,12 +11,12 @@ export type Gate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
  * nothing is registered; the error is a RunError, which Pulumi prints once and without a stack trace.
  */
 export function gateOf(checks: Promise<unknown>): Gate {
-  const passed = checks.then(() => true, explained);
+  const passed = checks.then(() => true, throwExplained);
   return (input) => pulumi.all([input, passed]).apply(([value]) => value) as pulumi.Output<never>;
 }
 
 /** Throws an error of this package with its text and fix alone, for a `catch`. */
-export function explained(error: unknown): never {
+export function throwExplained(error: unknown): never {
   const explanation = explain(error, commandsFor(operatorStack()));
   if (pulumi.RunError.isInstance(error) || explanation.code === undefined) throw error;
   throw runError(explanationText(explanation), error);

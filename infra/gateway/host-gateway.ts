@@ -28,7 +28,7 @@ import { commandsFor } from "../shell/package.ts";
 import { type Completed, completed, type HostGatewayArgs } from "./args.ts";
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
-import { explained, gateOf, type Gate } from "./gate.ts";
+import { throwExplained, gateOf, type Gate } from "./gate.ts";
 import { gatewayImage } from "./image.ts";
 import { judgeConfigText } from "./running-config.ts";
 
@@ -83,7 +83,7 @@ export class HostGateway extends pulumi.ComponentResource {
     const runtime = { ...environment, secrets: gatedSecrets(environment, gate) };
     const parent = { parent: this };
     const connection = { endpoints: settings.endpoints };
-    const built = buildBundle().catch(explained);
+    const built = buildBundle().catch(throwExplained);
     const bundle = gate(built);
     warnOfPublicDiscordApp(runtime.secrets["DISCORD_BOT_TOKEN"], settings.endpoints?.discord);
     const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets, connection }, parent);
@@ -231,7 +231,7 @@ function imageBuild(bundle: Promise<Bundle>, engine: Promise<Engine>, gate: Gate
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;
   const base = gate(engine)
-    .apply(({ env }) => ensureBaseImage({ log, env }).catch(explained))
+    .apply(({ env }) => ensureBaseImage({ log, env }).catch(throwExplained))
     .apply(({ image }) => image);
   const buildArgs = pulumi
     .all([hash, base])

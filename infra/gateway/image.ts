@@ -3,7 +3,7 @@ import { released } from "../bundle/released.ts";
 import { verifiedImage } from "../registry/verified.ts";
 import { BUILD, type GatewayArgs } from "./args.ts";
 import { UNKNOWN, whenKnown } from "./check.ts";
-import { explained } from "./gate.ts";
+import { throwExplained } from "./gate.ts";
 
 /** The image that a gateway runs. */
 export interface GatewayImage {
@@ -32,7 +32,7 @@ export function gatewayImage(
     image === undefined && published !== undefined
       ? verifiedImage({ image: published.name, signer: published.signer, bundle })
       : signed(image, imagePublicKey);
-  const checked = valid.then(find).catch(explained);
+  const checked = valid.then(find).catch(throwExplained);
   const name = pulumi.output<string>(checked.then((found) => (found === UNKNOWN ? image : found) as string));
   return { name, checked, isOwn: image === undefined };
 }

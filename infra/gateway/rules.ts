@@ -37,7 +37,7 @@ export const RULES: Record<Target, readonly Rule[]> = {
     telegram,
     address,
     foreignTeamDomain,
-    awakeAnyway,
+    checkAwakeHours,
     budget,
     protectedAndEmptied,
     migrations,
@@ -96,7 +96,7 @@ function telegram(values: Values, words: Wording): Problem[] {
 }
 
 /** Reports expected awake hours that the estimate would ignore. */
-function awakeAnyway({ sleepAfter, expectedAwakeHours: hours }: Values, words: Wording): Problem[] {
+function checkAwakeHours({ sleepAfter, expectedAwakeHours: hours }: Values, words: Wording): Problem[] {
   if (sleepAfter !== "never" || hours === undefined || hours === LATER || hours === 24) return [];
   return [
     {

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as z from "zod";
 import { misplacedKey, type Reference, referencesInText } from "../../runtime/contract/config/references.ts";
-import { gatewayEnvironment } from "../../runtime/contract/environment.ts";
+import { selectGatewayVariables } from "../../runtime/contract/environment.ts";
 import { fixOf, type Reason } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
@@ -153,7 +153,7 @@ function misplacedFix({ configSet }: OperatorCommands): string {
 /** Returns the gateway's environment as the program knows it: of a secret, the program knows only that it is set. */
 function deployedEnvironment({ variables, secrets }: DeployedEnvironment): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
-  return gatewayEnvironment({ ...variables, ...Object.fromEntries(set) });
+  return selectGatewayVariables({ ...variables, ...Object.fromEntries(set) });
 }
 
 function settingCommand(name: string, { configSet }: OperatorCommands): string {

@@ -27,7 +27,7 @@ import { commandsFor } from "../shell/package.ts";
 import { BUILD, type Completed, completed, type ServerlessGatewayArgs } from "./args.ts";
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
-import { explained, type Gate, gateOf } from "./gate.ts";
+import { throwExplained, type Gate, gateOf } from "./gate.ts";
 import { gatewayImage } from "./image.ts";
 import { workersHost } from "./rules.ts";
 import { askAboutRunningConfig } from "./running-config.ts";
@@ -82,7 +82,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const connection = { cloudflare: stored, endpoints: settings.endpoints };
     // Creates nothing in the account, but starts the provider's process while the bundle is built.
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
-    const bundle = gate(buildBundle().catch(explained));
+    const bundle = gate(buildBundle().catch(throwExplained));
     const { worker: code, container } = bundle;
     warnOfPublicDiscordApp(runtime.secrets.DISCORD_BOT_TOKEN, settings.endpoints?.discord);
     if (settings.discord?.botToken !== undefined) tellOfDiscordCommands();

@@ -6,8 +6,8 @@ import { operatorStack } from "../shell/resource.ts";
 import { commandsFor } from "../shell/package.ts";
 import { environmentFor } from "../shell/docker.ts";
 import { explanationText } from "../shell/explain.ts";
-import { run } from "../shell/process.ts";
-import { containersOf, type Inspected } from "./update/containers.ts";
+import { runProcess } from "../shell/process.ts";
+import { containersOf, type InspectedContainer } from "./update/containers.ts";
 import { freeName } from "./update/former.ts";
 
 /** Label of the volume that a stack creates. Its value is {@link owner}. */
@@ -78,7 +78,7 @@ function containerNameHook(name: string, dockerHost: string | undefined): pulumi
 }
 
 /** Returns true if the container has the attestation key of the one that is to be created, a secret of its stack. */
-async function isOwn({ Config }: Inspected, inputs: unknown): Promise<boolean> {
+async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<boolean> {
   const { envs } = inputs as { envs?: unknown };
   // Without `apply`, which never runs for the unknown values of a first preview: `undefined` there.
   const output = pulumi.output(envs) as unknown as { promise(): Promise<string[] | undefined> };
@@ -99,7 +99,7 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
     `volume-name-${name}`,
     async () => {
       const env = environmentFor(dockerHost);
-      const { code, stdout } = await run("docker", ["volume", "inspect", name], { env });
+      const { code, stdout } = await runProcess("docker", ["volume", "inspect", name], { env });
       if (code !== 0) return;
       const [found] = JSON.parse(stdout) as { Labels: Record<string, string> | null; Mountpoint: string }[];
       if (found === undefined || found.Labels?.[OWNER_LABEL] === own) return;

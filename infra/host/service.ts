@@ -4,7 +4,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { OwnResource } from "../shell/resource.ts";
 import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
 import { askService } from "./update/ask.ts";
-import { type Containers, containersOf, type Inspected } from "./update/containers.ts";
+import { type Containers, containersOf, type InspectedContainer } from "./update/containers.ts";
 import { dropFormer, formerName, goBack, inspectPair, isReady, putInPlace } from "./update/former.ts";
 
 /** State of the service on its engine: the wanted one, or the one that a refresh has read. */
@@ -133,7 +133,7 @@ async function describe(containers: Containers, runs: Runs, before: ServiceOutpu
   return `${runs.container} is ${runs.status} and ${runs.health}${found ? endOf(found) : ""}`;
 }
 
-function endOf({ State, RestartCount }: Inspected): string {
+function endOf({ State, RestartCount }: InspectedContainer): string {
   const exit = State.Running ? "" : `, exit code ${State.ExitCode}`;
   const memory = State.OOMKilled ? ", out of memory (OOM-killed)" : "";
   return `${exit}, ${RestartCount} restarts${memory}`;

@@ -27,18 +27,18 @@ export interface Connection {
 /** Name of the input. */
 export const CONNECTION = "connection";
 
-/** Surroundings of a provider's method. */
-interface Surroundings {
+/** Context of a provider's method. */
+interface ProviderContext {
   connection?: Connection;
   /** Shows a line to people beside the resource. */
   say?: (line: string) => void;
 }
 
-const current = new AsyncLocalStorage<Surroundings>();
+const current = new AsyncLocalStorage<ProviderContext>();
 
-/** Runs a provider's method in these surroundings, and in the present ones. */
-export function within<Result>(surroundings: Surroundings, work: () => Result): Result {
-  return current.run({ ...current.getStore(), ...surroundings }, work);
+/** Runs a provider's method in these context, and in the present ones. */
+export function runInContext<Result>(context: ProviderContext, work: () => Result): Result {
+  return current.run({ ...current.getStore(), ...context }, work);
 }
 
 /** Returns the connection of the resource that the provider works for. */

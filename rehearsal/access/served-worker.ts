@@ -1,6 +1,6 @@
 import {
   hostnameOf,
-  secondScript,
+  canaryScriptName,
   servingShares,
   type AccountState,
   type Share,
@@ -43,7 +43,7 @@ export function servedWorker(
   const chosen = byChance(shares, chance);
   const isFirst = chosen === undefined || chosen === shares[0];
   const version = (chosen ?? shares[0])?.version.id ?? "";
-  return { hostname, version, script: isFirst ? worker.name : secondScript(worker, chosen.version) };
+  return { hostname, version, script: isFirst ? worker.name : canaryScriptName(worker, chosen.version) };
 }
 
 /** Returns a Worker's host names. The custom domain is last, since the loopback address stands for the last name. */

@@ -1,7 +1,7 @@
 import { appendFile, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { contentKey, exclusively, publish } from "../../infra/shell/cache.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
@@ -91,7 +91,7 @@ async function readLate(build: GoBuild, meter: string): Promise<void> {
   const copy = join(build.module, meter);
   // The files of Go's module cache are read-only.
   await cp(await downloadModule(build, meter), copy, { recursive: true });
-  await run("chmod", ["-R", "u+w", copy]);
+  await runProcess("chmod", ["-R", "u+w", copy]);
   for (const [name, changes] of Object.entries(READ_LATE)) {
     const file = join(copy, name);
     let text = await readFile(file, "utf8");

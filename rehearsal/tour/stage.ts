@@ -1,7 +1,7 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
 import type { Cloud } from "../cloud.ts";
 import type { Deployment } from "../deploy.ts";
@@ -123,7 +123,7 @@ export class Stage {
     const env = { ...process.env, ...own, PROBE_TIMEOUT_MS: PROBE_MS };
     const { progress } = this.guide;
     return this.guide.do(`$ ${typed}`, async () => {
-      const ended = await run(file, words, { cwd: ROOT, env, onLine: progress.log });
+      const ended = await runProcess(file, words, { cwd: ROOT, env, onLine: progress.log });
       return { code: ended.code, output: `${ended.stdout}${ended.stderr}` };
     });
   }

@@ -280,7 +280,7 @@ export class ContainerBackups {
   }
 
   /** Makes the last copy before the container is stopped. @returns true if it may be stopped */
-  async leave(): Promise<boolean> {
+  async makeFinalBackup(): Promise<boolean> {
     const { clock, log } = this.#options;
     if (!this.restored) return !this.#underWay;
     return this.service.inTurn(async () => {

@@ -152,7 +152,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   }
 
   /** See {@link GatewayState}. */
-  tryOut(archive: StreamedArchive): Promise<RestoreReport> {
+  verifyArchive(archive: StreamedArchive): Promise<RestoreReport> {
     return this.#upload(restoreReport, archive, { config: "generation", drill: "true" });
   }
 

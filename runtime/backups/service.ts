@@ -112,7 +112,7 @@ export class BackupService<Content> implements Backups {
   /** See {@link Backups}. */
   async verify(id: string): Promise<RestoreReport> {
     return this.#use(id, (read, state) =>
-      this.#coded("restore_failed", async () => state.tryOut(await read())),
+      this.#coded("restore_failed", async () => state.verifyArchive(await read())),
     );
   }
 

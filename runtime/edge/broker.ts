@@ -68,7 +68,7 @@ export interface Broker {
 }
 
 /** An operation with its arguments, checked. */
-interface Asked {
+interface BrokerOperation {
   name: OperationName;
   operation: ServiceOperation;
   values: OperationArguments;
@@ -92,7 +92,10 @@ export function createBroker(options: BrokerOptions): Broker {
     own[outcome] += 1;
   };
 
-  const perform = async (request: Request, { name, operation, values }: Asked): Promise<Response> => {
+  const perform = async (
+    request: Request,
+    { name, operation, values }: BrokerOperation,
+  ): Promise<Response> => {
     const key = environment[SERVICES[serviceIn(name)].key] ?? "";
     const send = clientFor(request.headers.get(PROXY_HEADER), name, options);
     const body = await readBody(request, operation);
@@ -122,7 +125,7 @@ export function createBroker(options: BrokerOptions): Broker {
     }
     const name = operationOf(path)?.name;
     try {
-      const answer = await perform(request, readAsked(request.method, path, query));
+      const answer = await perform(request, readOperation(request.method, path, query));
       count("answered", name);
       return await passOn(answer, redact);
     } catch (error) {
@@ -164,7 +167,7 @@ function hasPass(path: string, headers: Headers, token: string): boolean {
 }
 
 /** @throws StewardError for what is not in the table, and for arguments that its operation does not take. */
-function readAsked(method: string, path: string, query: URLSearchParams): Asked {
+function readOperation(method: string, path: string, query: URLSearchParams): BrokerOperation {
   const found = operationOf(path);
   if (found === undefined || method !== found.operation.method) {
     throw new StewardError("broker_operation_unknown");

@@ -7,7 +7,7 @@ const SECRETS_FD_VARIABLE = "STEWARD_SECRETS_FD";
 const CHUNK = 65_536;
 
 /** An environment in two parts. */
-interface HandedOver {
+interface SplitEnvironment {
   /** For the process's environment, which `/proc` may show. */
   environment: Environment;
   /** One line, to be written to {@link SECRETS_FD}. */
@@ -15,7 +15,7 @@ interface HandedOver {
 }
 
 /** Splits an environment for a program of steward's own; {@link ownEnvironment} puts it together there. */
-export function handOver(environment: Environment): HandedOver {
+export function splitSecrets(environment: Environment): SplitEnvironment {
   const names = new Set(secretNames(environment));
   const entries = Object.entries(environment);
   const plain = Object.fromEntries(entries.filter(([name]) => !names.has(name)));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { tellProblems } from "../contract/config/help.ts";
 import { jsonProblem, lineFinder } from "../contract/config/json-text.ts";
-import { mendConfig, moveSecrets } from "../contract/config/mend.ts";
+import { mendConfigValue, moveSecrets } from "../contract/config/mend.ts";
 import { renderConfig } from "../contract/config/render.ts";
 import { readConfigText, secretValuesIn } from "../contract/config/text.ts";
 import {
@@ -124,7 +124,7 @@ function digest(text: string | null): string {
 
 function mend(text: string, environment: Environment): string {
   if (jsonProblem(text) !== undefined) return text;
-  const { value, changes } = mendConfig(JSON.parse(text));
+  const { value, changes } = mendConfigValue(JSON.parse(text));
   const moved = moveSecrets(value, environment);
   return changes.length + moved.length === 0 ? text : `${JSON.stringify(value, null, 2)}\n`;
 }

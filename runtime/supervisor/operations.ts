@@ -65,14 +65,14 @@ export function createOperations(options: OperationsOptions): RunOperation {
     if (running >= MOST_RUNNING) throw new StewardError("commands_busy");
     running += 1;
     try {
-      return await run(options, request);
+      return await runOperation(options, request);
     } finally {
       running -= 1;
     }
   };
 }
 
-async function run(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
+async function runOperation(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
   const { cli, environment, configPath, user, timers } = options;
   // Loaded when somebody looks, as the schema below.
   const { readRequest } = await import("../operations/registry.ts");

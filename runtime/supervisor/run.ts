@@ -258,7 +258,8 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
     return reason("crash_looping", "The process was killed with SIGKILL: out of memory, or by hand.");
   }
   const last =
-    stderr.findLast((line) => /^(?:Uncaught )?\w*Error\b.*:/.test(line)) ?? stderr.findLast(speaks);
+    stderr.findLast((line) => /^(?:Uncaught )?\w*Error\b.*:/.test(line)) ??
+    stderr.findLast(isInformativeLine);
   const how = signal === null ? `It exited with code ${code}` : `It was ended by ${signal}`;
   return reason(
     "crash_looping",
@@ -266,6 +267,6 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
   );
 }
 
-function speaks(line: string): boolean {
+function isInformativeLine(line: string): boolean {
   return !NOISE.test(line);
 }

@@ -101,9 +101,9 @@ export interface Supervisor {
   /**
    * Returns the backups of the state; their code is loaded on first use.
    *
-   * @param shelf Their folder. Default: `backups/` of the data directory.
+   * @param backupDirectory Their folder. Default: `backups/` of the data directory.
    */
-  backups(shelf?: string): Promise<DiskStore>;
+  backups(backupDirectory?: string): Promise<DiskStore>;
   /** Returns an editor of the config file, whatever the gateway's state. */
   editConfig(): Promise<ConfigEditor>;
   /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
@@ -270,10 +270,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const editConfig = async (): Promise<ConfigEditor> =>
     (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now });
   let backups: Promise<DiskStore> | undefined;
-  const openBackups = async (shelf?: string): Promise<DiskStore> => {
+  const openBackups = async (backupDirectory?: string): Promise<DiskStore> => {
     const { DiskStore } = await import("../backups/stores/disk.ts");
     const clock = (): number => timers.now();
-    return new DiskStore({ home, shelf, supervisor: holder, editConfig, environment, redact, clock, log });
+    return new DiskStore({
+      home,
+      backupDirectory,
+      supervisor: holder,
+      editConfig,
+      environment,
+      redact,
+      clock,
+      log,
+    });
   };
 
   return {
@@ -292,7 +301,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         run?.pid ?? null,
         logs ? { logs: output.tail(after), nextLog: output.next } : undefined,
       ),
-    backups: (shelf) => (shelf === undefined ? (backups ??= openBackups()) : openBackups(shelf)),
+    backups: (backupDirectory) =>
+      backupDirectory === undefined ? (backups ??= openBackups()) : openBackups(backupDirectory),
     config: () => showConfig(configPath, environment, redact),
     editConfig,
     operate: createOperations({ cli: options.cli, environment, configPath, user, timers }),

@@ -3,7 +3,7 @@ import { ChatExports } from "../backups/chat-exports.ts";
 import { ChatReturns } from "../backups/chat-returns.ts";
 import { ContainerBackups } from "../backups/container-backups.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
-import { type EdgeSettings, gatewayEnvironment, type Environment } from "../contract/environment.ts";
+import { type EdgeSettings, selectGatewayVariables, type Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { AGENT, FROM_SOURCE, VERSION } from "../contract/names.ts";
 import { BROKER_VARIABLE } from "../contract/services.ts";
@@ -389,7 +389,7 @@ function containerEnvironment(
 ): Record<string, string> {
   const { PUBLIC_ORIGIN: origin } = variables;
   return {
-    ...gatewayEnvironment(variables),
+    ...selectGatewayVariables(variables),
     [AWAIT_RESTORE_VARIABLE]: "true",
     ...(tenancy === "chat" && { [TENANT_VARIABLE]: tenant ?? REST_TENANT }),
     ...(origin && { [BROKER_VARIABLE]: `${origin}${brokerPath(tenant)}` }),

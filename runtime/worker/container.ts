@@ -174,7 +174,7 @@ export class SandboxContainer {
   /** Makes the last backup before a stop. @returns true if the container may be stopped. */
   async backUp(): Promise<boolean> {
     const { state, keepLog } = this.#options;
-    const [mayStop] = await Promise.all([state.leave(), keepLog()]);
+    const [mayStop] = await Promise.all([state.makeFinalBackup(), keepLog()]);
     return mayStop;
   }
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { BuildFailure } from "../../infra/shell/failure.ts";
-import { type run as runProcess, tail } from "../../infra/shell/process.ts";
+import { type runProcess, tail } from "../../infra/shell/process.ts";
 import { BUNDLE_ANNOTATION } from "../../infra/registry/signature.ts";
 import { billOfImage, type ReleaseRecord, signatureOf, SUMS } from "./artefacts.ts";
 

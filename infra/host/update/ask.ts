@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { programFile } from "../../shell/package.ts";
-import { run } from "../../shell/process.ts";
+import { packageProgramFile } from "../../shell/package.ts";
+import { runProcess } from "../../shell/process.ts";
 import { printError } from "../../../runtime/shared/terminal.ts";
 
-const PROBE = programFile("infra/readiness/probe");
+const PROBE = packageProgramFile("infra/readiness/probe");
 /**
  * Shorter than the probe's default, because the previous version has to be restored if the new one does not respond.
  */
@@ -38,7 +38,7 @@ export async function askService({ probe, key, dockerHost, hasFormer }: Question
     ...(dockerHost && { DOCKER_HOST: dockerHost }),
     PROBE_URL: url,
   };
-  const asked = await run(process.execPath, [PROBE], { env, input: key }).finally(close);
+  const asked = await runProcess(process.execPath, [PROBE], { env, input: key }).finally(close);
   if (asked.code !== 0) throw new Error(asked.stderr.trimEnd());
   return asked.stdout.trimEnd();
 }

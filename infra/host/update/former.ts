@@ -2,7 +2,7 @@ import { StewardError } from "../../../runtime/contract/errors.ts";
 import { CONTAINER_USER, DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { tail } from "../../shell/process.ts";
-import type { Containers, Inspected } from "./containers.ts";
+import type { Containers, InspectedContainer } from "./containers.ts";
 
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
@@ -19,8 +19,8 @@ export function formerName(container: string): string {
 
 /** The two containers of a host: the one with the service's name, and the previous version's. Either may be missing. */
 export interface Pair {
-  current: Inspected | undefined;
-  former: Inspected | undefined;
+  current: InspectedContainer | undefined;
+  former: InspectedContainer | undefined;
 }
 
 /** Returns the state of both containers. Every step of an update asks for it before it changes either. */
@@ -70,7 +70,7 @@ function keptText(former: string, backup: string): string {
 async function resumeAndCheckReady(
   containers: Containers,
   name: string,
-  { State }: Inspected,
+  { State }: InspectedContainer,
 ): Promise<boolean> {
   if (State.Paused) await succeed(containers, ["unpause", name]);
   return isReady(containers, name);

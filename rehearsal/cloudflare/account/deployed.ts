@@ -1,6 +1,6 @@
 import type { Deployed, DeployedClass, DeployedScript } from "../runner.ts";
 import { ownerOf } from "../bindings.ts";
-import { secondScript, servingShares } from "./lookup.ts";
+import { canaryScriptName, servingShares } from "./lookup.ts";
 import type { ModuleStore } from "./modules.ts";
 import type { AccountState, BindingRecord, NamespaceRecord, VersionRecord, WorkerRecord } from "./state.ts";
 
@@ -42,7 +42,7 @@ function besides(worker: WorkerRecord, version: VersionRecord): Pick<DeployedScr
     if (binding.type !== "durable_object_namespace") return binding;
     return { ...binding, script_name: ownerOf(worker.name, binding) };
   });
-  return { name: secondScript(worker, version), bindings };
+  return { name: canaryScriptName(worker, version), bindings };
 }
 
 function codeOf(

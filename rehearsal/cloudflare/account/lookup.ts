@@ -44,7 +44,7 @@ export function servingShares(state: AccountState, workerId: string): Share[] {
 }
 
 /** What the runner knows a version by that takes the smaller share. */
-export function secondScript(worker: WorkerRecord, version: VersionRecord): string {
+export function canaryScriptName(worker: WorkerRecord, version: VersionRecord): string {
   return `${worker.name}-${version.id}`;
 }
 

@@ -20,8 +20,14 @@ import { stateRevision } from "../archive/content.ts";
 import { bringBack, takeApprovals } from "../archive/bring-back.ts";
 import { chatPart, chatsIn } from "../archive/chat-part.ts";
 import { makeGeneration, type StatePart } from "../archive/generation.ts";
-import { drill, finishRestore, removeScratch, stageRestore, whileUnpacked } from "../archive/restore.ts";
-import { Shelf } from "../archive/shelf.ts";
+import {
+  verifyArchive,
+  finishRestore,
+  removeScratch,
+  stageRestore,
+  whileUnpacked,
+} from "../archive/restore.ts";
+import { BackupDirectory } from "../archive/backup-directory.ts";
 import { expired } from "../retention.ts";
 import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
 
@@ -40,7 +46,7 @@ export interface DiskStoreOptions {
   /** The data directory. */
   home: string;
   /** Folder of the backups. Default: `backups/` of the data directory. */
-  shelf?: string | undefined;
+  backupDirectory?: string | undefined;
   /** The parts of the gateway's life cycle that a restore uses. */
   supervisor: { hold(why: Reason): Promise<void>; release(): void; stop(): Promise<void> };
   editConfig(): Promise<ConfigFileEditor>;
@@ -61,13 +67,13 @@ type Content = Archive["content"];
  * The state in a data directory and its backups in a folder beside it, while the gateway runs. Across all processes
  * one piece of work runs at a time; a second one is refused as `commands_busy`.
  */
-export class DiskStore extends Shelf implements BackupStore<Content>, GatewayState<Content> {
+export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
   readonly #options: DiskStoreOptions;
   /** Increases once in each process, at its first copy. */
   #epoch: number | undefined;
 
   constructor(options: DiskStoreOptions) {
-    super(options.home, options.shelf);
+    super(options.home, options.backupDirectory);
     this.#options = options;
   }
 
@@ -98,7 +104,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
         await rm(this.path(id, ending), { force: true });
       const { home, clock } = this.#options;
       const manifest = await this.#write({ id, part: await chatPart(home, tenant, clock()) });
-      await drill({ ...this.#options, ...(await this.read({ id })) });
+      await verifyArchive({ ...this.#options, ...(await this.read({ id })) });
       return manifest;
     });
   }
@@ -120,7 +126,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
         const { manifest, content } = await send(id);
         if (manifest.id !== id) throw new StewardError("backup_corrupt", `It is not the backup ${id}.`);
         await pipeline(content, createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true }));
-        await drill({ ...this.#options, manifest, content: createReadStream(unfinished) });
+        await verifyArchive({ ...this.#options, manifest, content: createReadStream(unfinished) });
         const taken = { ...manifest, ...(cause && { cause }) };
         accept?.(taken);
         await this.add(taken, unfinished);
@@ -160,8 +166,8 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   }
 
   /** See {@link GatewayState}. */
-  async tryOut(archive: Archive): Promise<RestoreReport> {
-    return (await this.alone(() => drill({ ...this.#options, ...archive }))).report;
+  async verifyArchive(archive: Archive): Promise<RestoreReport> {
+    return (await this.alone(() => verifyArchive({ ...this.#options, ...archive }))).report;
   }
 
   /** See {@link GatewayState}. */
@@ -192,7 +198,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   }
 
   async #readConfig(archive: Archive): Promise<{ config: string; report: RestoreReport }> {
-    const { config, report } = await drill({ ...this.#options, ...archive });
+    const { config, report } = await verifyArchive({ ...this.#options, ...archive });
     if (config === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
     return { config, report };
   }
@@ -253,7 +259,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
     const { log } = this.#options;
     this.#epoch ??= (await this.last()).epoch + 1;
     const name = id ?? (await this.next(this.#epoch));
-    const manifest = await makeGeneration({ ...this.#options, ...options, shelf: this, id: name });
+    const manifest = await makeGeneration({ ...this.#options, ...options, backupDirectory: this, id: name });
     log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });
     return manifest;
   }

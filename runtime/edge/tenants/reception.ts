@@ -28,7 +28,7 @@ import { TenantOutbox } from "./outbox.ts";
 import { People } from "./people.ts";
 import type { Grant, Standing, TenantReport } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
-import { settledWithin } from "../../shared/within.ts";
+import { waitAtMost } from "../../shared/timeout.ts";
 
 /** Number of requests that one text to operators lists. */
 const MOST_SHOWN = 5;
@@ -179,7 +179,7 @@ export class TenantReception {
     await this.#adopt();
     const reply = await operateOnPeople(this.#people, this.#browsers, request);
     // The new rights must hold for the next message. If a chat does not answer in time, the alarm sends them again.
-    await settledWithin(RIGHTS_MS, this.#rights.run());
+    await waitAtMost(RIGHTS_MS, this.#rights.run());
     await this.#keepApprovals();
     return reply;
   }

@@ -24,7 +24,7 @@ import { type ReplayRecord, replayRequestSchema } from "../../contract/replay.ts
 import type { Log } from "../../shared/log.ts";
 import { type Problem, problem, problemResponse } from "../../contract/problem.ts";
 import { bearerToken, sameToken } from "../../shared/token.ts";
-import { within } from "../../shared/within.ts";
+import { withTimeout } from "../../shared/timeout.ts";
 import type { Channels } from "../channels/registry.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { storeFailure } from "../../process/database.ts";
@@ -228,7 +228,7 @@ async function learnNames(
       const [platform = "", ...id] = key.split(":");
       const channel = channels.get(platform as Platform);
       const asked = channel?.nameOf?.(kind, id.join(":")) ?? Promise.resolve(undefined);
-      const name = await within(NAME_MS, asked, () => new Error("timeout")).catch((error: unknown) => {
+      const name = await withTimeout(NAME_MS, asked, () => new Error("timeout")).catch((error: unknown) => {
         log.info("a platform did not tell a name", { platform, kind, error: String(error) });
         return undefined;
       });

@@ -241,13 +241,13 @@ function refusal(
 type Completion = z.infer<typeof completionSchema>;
 
 /** Request to the model: the caller's own words alone. `instructions` is empty where there are none. */
-interface Asked {
+interface CallerPrompt {
   instructions: string;
   messages: ModelMessage[];
 }
 
 /** Turns the caller's messages into the relay's. */
-function readMessages({ messages }: Completion): Asked {
+function readMessages({ messages }: Completion): CallerPrompt {
   const instructions: string[] = [];
   const said: ModelMessage[] = [];
   for (const { role, content } of messages) {

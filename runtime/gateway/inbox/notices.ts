@@ -31,7 +31,7 @@ export const GONE_TEXT = "I no longer have that answer, so I cannot send it as a
  * other side.
  */
 export function waitText(code: string, waitMs: number | undefined): string {
-  const when = waitMs === undefined ? "and again for up to a day" : inWords(waitMs);
+  const when = waitMs === undefined ? "and again for up to a day" : formatWait(waitMs);
   return `I cannot answer yet: ${CAUSES[code] ?? UNKNOWN}. I have your message, will try again ${when} and send the answer here.`;
 }
 
@@ -57,7 +57,7 @@ const UNITS = [
 ] as const;
 
 /** Returns a duration as text, such as `in about six hours`. */
-function inWords(ms: number): string {
+function formatWait(ms: number): string {
   const { unit, ms: one } = UNITS.find((each) => ms >= each.ms * 0.9) ?? UNITS[2];
   const count = Math.max(1, Math.round(ms / one));
   if (count === 1) return `in about ${unit === "hour" ? "an" : "a"} ${unit}`;

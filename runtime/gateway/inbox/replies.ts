@@ -32,7 +32,7 @@ interface RepliesOptions {
 }
 
 /** A message to be answered. */
-export interface Asked extends InboundMessage {
+export interface UnansweredMessage extends InboundMessage {
   /** The platform's event id. */
   id: string;
   /** This is the last attempt. */
@@ -75,7 +75,7 @@ export class Replies {
    * all of them or none share an answer from an earlier attempt.
    */
   async answer(
-    asked: readonly [Asked, ...Asked[]],
+    asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     { platform, channel, agent, signal, onBegun }: ReplyContext,
   ): Promise<DeliveryOutcome[]> {
     const { records, clock, log } = this.#options;
@@ -146,7 +146,7 @@ export class Replies {
   }
 
   async #ask(
-    asked: readonly [Asked, ...Asked[]],
+    asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     before: DeliveryRecord,
     { platform, channel, agent, signal, onBegun, heard }: ReplyContext & { heard(): void },
   ): Promise<AgentAnswer & { shown: string }> {
@@ -157,7 +157,10 @@ export class Replies {
       const options = { channel, ...this.#options.reading(), signal };
       const { messages: read, unheard } = await readMessages(asked, options);
       if (unheard !== undefined) return { text: UNHEARD_TEXTS[unheard], delivery: last.id, shown: "" };
-      const message = ({ id, sender, admission, message, text }: Asked, index: number): QuestionMessage => ({
+      const message = (
+        { id, sender, admission, message, text }: UnansweredMessage,
+        index: number,
+      ): QuestionMessage => ({
         delivery: id,
         sender,
         admission,
@@ -194,7 +197,7 @@ export class Replies {
    * instead, which is still to be sent.
    */
   async #postpone(
-    asked: readonly [Asked, ...Asked[]],
+    asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
@@ -221,7 +224,7 @@ export class Replies {
 
   /** Settles messages that cannot be answered. They do not count as answered, so a replay asks the model again. */
   async #fail(
-    asked: readonly [Asked, ...Asked[]],
+    asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     text: string,
     failure: Reason,
     { platform, channel }: Pick<ReplyContext, "platform" | "channel">,
@@ -305,7 +308,7 @@ export class Replies {
   }
 
   #draft(
-    last: Asked,
+    last: UnansweredMessage,
     before: DeliveryRecord,
     { platform, channel, heard }: Pick<ReplyContext, "platform" | "channel"> & { heard(): void },
   ): Draft | undefined {
@@ -327,7 +330,7 @@ export class Replies {
 }
 
 /** Returns true for a single message of text only, which a button can send again. */
-function isPlain([first, ...others]: readonly [Asked, ...Asked[]]): boolean {
+function isPlain([first, ...others]: readonly [UnansweredMessage, ...UnansweredMessage[]]): boolean {
   return others.length === 0 && first.attachments.length === 0 && (first.references ?? []).length === 0;
 }
 

@@ -61,7 +61,7 @@ export function createStreamedModel(options: StreamedOptions): Model {
   };
   return {
     answer: async (request) => {
-      const patience = new Patience(request.signal, options.timeout);
+      const patience = new ModelDeadline(request.signal, options.timeout);
       try {
         const reasoning = reasonsInText ? createReasoningFilter() : undefined;
         const answer = await stream(
@@ -84,7 +84,7 @@ export function createStreamedModel(options: StreamedOptions): Model {
 interface Streaming {
   request: ModelRequest;
   reference: string;
-  patience: Patience;
+  patience: ModelDeadline;
   /** Absent if the provider does not mix reasoning into the text. */
   reasoning: ReasoningFilter | undefined;
   /** Text is shown immediately, before it is certain that it contains no reasoning. */
@@ -225,7 +225,7 @@ export function timeoutWith(firstChunkMs: number): ModelTimeout {
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
 /** Time limits of one question to a model. The signal aborts when one is exceeded, or the question is cancelled. */
-export class Patience {
+export class ModelDeadline {
   readonly signal: AbortSignal;
   readonly #chunkMs: number;
   readonly #late = new AbortController();

@@ -1,5 +1,5 @@
 import { backoffMs } from "../../shared/backoff.ts";
-import { settledWithin } from "../../shared/within.ts";
+import { waitAtMost } from "../../shared/timeout.ts";
 import type { Config } from "../../contract/config/index.ts";
 import type { Schedule } from "../../contract/config/schedules.ts";
 import type { SchedulesHealth } from "../../contract/control.ts";
@@ -87,7 +87,7 @@ export class Schedules {
     this.#stopped = true;
     this.#cancelTimer();
     // What does not end even then is pending in the store.
-    await settledWithin(graceMs, this.idle());
+    await waitAtMost(graceMs, this.idle());
     this.#stop.abort();
   }
 

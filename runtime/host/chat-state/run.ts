@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { Archive } from "../../backups/store.ts";
 import { isErrorCode, StewardError } from "../../contract/errors.ts";
 import type { Environment } from "../../contract/variables.ts";
-import { programFile } from "../../process/programs.ts";
+import { runtimeProgramFile } from "../../process/programs.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { ProcessUser } from "../../supervisor/child.ts";
 import { SMALL_HEAP } from "../../supervisor/memory.ts";
@@ -16,7 +16,7 @@ const LONGEST_ERROR = 4_000;
 
 /** The program that copies or replaces a chat's state. */
 export function chatStateCommand(): [string, ...string[]] {
-  return [process.execPath, ...SMALL_HEAP, programFile("host/chat-state/main")];
+  return [process.execPath, ...SMALL_HEAP, runtimeProgramFile("host/chat-state/main")];
 }
 
 /** A run of the program that copies or replaces a chat's state. */

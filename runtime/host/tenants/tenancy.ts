@@ -21,7 +21,7 @@ import { Timer } from "../timer.ts";
 import { chatStateCommand } from "../chat-state/run.ts";
 import { chatBackups, edgeOfChat } from "./chat-edge.ts";
 import { ChatData } from "./chat-data.ts";
-import { ChatShelf } from "./chat-shelf.ts";
+import { ChatBackupDirectory } from "./chat-backup-directory.ts";
 import { TenantGateway } from "./gateway.ts";
 import type { BrowserGateways } from "./pages.ts";
 import { TenantLedgers } from "./ledgers.ts";
@@ -86,7 +86,7 @@ export class HostTenancy {
   readonly #config: SharedConfig;
   readonly #notes: TenantNotes;
   readonly #scheduled: ScheduledStarts;
-  readonly #shelf: ChatShelf;
+  readonly #backupDirectory: ChatBackupDirectory;
   readonly #data: ChatData;
   readonly #room: Room;
   /** Chats whose row in the table of chats is not of this moment. */
@@ -102,9 +102,9 @@ export class HostTenancy {
     this.#notes = new TenantNotes(sql);
     this.#ledgers = new TenantLedgers(sql);
     this.#config = new SharedConfig(configPath, users.folder);
-    this.#shelf = new ChatShelf(home);
+    this.#backupDirectory = new ChatBackupDirectory(home);
     this.#data = new ChatData({
-      shelf: this.#shelf,
+      backupDirectory: this.#backupDirectory,
       users,
       open: stores,
       program: chatStateCommand(),
@@ -127,9 +127,9 @@ export class HostTenancy {
       readConfig: async () => this.#config.read(),
       sandbox,
       servedAllSince: async () =>
-        this.#shelf.servedAllSince ??
+        this.#backupDirectory.servedAllSince ??
         (APPROVALS.some((folder) => exists(path.join(home, folder))) ? "yes" : undefined),
-      storeApprovals: async (approvals) => this.#shelf.keepApprovals(approvals),
+      storeApprovals: async (approvals) => this.#backupDirectory.keepApprovals(approvals),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
         return gate.change(grant, gateway);
@@ -144,7 +144,7 @@ export class HostTenancy {
       log,
     });
     this.#scheduled = new ScheduledStarts({
-      mark: () => `${this.#shelf.servedAllSince ?? ""} ${this.#config.digest}`,
+      mark: () => `${this.#backupDirectory.servedAllSince ?? ""} ${this.#config.digest}`,
       notes: (tenant) => this.#notes.of(tenant),
       find: async () => (await this.#data.known()).scheduled,
       begin: (tenant) => this.#beginSchedules(tenant),
@@ -159,7 +159,7 @@ export class HostTenancy {
   start(ledger: Pick<RunningLedger, "hasten">): void {
     this.#ledger = ledger;
     this.#ledgers.prepare();
-    this.#notes.servedAllSince(this.#shelf.servedAllSince ?? "");
+    this.#notes.servedAllSince(this.#backupDirectory.servedAllSince ?? "");
     this.#prunedAt = this.#options.clock();
     this.#outboxAt.set(this.#options.clock());
     this.#config.publish();

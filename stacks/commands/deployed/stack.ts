@@ -5,7 +5,7 @@ import type { EngineEvent, LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/a
 import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { missingPlugin } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { type Finished, run, tail } from "../../../infra/shell/process.ts";
+import { type Finished, runProcess, tail } from "../../../infra/shell/process.ts";
 import { GATEWAY } from "../../adopt.ts";
 import type { ConfigSource } from "../../config/source.ts";
 import { cliEnvironment, pluginVersion, requireCommand, requireLogin } from "./cli.ts";
@@ -165,7 +165,7 @@ async function requirePlugins(
     const words = ["plugin", "install", "resource", name, version];
     log(`Installing the Pulumi plugin ${name} ${version}`);
     const done = mayInstall(env)
-      ? await run("pulumi", words, { env, timeoutMs: INSTALL_MS, until: (line) => RETRIES.test(line) })
+      ? await runProcess("pulumi", words, { env, timeoutMs: INSTALL_MS, until: (line) => RETRIES.test(line) })
       : undefined;
     if (done?.code === 0) continue;
     const why = done === undefined ? "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is set" : whyNot(done);

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type CommandOptions, type DeployedStack, openDeployed, sinkOf } from "../deployed/stack.ts";
@@ -144,6 +144,6 @@ export async function deployedBuild(output: (name: string) => string): Promise<D
 /** Returns the commit of this checkout, whichever folder the command was started in. */
 async function commitOf(): Promise<string | undefined> {
   const words = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"];
-  const { code, stdout } = await run("git", words, { cwd: import.meta.dirname });
+  const { code, stdout } = await runProcess("git", words, { cwd: import.meta.dirname });
   return code === 0 ? stdout.trim() : undefined;
 }

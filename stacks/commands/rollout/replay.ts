@@ -1,7 +1,7 @@
 import path from "node:path";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { causeOf } from "../../../infra/shell/failure.ts";
-import { run, tail } from "../../../infra/shell/process.ts";
+import { runProcess, tail } from "../../../infra/shell/process.ts";
 import type { Platform } from "../../../runtime/contract/delivery.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import {
@@ -170,7 +170,7 @@ async function replayLocally(record: ReplayRecord): Promise<Replayed> {
   const confined = process.allowedNodeEnvironmentFlags.has("--permission")
     ? ["--permission", `--allow-fs-read=${path.join(container.dir, "*")}`]
     : [];
-  const finished = await run(process.execPath, [...confined, path.join(container.dir, PROGRAM)], {
+  const finished = await runProcess(process.execPath, [...confined, path.join(container.dir, PROGRAM)], {
     env: {},
     input: JSON.stringify(record),
     timeoutMs: PROGRAM_MS,

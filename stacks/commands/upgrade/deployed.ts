@@ -3,7 +3,7 @@ import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { BUILD } from "../../../infra/gateway/args.ts";
 import { tryOnCopy } from "../../../infra/host/trial.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { run, tail } from "../../../infra/shell/process.ts";
+import { runProcess, tail } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { type DeployedStack, type DeployedState, findResource, targetOf } from "../deployed/stack.ts";
@@ -80,7 +80,7 @@ async function imageOf(
 ): Promise<string> {
   const command = [programIn(folder), "image", ...how];
   const options = { cwd: folder, env: { ...env, ...(dockerHost && { DOCKER_HOST: dockerHost }) } };
-  const built = await run(process.execPath, command, { ...options, onLine: log });
+  const built = await runProcess(process.execPath, command, { ...options, onLine: log });
   const name = built.stdout.trim().split("\n").at(-1) ?? "";
   if (built.code === 0 && name !== "") return name;
   throw new BuildFailure(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Containers, Inspected } from "../../../infra/host/update/containers.ts";
+import type { Containers, InspectedContainer } from "../../../infra/host/update/containers.ts";
 import {
   dropFormer,
   formerName,
@@ -77,7 +77,7 @@ class ScriptedEngine implements Containers {
     this.before((this.steps += 1));
   }
 
-  async inspect(name: string): Promise<Inspected | undefined> {
+  async inspect(name: string): Promise<InspectedContainer | undefined> {
     const found = this.find(name);
     if (found === undefined) return undefined;
     const { id, version, status } = found;
@@ -98,7 +98,7 @@ class ScriptedEngine implements Containers {
     };
   }
 
-  async copy({ Image }: Inspected, to: string): Promise<void> {
+  async copy({ Image }: InspectedContainer, to: string): Promise<void> {
     this.step();
     this.create(to, Image).restart = "no";
   }

@@ -22,7 +22,7 @@ import { unlessGone } from "./content.ts";
 const OURS = /^(\d{8}-\d{8})\./;
 
 /** The generations in `backups/` of a data directory, or in another folder. One without a manifest does not exist. */
-export class Shelf {
+export class BackupDirectory {
   readonly #directory: string;
 
   constructor(home: string, directory = join(home, BACKUPS_DIRECTORY)) {
