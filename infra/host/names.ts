@@ -8,7 +8,7 @@ import { environmentFor } from "../shell/docker.ts";
 import { explanationText } from "../shell/explain.ts";
 import { runProcess } from "../shell/process.ts";
 import { containersOf, type InspectedContainer } from "./update/containers.ts";
-import { freeName } from "./update/former.ts";
+import { freeName } from "./update/previous.ts";
 
 /** Label of the volume that a stack creates. Its value is {@link owner}. */
 export const OWNER_LABEL = `${AGENT}.stack`;

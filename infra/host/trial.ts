@@ -5,7 +5,7 @@ import { environmentFor } from "../shell/docker.ts";
 import { BuildFailure } from "../shell/failure.ts";
 import { tail } from "../shell/process.ts";
 import { containersOf } from "./update/containers.ts";
-import { backUp, isReady } from "./update/former.ts";
+import { backUp, isReady } from "./update/previous.ts";
 
 const READY_MS = 60_000;
 const RETRY_MS = 500;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { Hono } from "hono";
 import type { Deployment, Stack } from "@pulumi/pulumi/automation/index.js";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
-import type { Deployed } from "../../infra/serverless/former-version.ts";
+import type { Deployed } from "../../infra/serverless/previous-version.ts";
 import { startCloud, type Cloud } from "../../rehearsal/cloud.ts";
 import { ensureEngine } from "../../rehearsal/engine/index.ts";
 import { startPlatforms, type Platforms } from "../../rehearsal/platforms.ts";

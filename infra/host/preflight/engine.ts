@@ -4,7 +4,7 @@ import { DATA_DIRECTORY, type HostNames, STATE_SCHEMA } from "../../../runtime/c
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { docker } from "../../shell/docker.ts";
 import { runProcess } from "../../shell/process.ts";
-import { formerName } from "../update/former.ts";
+import { previousName } from "../update/previous.ts";
 
 /** Stack values that are about to be deployed. */
 export interface HostPlan {
@@ -107,8 +107,8 @@ async function currentContainer(
   name: string,
   env: NodeJS.ProcessEnv,
 ): Promise<PreflightContainer | undefined> {
-  const [former] = await inspectObjects<PreflightContainer>("container", formerName(name), env);
-  if (former?.State.Running) return former;
+  const [previous] = await inspectObjects<PreflightContainer>("container", previousName(name), env);
+  if (previous?.State.Running) return previous;
   return (await inspectObjects<PreflightContainer>("container", name, env))[0];
 }
 

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { Reason } from "../../../runtime/contract/errors.ts";
 import { docker } from "../../shell/docker.ts";
 import { runProcess } from "../../shell/process.ts";
-import { formerName } from "../update/former.ts";
+import { previousName } from "../update/previous.ts";
 import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
 const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
@@ -14,7 +14,7 @@ export async function portProblems(plan: HostPlan, { local }: HostFacts): Promis
   const containers = await publishers(plan);
   // This service's own container releases the port when it is replaced. So does the previous version's container if an
   // update rolled back to it.
-  if (containers.some((name) => [names.container, formerName(names.container)].includes(name))) return [];
+  if (containers.some((name) => [names.container, previousName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [await takenByContainer(plan, container)];
   // Other processes that listen are visible only if the engine is on this machine.
@@ -40,7 +40,7 @@ async function takenByContainer(plan: HostPlan, container: string): Promise<Reas
   const format = "{{range .Mounts}}{{println .Name}}{{println .Source}}{{end}}";
   const { stdout } = await docker(["container", "inspect", `--format=${format}`, container], { env });
   if (!stdout.split("\n").includes(directory ?? names.volume)) return problem;
-  for (const free of [names.container, formerName(names.container)]) {
+  for (const free of [names.container, previousName(names.container)]) {
     const { code } = await runProcess("docker", ["container", "inspect", free], { env });
     const fix = `It is this service under another name: docker rename ${container} ${free}`;
     if (code !== 0) return { ...problem, fix };

@@ -12,7 +12,7 @@ const PROBE = packageProgramFile("infra/readiness/probe");
 const TIMEOUT_MS = "40000";
 
 /** Options of {@link askService}. */
-export interface Questions {
+export interface ServiceQuestions {
   /** Variables of the readiness probe. */
   probe: Readonly<Record<string, string>>;
   /** Signs the questions that only the stack may ask. */
@@ -20,7 +20,7 @@ export interface Questions {
   /** The engine's address; by default the one that the `docker` command uses. */
   dockerHost?: string | undefined;
   /** There is a version to go back to. */
-  hasFormer: boolean;
+  hasPrevious: boolean;
 }
 
 /**
@@ -28,11 +28,11 @@ export interface Questions {
  *
  * @returns the probe's report, a line for each check. @throws Error with what did not answer, and the container's last lines.
  */
-export async function askService({ probe, key, dockerHost, hasFormer }: Questions): Promise<string> {
+export async function askService({ probe, key, dockerHost, hasPrevious }: ServiceQuestions): Promise<string> {
   const engine = dockerHost ?? process.env["DOCKER_HOST"] ?? "";
   const { url, close } = await openTunnel(probe["PROBE_URL"] ?? "", engine);
   const env = {
-    ...(hasFormer && { PROBE_TIMEOUT_MS: TIMEOUT_MS }),
+    ...(hasPrevious && { PROBE_TIMEOUT_MS: TIMEOUT_MS }),
     ...process.env,
     ...probe,
     ...(dockerHost && { DOCKER_HOST: dockerHost }),

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sharesText } from "../../../infra/serverless/deployment.ts";
 import {
   type Deployed,
-  type FormerVersion,
-  putBack,
-  readFormer,
-} from "../../../infra/serverless/former-version.ts";
+  type PreviousVersion,
+  restorePreviousVersion,
+  readPreviousVersion,
+} from "../../../infra/serverless/previous-version.ts";
 import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { applicationName } from "../../../infra/serverless/names.ts";
@@ -32,11 +32,11 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
   const answered = await answerOf(url);
   return {
     migrations: [],
-    former: undefined,
+    previous: undefined,
     backups: undefined,
     replay: stackReplay(deployed),
     strayed: undefined,
-    async goBack() {
+    async restorePrevious() {
       if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
       await untilAnswers(url, answered);
       return [`The former version answers at ${url}.`];
@@ -53,30 +53,30 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const access = { accountId, ...cloudflare };
   const live = await readLiveWorker(access, scriptName);
   const place: Deployed = { access, scriptName, applicationName: applicationName(scriptName) };
-  const version = await readFormer(place);
+  const version = await readPreviousVersion(place);
   const url = state.output("url");
   const made = findResource(state, ...VERSION)?.id;
   const isStray = made !== undefined && version !== undefined && !isWhole(version, made);
   return {
     // A stack that has no Worker yet has nothing to lose.
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
-    former: version && { version, answered: await answerOf(url) },
+    previous: version && { version, answered: await answerOf(url) },
     backups: stackBackups(state),
     replay: stackReplay(state),
     renewal: config.tenancy === "chat" ? stackRenewal(state) : undefined,
     strayed: isStray
       ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,
-    async goBack(former) {
-      if (former === undefined) throw new Error("nothing ran before that could be gone back to");
-      const done = await putBack(place, former.version);
-      await untilAnswers(url, former.answered);
+    async restorePrevious(previous) {
+      if (previous === undefined) throw new Error("nothing ran before that could be gone back to");
+      const done = await restorePreviousVersion(place, previous.version);
+      await untilAnswers(url, previous.answered);
       return [...done, `The former version answers at ${url}.`];
     },
   };
 }
 
-function isWhole({ versions }: FormerVersion, versionId: string): boolean {
+function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 

@@ -14,7 +14,7 @@ import {
   requireReachable,
   rolloutsOf,
 } from "../promotion/promotion.ts";
-import type { Former } from "./baseline.ts";
+import type { PreviousDeployment } from "./baseline.ts";
 import { lookBefore } from "./inspect.ts";
 import { EXIT, type RolloutOptions } from "./options.ts";
 import { backUp, planUpdate, type UpdatePlan } from "./plan.ts";
@@ -144,9 +144,9 @@ async function rollOut(
     say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
     return end(EXIT.waits, { cause: backup.refused });
   }
-  const former = formerOf(left) ?? before.former;
-  record.note("former", { former });
-  const outcome = await update(deployed.stack, { options, plan, before, former, record, output });
+  const previous = previousIn(left) ?? before.previous;
+  record.note("former", { former: previous });
+  const outcome = await update(deployed.stack, { options, plan, before, previous, record, output });
   return end(outcome.exit, outcome.facts);
 }
 
@@ -178,11 +178,11 @@ function backupOf(left: ReturnType<typeof interrupted>): string | undefined {
  * Returns the version that ran before an interrupted rollout. A rollback returns to it, not to what that rollout left
  * behind.
  */
-function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
+function previousIn(left: ReturnType<typeof interrupted>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
-  const former = noted?.["former"] as Former | undefined;
+  const previous = noted?.["former"] as PreviousDeployment | undefined;
   // The record of an older checkout has another form; the caller then uses the live version.
-  return former?.version.versions.every(({ versionId }) => versionId) === true ? former : undefined;
+  return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 
 function unconfirmed(cause: string): BuildFailure {
