@@ -50,7 +50,7 @@ export async function chooseContainerSetup(options: ContainerSetupOptions): Prom
 /**
  * Returns how containers ran when the stand-ins listened at `standInHost`. The result is only good for removing them.
  */
-export async function formerSandbox(dir: string, standInHost: string): Promise<ContainerMode> {
+export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
   }

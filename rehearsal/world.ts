@@ -13,10 +13,10 @@ import { endStrayProcesses, watchStrayProcesses } from "./stray-processes.ts";
 import type { RehearsalOptions } from "./options.ts";
 import type { RunStep } from "./progress.ts";
 import { startPlatforms, type Platforms } from "./platforms.ts";
-import { bridgeAddress, chooseContainerSetup, formerSandbox } from "./sandbox.ts";
+import { bridgeAddress, chooseContainerSetup, previousContainerMode } from "./sandbox.ts";
 import { readSettings, type RehearsalSettings } from "./settings.ts";
 import { hostConfig, OPERATOR, serverlessConfig } from "./stack-config.ts";
-import { configure, formerStandInHost, holdsResources, openStack } from "./stack.ts";
+import { configure, previousStandInHost, hasResources, openStack } from "./stack.ts";
 
 /** Everything around a rehearsed stack: engine, platforms, and for the serverless target the cloud. */
 export interface World {
@@ -77,18 +77,18 @@ export async function destroyWorld(
   log: (line: string) => void,
 ): Promise<void> {
   // A stack that was never deployed can be removed without engine and provider.
-  if (!(await holdsResources(path.resolve(options.dir, target)))) {
+  if (!(await hasResources(path.resolve(options.dir, target)))) {
     endStrayProcesses(path.resolve(options.dir, target));
     return;
   }
   const close = await withSharedWorld(target, options, { log }, async (shared) => {
     const { dir, settings, ends } = shared;
-    const standInHost = (await formerStandInHost(dir)) ?? "127.0.0.1";
+    const standInHost = (await previousStandInHost(dir)) ?? "127.0.0.1";
     const platforms = await startPlatforms({ settings, dir, hostname: standInHost, realModel: false });
     ends.push(() => platforms.close());
     const stack = await openStack({ ...shared, passphrase: settings.passphrase });
     if (target === "serverless") {
-      const containers = await formerSandbox(dir, standInHost);
+      const containers = await previousContainerMode(dir, standInHost);
       const cloud = await startCloud({
         dir,
         settings,

@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { type ArgsOf, type Completed, completed, type Target } from "../infra/gateway/args.ts";
+import { type ArgsOf, type WithDefaults, withDefaults, type Target } from "../infra/gateway/args.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
 import {
   argumentValues,
@@ -11,7 +11,7 @@ import {
 } from "./config/find.ts";
 import type { ConfigSource } from "./config/source.ts";
 
-type Plain<Of extends Target> = pulumi.Unwrap<Completed<Of>>;
+type Plain<Of extends Target> = pulumi.Unwrap<WithDefaults<Of>>;
 
 /** Arguments of a serverless stack's gateway, all of them plain; the component marks the secrets. */
 export interface ServerlessConfig extends Plain<"serverless"> {
@@ -50,7 +50,7 @@ function read<Of extends Target>(target: Of, given: Readonly<Record<string, stri
     const [group = "", member] = path.split(".");
     args[group] = member === undefined ? value : Object.assign(args[group] ?? {}, { [member]: value });
   }
-  return completed(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
+  return withDefaults(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
 }
 
 /** The token and the address that the `cloudflare` provider takes, from where it takes them. */

@@ -14,7 +14,7 @@ export const builtSchema = z.strictObject({
 export type Built = z.infer<typeof builtSchema>;
 
 /** Folders of a bundle's parts, named by their hashes. */
-export function foldersOf(outdir: string, { worker, container }: Omit<Built, "modules">) {
+export function bundleFolders(outdir: string, { worker, container }: Omit<Built, "modules">) {
   return {
     worker: path.join(outdir, `worker-${worker}`),
     container: path.join(outdir, `container-${container}`),

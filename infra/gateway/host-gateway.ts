@@ -25,14 +25,14 @@ import { SecretChecks } from "../secrets/secret-checks.ts";
 import { defaultName, fittingName } from "../serverless/names.ts";
 import { type Engine, resolveEngine } from "../shell/docker.ts";
 import { commandsFor } from "../shell/package.ts";
-import { type Completed, completed, type HostGatewayArgs } from "./args.ts";
+import { type WithDefaults, withDefaults, type HostGatewayArgs } from "./args.ts";
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
 import { throwExplained, gateOf, type Gate } from "./gate.ts";
 import { gatewayImage } from "./image.ts";
 import { judgeConfigText } from "./running-config.ts";
 
-type Settings = Completed<"host">;
+type Settings = WithDefaults<"host">;
 
 const ANY = new Set(["0.0.0.0", "::"]);
 /** Docker's limit is 128; the name with `-former` and `-data` has to fit as well. */
@@ -63,7 +63,7 @@ export class HostGateway extends pulumi.ComponentResource {
 
   /** @throws RunError with all problems of the arguments, before anything is registered */
   constructor(name: string, args: HostGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
-    const settings = completed("host", args);
+    const settings = withDefaults("host", args);
     const checked = checkArgs("host", name, settings);
     warnOfUnlistedPlugin();
     super("steward:index:HostGateway", name, {}, opts);
@@ -111,7 +111,7 @@ export class HostGateway extends pulumi.ComponentResource {
     const container = new Container(
       `${name}-service`,
       {
-        shape: shape(settings, names),
+        shape: containerShape(settings, names),
         imageId: image.imageId,
         data,
         variables: runtime.variables,
@@ -168,7 +168,7 @@ function namesOf(name: string, { containerName, volumeName }: Settings): HostNam
 }
 
 /** Returns the shape of the container for a gateway's arguments. */
-export function shape(settings: Settings, names: HostNames): Shape {
+export function containerShape(settings: Settings, names: HostNames): Shape {
   return shapeOf({
     containerName: names.container,
     port: { external: settings.port, address: settings.address },

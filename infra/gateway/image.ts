@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { released } from "../bundle/released.ts";
+import { readBuildRecord } from "../bundle/released.ts";
 import { verifiedImage } from "../registry/verified.ts";
 import { BUILD, type GatewayArgs } from "./args.ts";
 import { UNKNOWN, whenKnown } from "./check.ts";
@@ -24,7 +24,7 @@ export function gatewayImage(
   { image, imagePublicKey }: Pick<GatewayArgs, "image" | "imagePublicKey">,
   valid: Promise<void>,
 ): GatewayImage {
-  const { image: published, container: bundle } = released() ?? {};
+  const { image: published, container: bundle } = readBuildRecord() ?? {};
   if (image === BUILD || (image === undefined && published === undefined)) {
     return { name: undefined, checked: Promise.resolve(undefined), isOwn: true };
   }

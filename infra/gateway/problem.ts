@@ -34,6 +34,6 @@ export const LATER = Symbol("known later");
 export type Rule = (values: Values, words: Wording) => Problem[];
 
 /** Returns a fix with alternatives: one of them is enough. */
-export function either(words: Wording, ...remedies: string[]): string {
+export function joinRemedies(words: Wording, ...remedies: string[]): string {
   return remedies.map((remedy) => words.quote(remedy)).join(", or ");
 }

@@ -1,7 +1,7 @@
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
 import { SANDBOXES } from "../../runtime/contract/environment.ts";
 import { DIRECTORY_CLASS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
-import { type CostInputs, dollars, INSTANCES, isUnknown, monthlyCost } from "../serverless/cost.ts";
+import { type CostInputs, formatDollars, INSTANCES, isUnknown, monthlyCost } from "../serverless/cost.ts";
 import {
   checkMigrations,
   type Migration,
@@ -9,7 +9,7 @@ import {
   repairedMigrations,
 } from "../serverless/migration-list.ts";
 import { BUILD, type Target } from "./args.ts";
-import { either, LATER, type Problem, type Rule, type Values, type Wording } from "./problem.ts";
+import { joinRemedies, LATER, type Problem, type Rule, type Values, type Wording } from "./problem.ts";
 
 /** Duration that the remedy offers instead of `never`. */
 const SHORT_SLEEP = "10m";
@@ -92,7 +92,7 @@ function telegram(values: Values, words: Wording): Problem[] {
   const [bot, secret] = ["telegram.botToken", "telegram.webhookSecret"];
   if (values[secret] === undefined || values[bot] !== undefined) return [];
   const reason = `missing: Telegram is configured by half, by ${words.name(secret)} alone`;
-  return [{ path: bot, reason, fix: either(words, words.set(bot), words.remove(secret)) }];
+  return [{ path: bot, reason, fix: joinRemedies(words, words.set(bot), words.remove(secret)) }];
 }
 
 /** Reports expected awake hours that the estimate would ignore. */
@@ -102,7 +102,7 @@ function checkAwakeHours({ sleepAfter, expectedAwakeHours: hours }: Values, word
     {
       path: "expectedAwakeHours",
       reason: `a container with ${words.name("sleepAfter")} never is awake for 24 hours a day`,
-      fix: either(words, words.remove("expectedAwakeHours"), words.set("sleepAfter", SHORT_SLEEP)),
+      fix: joinRemedies(words, words.remove("expectedAwakeHours"), words.set("sleepAfter", SHORT_SLEEP)),
     },
   ];
 }
@@ -111,7 +111,7 @@ function checkAwakeHours({ sleepAfter, expectedAwakeHours: hours }: Values, word
 function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): Problem[] {
   if (imagePublicKey === undefined || (image !== undefined && image !== BUILD)) return [];
   const reason = `given without an image's name in ${words.name("image")}`;
-  const fix = either(words, words.set("image", "<name at a registry>"), words.remove("imagePublicKey"));
+  const fix = joinRemedies(words, words.set("image", "<name at a registry>"), words.remove("imagePublicKey"));
   return [{ path: "imagePublicKey", reason, fix }];
 }
 
@@ -141,7 +141,7 @@ function onlyWithChat(values: Values, words: Wording): Problem[] {
   return given.map((path) => ({
     path,
     reason: `has no effect: all chats share one sandbox unless ${words.name("tenancy")} is chat`,
-    fix: either(words, words.set("tenancy", "chat"), words.remove(path)),
+    fix: joinRemedies(words, words.set("tenancy", "chat"), words.remove(path)),
   }));
 }
 
@@ -172,13 +172,13 @@ function address({ hostname, subdomain }: Values, words: Wording): Problem[] {
   const path = "subdomain";
   if (hostname !== undefined) {
     const reason = `given beside ${words.name("hostname")}: the Worker has one address`;
-    return [{ path, reason, fix: either(words, words.remove("subdomain"), words.remove("hostname")) }];
+    return [{ path, reason, fix: joinRemedies(words, words.remove("subdomain"), words.remove("hostname")) }];
   }
   const [name, host] = [
     words.set("subdomain", "<name on workers.dev>"),
     words.set("hostname", "<host name>"),
   ];
-  return [{ path, reason: "missing: the Worker needs an address", fix: either(words, name, host) }];
+  return [{ path, reason: "missing: the Worker needs an address", fix: joinRemedies(words, name, host) }];
 }
 
 /** Cloudflare sends the e-mails. */
@@ -206,7 +206,7 @@ function twoSignIns(values: Values, words: Wording): Problem[] {
 function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): Problem[] {
   if (dataDirectory === undefined || volumeName === undefined) return [];
   const reason = `given beside ${words.name("dataDirectory")}: the data is in one place`;
-  const fix = either(words, words.remove("volumeName"), words.remove("dataDirectory"));
+  const fix = joinRemedies(words, words.remove("volumeName"), words.remove("dataDirectory"));
   return [{ path: "volumeName", reason, fix }];
 }
 
@@ -278,7 +278,7 @@ function budget(values: Values, words: Wording): Problem[] {
   return [
     {
       path: "monthlyBudget",
-      reason: `${dollars(monthlyBudget)} is below the estimate of ${dollars(cost)} a month for ${instanceType} with ${words.name("sleepAfter")} ${sleepAfter}`,
+      reason: `${formatDollars(monthlyBudget)} is below the estimate of ${formatDollars(cost)} a month for ${instanceType} with ${words.name("sleepAfter")} ${sleepAfter}`,
       fix: remedy(inputs, cost, monthlyBudget, words),
     },
   ];
@@ -289,7 +289,7 @@ function remedy(inputs: CostInputs, cost: number, monthlyBudget: number, words: 
   const shorter = monthlyCost({ ...inputs, sleepAfter: SHORT_SLEEP });
   if (shorter <= monthlyBudget && shorter < cost) {
     const sooner = words.quote(words.set("sleepAfter", SHORT_SLEEP));
-    return `${sooner} (about ${dollars(shorter)} a month), or ${raise}`;
+    return `${sooner} (about ${formatDollars(shorter)} a month), or ${raise}`;
   }
   return `${raise}, or a smaller ${words.name("instanceType")}`;
 }

@@ -24,7 +24,7 @@ import { PushedImage, type PushedImageArgs } from "../serverless/pushed-image.ts
 import { StateBucket } from "../serverless/state-bucket.ts";
 import { readModules, Worker } from "../serverless/worker.ts";
 import { commandsFor } from "../shell/package.ts";
-import { BUILD, type Completed, completed, type ServerlessGatewayArgs } from "./args.ts";
+import { BUILD, type WithDefaults, withDefaults, type ServerlessGatewayArgs } from "./args.ts";
 import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
 import { throwExplained, type Gate, gateOf } from "./gate.ts";
@@ -35,7 +35,7 @@ import { askAboutRunningConfig } from "./running-config.ts";
 /** https://developers.cloudflare.com/containers/platform-details/image-management/ */
 const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
 
-type Settings = Completed<"serverless"> & { workerName: string };
+type Settings = WithDefaults<"serverless"> & { workerName: string };
 
 /**
  * An assistant gateway on Cloudflare: a Worker with a container, its state bucket, an identity gateway before its admin
@@ -68,7 +68,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
   constructor(name: string, args: ServerlessGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const names = { project: pulumi.getProject(), stack: pulumi.getStack(), name };
     const { workerName = defaultName(names, LONGEST.worker) } = args;
-    const settings = { ...completed("serverless", args), workerName };
+    const settings = { ...withDefaults("serverless", args), workerName };
     const checked = checkArgs("serverless", name, settings);
     warnOfUnlistedPlugin();
     super("steward:index:ServerlessGateway", name, {}, opts);

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
-import { environmentFor, imageId } from "../shell/docker.ts";
+import { dockerEnvironment, imageId } from "../shell/docker.ts";
 import { runProcess } from "../shell/process.ts";
 import { containersOf, type InspectedContainer } from "./update/containers.ts";
 
@@ -90,7 +90,7 @@ export const placementProvider: ResourceProvider<PlacementInputs, PlacementInput
 async function compare({ container, image, settings, dockerHost }: PlacementInputs) {
   const [found, id] = await Promise.all([
     containersOf(dockerHost).inspect(container),
-    imageId(image, environmentFor(dockerHost)),
+    imageId(image, dockerEnvironment(dockerHost)),
   ]);
   const containerWrong = found === undefined || !isDeepStrictEqual(settingsOf(found), settings);
   return { imageMissing: id === undefined, containerWrong };
@@ -108,7 +108,7 @@ function settingsOf({ HostConfig, NetworkSettings }: InspectedContainer): Settin
 async function volumeExists({ volume, dockerHost }: PlacementInputs): Promise<boolean> {
   if (volume === "") return true;
   const asked = await runProcess("docker", ["volume", "inspect", volume], {
-    env: environmentFor(dockerHost),
+    env: dockerEnvironment(dockerHost),
   });
   return asked.code === 0 || !/no such volume/i.test(asked.stderr);
 }

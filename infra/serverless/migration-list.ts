@@ -129,7 +129,7 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
 }
 
 /** Returns true if the list begins with the entries that the account has applied. Later entries may differ. */
-export function beginsAsApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
+export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;
   return isSame(migrations.slice(0, count), appliedEntries(migrations, applied));

@@ -33,7 +33,7 @@ export interface Engine {
 /**
  * Returns the environment in which the `docker` command uses a resource's engine. Default: the command's own engine.
  */
-export function environmentFor(dockerHost: string | undefined): NodeJS.ProcessEnv {
+export function dockerEnvironment(dockerHost: string | undefined): NodeJS.ProcessEnv {
   return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
 }
 

@@ -1,5 +1,5 @@
 import { resourceRule } from "../rule.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { commandsFor, TYPES } from "../reading/resource.ts";
 
 /**
@@ -16,7 +16,7 @@ export const stateProtected = resourceRule({
   configSchema: { properties: PRODUCTION_SCHEMA },
   types: [TYPES.bucket, TYPES.volume],
   check(resource, config) {
-    if (!inProduction(resource, config) || resource.opts.protect) return [];
+    if (!isInProduction(resource, config) || resource.opts.protect) return [];
     const what = resource.type === TYPES.bucket ? "bucket" : "volume";
     const { name } = resource.props;
     const set = commandsFor(resource).configSet("steward:protectState", "true");

@@ -7,7 +7,7 @@ import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from 
 import type { Bucket, ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
 import { killInContainers, removeContainers } from "./runner/docker.ts";
 import { imageId } from "../../infra/shell/docker.ts";
-import { endStrayProcesses, mark } from "../stray-processes.ts";
+import { endStrayProcesses, processMark } from "../stray-processes.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
 
@@ -47,7 +47,7 @@ class MiniflareRunner implements WorkerRunner {
     this.#storage = resolve(dir, "storage");
     this.#host = new ProcessHost({
       ...(containers.kind === "process" && { supervise: containers.supervise }),
-      mark: mark(this.#storage),
+      mark: processMark(this.#storage),
       mostContainers: (namespaceId) => {
         const { boundNamespaces, maxInstances = {} } = this.#deployed;
         return boundNamespaces.includes(namespaceId) ? (maxInstances[namespaceId] ?? Infinity) : undefined;
@@ -201,7 +201,7 @@ class MiniflareRunner implements WorkerRunner {
       handleStructuredLogs: ({ level, message }) => log(message, { source: "worker", level }),
       handleUncaughtError: (error) => log(error.message, { source: "worker", level: "error" }),
       resourcePersistencePath: this.#storage,
-      unsafeRuntimeEnv: mark(this.#storage),
+      unsafeRuntimeEnv: processMark(this.#storage),
       telemetry: { enabled: false },
       ...(containers.kind === "docker" && {
         containerEngine: {

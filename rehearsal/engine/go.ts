@@ -89,7 +89,7 @@ async function findGo(build: GoBuild): Promise<string> {
   const asked = await runProcess("go", ["env", "GOVERSION"], { cwd: build.module, env: build.env });
   if (asked.missing) throw goMissing(build, `${build.what} has to be built, and Go is not installed`, wanted);
   const version = asked.stdout.trim();
-  if (asked.code === 0 && !older(version.replace(/^go/, ""), wanted)) return version;
+  if (asked.code === 0 && !isOlder(version.replace(/^go/, ""), wanted)) return version;
   const said = asked.code === 0 ? `it is ${version}` : tail(asked, 3);
   throw goMissing(
     build,
@@ -107,7 +107,7 @@ function goMissing(build: GoBuild, message: string, wanted: string): BuildFailur
 }
 
 /** Whether the first of two dotted versions is the lower one; a part that isn't a number counts as 0. */
-export function older(version: string, wanted: string): boolean {
+export function isOlder(version: string, wanted: string): boolean {
   const [have, want] = [parts(version), parts(wanted)];
   for (let index = 0; index < want.length; index += 1) {
     const difference = (have[index] ?? 0) - (want[index] ?? 0);

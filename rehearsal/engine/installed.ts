@@ -1,5 +1,5 @@
 import { delimiter, join } from "node:path";
-import { older } from "./go.ts";
+import { isOlder } from "./go.ts";
 import { runProcess } from "../../infra/shell/process.ts";
 import { OLDEST_CLI } from "../../stacks/commands/deployed/cli.ts";
 import { isExecutable } from "./plugins.ts";
@@ -20,7 +20,7 @@ export async function installedEngine(env: NodeJS.ProcessEnv): Promise<Installed
       timeoutMs: 20_000,
     });
     const version = /^v?(\d+\.\d+\.\d+)/.exec(asked.stdout.trim())?.[1];
-    if (asked.code === 0 && version !== undefined && !older(version, OLDEST_CLI)) return { cli, version };
+    if (asked.code === 0 && version !== undefined && !isOlder(version, OLDEST_CLI)) return { cli, version };
   }
   return undefined;
 }

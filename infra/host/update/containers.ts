@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { DATA_DIRECTORY } from "../../../runtime/contract/names.ts";
-import { environmentFor } from "../../shell/docker.ts";
+import { dockerEnvironment } from "../../shell/docker.ts";
 import { type Finished, runProcess, tail } from "../../shell/process.ts";
 
 /** A container as the engine reports it, with only the members that are used here. */
@@ -52,7 +52,7 @@ export interface Containers {
 
 /** @param address of the engine; by default the one that the `docker` command uses */
 export function containersOf(address?: string): Containers {
-  const env = environmentFor(address);
+  const env = dockerEnvironment(address);
   const docker = (words: readonly string[]): Promise<Finished> => runProcess("docker", words, { env });
   return {
     docker,

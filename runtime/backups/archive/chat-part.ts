@@ -28,7 +28,7 @@ export interface ChatFolders {
 }
 
 /** Returns the folders of a chat's part, relative to the data directory. */
-export function foldersOf({ platform, chat }: TenantChat): ChatFolders {
+export function chatFoldersOf({ platform, chat }: TenantChat): ChatFolders {
   const name = chatName(platform, chat);
   return {
     shared: WORKSPACE_FOLDERS.shared,
@@ -44,11 +44,11 @@ export function foldersOf({ platform, chat }: TenantChat): ChatFolders {
  */
 export function storedChat(tenant: TenantId, database: DatabaseSync | undefined): TenantChat {
   const chat = chatOfTenant(tenant);
-  const row = database && hasTable(database, "chat_moves") && formerOf(database, chat);
+  const row = database && hasTable(database, "chat_moves") && previousIdRow(database, chat);
   return row ? { ...chat, chat: String(row["former"]) } : chat;
 }
 
-function formerOf(database: DatabaseSync, { platform, chat }: TenantChat) {
+function previousIdRow(database: DatabaseSync, { platform, chat }: TenantChat) {
   return database
     .prepare("SELECT former FROM chat_moves WHERE platform = ? AND chat = ?")
     .get(platform, chat);
@@ -105,7 +105,7 @@ const SUMS: Readonly<Record<string, string>> = {
 };
 
 /** Computes the sums of a database whose rows were copied. */
-export function sumUp(database: DatabaseSync): void {
+export function recomputeSums(database: DatabaseSync): void {
   for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
 }
 
@@ -118,7 +118,7 @@ export const ORIGIN_TABLE = "chat_origin";
  */
 export async function chatPart(home: string, tenant: TenantId, now: number): Promise<StatePart> {
   const chat = withDatabase(home, (database) => storedChat(tenant, database));
-  const { shared, own, ownHistory } = foldersOf(chat);
+  const { shared, own, ownHistory } = chatFoldersOf(chat);
   const digests = [...(await digestsBelow(home, shared)), ...(await digestsBelow(home, own))];
   return {
     roots: [CONFIG_FILE, shared, own, ownHistory, STATE_FILE],
@@ -126,7 +126,7 @@ export async function chatPart(home: string, tenant: TenantId, now: number): Pro
       copyTables(from, to, conditionsOf(chat, "source"));
       const copy = new DatabaseSync(to);
       try {
-        sumUp(copy);
+        recomputeSums(copy);
         copy.exec(
           `DROP TABLE IF EXISTS ${ORIGIN_TABLE};
            CREATE TABLE ${ORIGIN_TABLE} (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

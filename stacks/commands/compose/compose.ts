@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { environmentOf } from "../../../infra/gateway/environment.ts";
-import { shape } from "../../../infra/gateway/host-gateway.ts";
+import { containerShape } from "../../../infra/gateway/host-gateway.ts";
 import { gatewayImage } from "../../../infra/gateway/image.ts";
 import { composeEnvironment, composeFile } from "../../../infra/host/compose.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
@@ -63,7 +63,7 @@ export async function compose(stack: string, options: ComposeOptions = {}): Prom
   const directory = config.dataDirectory;
   const names = Object.keys(secrets).sort();
   const file = composeFile({
-    shape: shape(config, HOST_NAMES),
+    shape: containerShape(config, HOST_NAMES),
     image,
     data: directory === undefined ? { volumeName: HOST_NAMES.volume } : { directory },
     variables,

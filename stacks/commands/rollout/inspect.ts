@@ -22,7 +22,7 @@ const RETRY_MS = 500;
 const VERSION = ["WorkerVersion", "worker-current"] as const;
 
 /** Looks at a stack before its update. */
-export async function lookBefore(stack: DeployedStack): Promise<Baseline> {
+export async function readBaseline(stack: DeployedStack): Promise<Baseline> {
   return (await targetOf(stack)) === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
 

@@ -123,7 +123,7 @@ interface BackupOutcome {
  *
  * @param earlier the backup of an interrupted rollout. It serves if what that rollout left behind does not answer
  */
-export async function backUp(
+export async function backUpBeforeUpdate(
   { backups, previous, strayed }: Baseline,
   { without, earlier }: { without: boolean; earlier: string | undefined },
 ): Promise<BackupOutcome> {

@@ -29,7 +29,7 @@ export class RolloutRecord {
 }
 
 /** The entries of the newest rollout that has changed something, where it has no end: it was interrupted. */
-export function interrupted(folder: string): Entry[] | undefined {
+export function readInterruptedRollout(folder: string): Entry[] | undefined {
   const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;
 }

@@ -54,7 +54,7 @@ export type ReplayResult =
   | { failed: string };
 
 /** Compares what the running version made of a record's events with what the next version makes of them. */
-export function compare(
+export function compareOutcomes(
   { events, cost, left }: ReplayRecord,
   { outcomes, cost: nextCost }: Replayed,
 ): Comparison {
@@ -146,9 +146,9 @@ export async function replayPast(take: () => Promise<ReplayRecord>): Promise<Rep
   } catch (error) {
     return { skipped: skippedBecause(error) };
   }
-  if (record.events.length === 0) return { compared: compare(record, { outcomes: [], cost: 0 }) };
+  if (record.events.length === 0) return { compared: compareOutcomes(record, { outcomes: [], cost: 0 }) };
   try {
-    return { compared: compare(record, await replayLocally(record)) };
+    return { compared: compareOutcomes(record, await replayLocally(record)) };
   } catch (error) {
     return { failed: causeOf(error) };
   }

@@ -7,7 +7,7 @@ import { runProcess, tail } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { type DeployedStack, type DeployedState, findResource, targetOf } from "../deployed/stack.ts";
-import { type Aside, type Project, type ProjectRun, programIn } from "./project.ts";
+import { type AsideInstallation, type Project, type ProjectRun, programIn } from "./project.ts";
 
 const ANSWER_MS = 5_000;
 
@@ -43,7 +43,7 @@ export async function deployedVersion(
  */
 export async function tryVersion(
   stack: DeployedStack,
-  aside: Aside,
+  aside: AsideInstallation,
   given: ProjectRun,
   words: readonly string[],
 ): Promise<string> {
@@ -72,7 +72,7 @@ export async function tryVersion(
  * @throws BuildFailure `upgrade_image`
  */
 async function imageOf(
-  { folder }: Aside,
+  { folder }: AsideInstallation,
   how: readonly string[],
   dockerHost: string | undefined,
   { env, log }: ProjectRun,

@@ -116,7 +116,7 @@ async function newFolder(): Promise<string> {
 }
 
 /** A copy of a project with another version of the package, in a temporary folder. */
-export interface Aside {
+export interface AsideInstallation {
   folder: string;
   remove(): Promise<void>;
 }
@@ -126,7 +126,11 @@ export interface Aside {
  *
  * @throws BuildFailure `upgrade_install`
  */
-export async function installAside(project: Project, version: string, given: ProjectRun): Promise<Aside> {
+export async function installAside(
+  project: Project,
+  version: string,
+  given: ProjectRun,
+): Promise<AsideInstallation> {
   const folder = await newFolder();
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
@@ -145,7 +149,7 @@ export async function installAside(project: Project, version: string, given: Pro
  *
  * @throws BuildFailure `upgrade_install`
  */
-export async function takeVersions(folder: string, from: string, given: ProjectRun): Promise<void> {
+export async function installVersions(folder: string, from: string, given: ProjectRun): Promise<void> {
   await copyVersions(from, folder);
   await install(folder, given);
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { exclusively } from "../../../infra/shell/cache.ts";
+import { withFileLock } from "../../../infra/shell/cache.ts";
 import { runProcess } from "../../../infra/shell/process.ts";
 import { upgrade } from "../../../stacks/commands/upgrade/upgrade.ts";
 import { fixFor, waysOf } from "../../journeys/typed.ts";
@@ -60,7 +60,7 @@ test("an unattended upgrade without consent is refused before anything is asked"
 test("one upgrade of a stack runs at a time", async () => {
   const workDir = await projectOf(DEPENDS);
   const lock = path.join(workDir, ".steward/upgrades/acme.dev/lock");
-  await exclusively(lock, async () => {
+  await withFileLock(lock, async () => {
     await expect(upgrade("acme/dev", { workDir })).rejects.toMatchObject({ code: "upgrade_under_way" });
   });
 });
