@@ -28,7 +28,7 @@ export async function askDiscord(
   if (status === 0 || status >= 500)
     throw new StewardError("registration_unreachable", "Discord did not answer");
   if (status < 300) return { refused: false, result: answer.body };
-  throw refusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
+  throw discordRefusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
 }
 
 /** Returns the headers of a request that the bot sends to Discord. */
@@ -49,7 +49,7 @@ export async function callDiscord(
 }
 
 /** Returns the error for something that Discord has refused or would refuse. */
-export function refusal(detail: string): Error {
+export function discordRefusal(detail: string): Error {
   return new StewardError("registration_refused", detail);
 }
 

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import type { DiscordCommandsArgs } from "./discord-commands.ts";
-import { askDiscord, callDiscord, refusal, type DiscordBot } from "./discord-api.ts";
+import { askDiscord, callDiscord, discordRefusal, type DiscordBot } from "./discord-api.ts";
 import { fieldsOf } from "./platform-call.ts";
 
 /** Destination of an application's interactions. */
@@ -57,10 +57,12 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
 async function setEndpoint(inputs: EndpointInputs): Promise<void> {
   const { id, verify_key: publicKey } = fieldsOf(await callDiscord(inputs, "GET", APPLICATION));
   if (id !== inputs.applicationId) {
-    throw refusal("steward:discordBotToken belongs to another application than steward:discordApplicationId");
+    throw discordRefusal(
+      "steward:discordBotToken belongs to another application than steward:discordApplicationId",
+    );
   }
   if (publicKey !== inputs.publicKey) {
-    throw refusal("steward:discordPublicKey is not the key of steward:discordApplicationId");
+    throw discordRefusal("steward:discordPublicKey is not the key of steward:discordApplicationId");
   }
   await callDiscord(inputs, "PATCH", APPLICATION, { interactions_endpoint_url: inputs.url });
 }

@@ -3,7 +3,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { nearest } from "../../runtime/contract/nearest.ts";
 import { type ArgsOf, defaultsOf, type Target } from "./args.ts";
 import { runError } from "./gate.ts";
-import { LATER, type Problem, type Values, type Wording } from "./problem.ts";
+import { LATER, type ArgumentProblem, type Values, type Wording } from "./problem.ts";
 import { PROPERTIES, REQUIRED } from "./properties.ts";
 import { RULES } from "./rules.ts";
 
@@ -21,7 +21,7 @@ const ARGUMENTS: Wording = {
  *
  * @param given values by path; see {@link valuesOf}
  */
-export function findProblems(target: Target, given: Values, words: Wording = ARGUMENTS): Problem[] {
+export function findProblems(target: Target, given: Values, words: Wording = ARGUMENTS): ArgumentProblem[] {
   const properties = PROPERTIES[target];
   const required = REQUIRED[target].filter((path) => given[path] === undefined);
   const parsed = Object.entries(given).flatMap(([path, value]) => {
@@ -32,7 +32,7 @@ export function findProblems(target: Target, given: Values, words: Wording = ARG
   const wrong = [
     ...required.map((path) => ({ path, reason: "missing", fix: words.set(path) })),
     ...parsed.flatMap(({ path, issues }) =>
-      issues.map(({ path: member, message, ...issue }): Problem => {
+      issues.map(({ path: member, message, ...issue }): ArgumentProblem => {
         const right = "params" in issue ? issue.params?.["value"] : undefined;
         const fix = words.set(path, typeof right === "string" ? right : undefined);
         return { path, reason: message, fix, ...(member.length > 0 && { member: member.join(".") }) };
@@ -63,7 +63,7 @@ function valuesOf(target: Target, args: object): Values {
 }
 
 /** Reports arguments that do not exist, and a value in place of a group. Their values are not shown. */
-function unknownArguments(target: Target, given: Values): Problem[] {
+function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
   const paths = Object.keys(PROPERTIES[target]);
   const unknown = Object.keys(given).filter((path) => !paths.includes(path));
   return unknown.map((path) => {
@@ -102,7 +102,7 @@ export function checkArgs<Of extends Target>(target: Of, name: string, args: Arg
   return resolved(given).then((values) => check(known(values as Values)));
 }
 
-function invalid(name: string, problems: readonly Problem[]): pulumi.RunError {
+function invalid(name: string, problems: readonly ArgumentProblem[]): pulumi.RunError {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const lines = sorted.flatMap(({ path, member, reason, fix }) => [

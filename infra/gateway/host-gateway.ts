@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
-import { offeredChannels } from "../../runtime/contract/config/credentials.ts";
+import { channelsWithCredentials } from "../../runtime/contract/config/credentials.ts";
 import { SANDBOXES } from "../../runtime/contract/environment.ts";
 import { CHAT_USERS, type HostNames } from "../../runtime/contract/names.ts";
 import { buildArguments } from "../bundle/arguments.ts";
@@ -135,7 +135,7 @@ export class HostGateway extends pulumi.ComponentResource {
           // A custom image is not checked.
           bundle: wanted.isOwn ? bundle.container.hash : undefined,
           attestation: attestation.expected(runtime),
-          channels: offeredChannels(runtime.secrets),
+          channels: channelsWithCredentials(runtime.secrets),
           alerts: runtime.secrets["ALERTS"] !== undefined,
           publicWebhooks: settings.publicWebhooks,
         }),

@@ -1,6 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as z from "zod";
-import { misplacedKey, type Reference, referencesInText } from "../../runtime/contract/config/references.ts";
+import {
+  misplacedKey,
+  type VariableReference,
+  referencesInText,
+} from "../../runtime/contract/config/references.ts";
 import { selectGatewayVariables } from "../../runtime/contract/environment.ts";
 import { fixOf, type Reason } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
@@ -50,18 +54,18 @@ export async function judgeConfigText(
   commands: OperatorCommands,
 ): Promise<Reason | undefined> {
   // The schema is large, and a first update has no config to judge.
-  const [{ readConfigText, secretValues }, { tellProblems }] = await Promise.all([
+  const [{ readConfigText, secretValues }, { describeProblems }] = await Promise.all([
     import("../../runtime/contract/config/text.ts"),
     import("../../runtime/contract/config/help.ts"),
   ]);
   const { value, result } = readConfigText(text, deployedEnvironment(runtime));
   const redact = createRedactor({}, secretValues(value, {}));
-  const problems = result.ok ? [] : tellProblems(result.problems, text, redact);
+  const problems = result.ok ? [] : describeProblems(result.problems, text, redact);
   return runningConfigProblem({ references: referencesInText(text), problems }, runtime, commands);
 }
 
 function variablesProblem(
-  references: readonly Reference[],
+  references: readonly VariableReference[],
   runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Reason | undefined {

@@ -1,7 +1,7 @@
 import type { Provider } from "@pulumi/cloudflare/provider.js";
 import * as pulumi from "@pulumi/pulumi";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
-import { offeredChannels } from "../../runtime/contract/config/credentials.ts";
+import { channelsWithCredentials } from "../../runtime/contract/config/credentials.ts";
 import { AGENT, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../../runtime/contract/variables.ts";
 import { baseMonth } from "../bundle/base.ts";
@@ -184,7 +184,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
         url,
         bundle: code.hash,
         attestation: attestation.expected(runtime),
-        channels: offeredChannels(runtime.secrets),
+        channels: channelsWithCredentials(runtime.secrets),
         alerts: runtime.secrets["ALERTS"] !== undefined,
         key: attestation.key,
         publicWebhooks: settings.publicWebhooks,

@@ -84,7 +84,7 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
 }
 
 /** Returns the commands that a rule prints, for the stack that the URN names: `urn:pulumi:<stack>::…`. */
-export function commandsFor({ urn }: Resource): OperatorCommands {
+export function commandsForResource({ urn }: Resource): OperatorCommands {
   return commandsOfStack(urn.split("::", 1)[0]?.split(":")[2]);
 }
 

@@ -1,5 +1,5 @@
 import { VARIABLES, type VariableName } from "../../runtime/contract/environment.ts";
-import { namesSecret } from "../../runtime/shared/redact.ts";
+import { looksLikeSecretName } from "../../runtime/shared/redact.ts";
 import { isOfType, type Resource, TYPES } from "./resource.ts";
 import { type Declared, fields, equals, list, text } from "./values.ts";
 
@@ -32,7 +32,7 @@ export function valuesOf(name: string, resources: readonly Resource[]): (string 
 
 /** Tells whether a variable of this name is a secret; of one that the runtime does not know, the name decides. */
 export function isSecretName(name: string): boolean {
-  return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : namesSecret(name);
+  return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : looksLikeSecretName(name);
 }
 
 function binding(value: Declared<{ name: string; type: string; text?: string }>): HandedVariable[] {

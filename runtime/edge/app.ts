@@ -31,7 +31,7 @@ import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from ".
 import { WrongValuesError } from "./form.ts";
 import { home, live, readiness } from "./home-route.tsx";
 import type { Identify } from "./identity.ts";
-import { namingBrowsers } from "./operate.ts";
+import { withBrowserNames } from "./operate.ts";
 import { limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
@@ -106,7 +106,7 @@ export interface EdgeOptions {
 /** Builds the edge with every public route, using only web-standard APIs, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   const { settings, bundle, attestation, ledger, directory, activity, answers, backups } = options;
-  const sandbox = namingBrowsers(options.sandbox, directory);
+  const sandbox = withBrowserNames(options.sandbox, directory);
   const { identify, signIn, sendEmail, clock, log } = options;
   const record = recorder(activity, log);
   const app = new Hono<AccessVariables>();

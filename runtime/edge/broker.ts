@@ -3,7 +3,7 @@ import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import {
   directRequest,
-  operationOf,
+  findServiceOperation,
   type OperationArguments,
   type OperationName,
   type ServiceOperation,
@@ -15,7 +15,7 @@ import type { Log } from "../shared/log.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { openSlackFile } from "../shared/slack-file.ts";
-import { sameToken } from "../shared/token.ts";
+import { isSameToken } from "../shared/token.ts";
 import { ChatPass } from "./chat-pass.ts";
 import { readBody } from "./admission/body.ts";
 
@@ -123,7 +123,7 @@ export function createBroker(options: BrokerOptions): Broker {
       count("refused");
       return problemResponse(problem("broker_refused"));
     }
-    const name = operationOf(path)?.name;
+    const name = findServiceOperation(path)?.name;
     try {
       const answer = await perform(request, readOperation(request.method, path, query));
       count("answered", name);
@@ -163,12 +163,12 @@ function hasPass(path: string, headers: Headers, token: string): boolean {
   if (!Object.hasOwn(SERVICES, service)) return false;
   const [header, before] = SERVICES[service].header;
   const value = headers.get(header) ?? "";
-  return value.startsWith(before) && sameToken(value.slice(before.length), token);
+  return value.startsWith(before) && isSameToken(value.slice(before.length), token);
 }
 
 /** @throws StewardError for what is not in the table, and for arguments that its operation does not take. */
 function readOperation(method: string, path: string, query: URLSearchParams): BrokerOperation {
-  const found = operationOf(path);
+  const found = findServiceOperation(path);
   if (found === undefined || method !== found.operation.method) {
     throw new StewardError("broker_operation_unknown");
   }

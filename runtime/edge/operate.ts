@@ -67,7 +67,7 @@ const devicesReply = once(() => {
 });
 
 /** Returns a sandbox whose answers about browsers also give the directory their names. */
-export function namingBrowsers(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
+export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
   const noted = async <Answer extends Response | undefined>(
     { path, body = "" }: PortRequest,
     response: Answer,

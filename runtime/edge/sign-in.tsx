@@ -4,7 +4,7 @@ import { parse } from "hono/utils/cookie";
 import { type ErrorCode, ERRORS, fixOf, StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { bearerToken, sameToken } from "../shared/token.ts";
+import { bearerToken, isSameToken } from "../shared/token.ts";
 import { clientOf, wantsHtml } from "./access.ts";
 import { readText } from "./admission/body.ts";
 import type { Identify, IdentityDecision } from "./identity.ts";
@@ -236,7 +236,7 @@ export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
   const sessions = createSessions(adminToken, clock);
   const wrongTokens = new RateLimit({ perMinute: PER_MINUTE.wrongTokens, clock });
   const check: SignIn["check"] = (token, client) => {
-    if (sameToken(token, adminToken)) return { right: true };
+    if (isSameToken(token, adminToken)) return { right: true };
     return { right: false, retryAfterSeconds: wrongTokens.take(client) };
   };
   return {
@@ -247,7 +247,7 @@ export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
       });
       const authorization = request.headers.get("authorization");
       const token = authorization === null ? undefined : bearerToken(authorization);
-      if (sameToken(token, adminToken)) return allowed(true);
+      if (isSameToken(token, adminToken)) return allowed(true);
       const { [SESSION_COOKIE]: session } = parse(request.headers.get("cookie") ?? "", SESSION_COOKIE);
       if (await sessions.verify(session)) return allowed(false);
       const retryAfterSeconds = authorization === null ? 0 : wrongTokens.take(client);

@@ -5,7 +5,7 @@ import { references, referencesInText } from "../contract/config/references.ts";
 import { CONTROL_ROUTES, GATEWAY_ROUTES } from "../contract/control.ts";
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
-import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
+import { verifyStackSignature, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { withCommandTimeout } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
@@ -42,7 +42,7 @@ export function requireStack({ key, signatures, clock, refusals }: StackAccess):
     const { pathname, search } = new URL(context.req.url);
     const request = { method: context.req.method, path: `${pathname}${search}` };
     const header = context.req.header(STACK_SIGNATURE_HEADER);
-    const signature = key && header ? await signedByStack(key, request, header, clock()) : undefined;
+    const signature = key && header ? await verifyStackSignature(key, request, header, clock()) : undefined;
     const use = signature && (await signatures.useSignature(signature.mac, signature.expiresAt));
     if (use === "accepted") return next();
     const retryAfterSeconds = refusals.take(clientOf(context));

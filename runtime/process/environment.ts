@@ -14,7 +14,7 @@ interface SplitEnvironment {
   secrets: string;
 }
 
-/** Splits an environment for a program of steward's own; {@link ownEnvironment} puts it together there. */
+/** Splits an environment for a program of steward's own; {@link readOwnEnvironment} puts it together there. */
 export function splitSecrets(environment: Environment): SplitEnvironment {
   const names = new Set(secretNames(environment));
   const entries = Object.entries(environment);
@@ -27,7 +27,7 @@ export function splitSecrets(environment: Environment): SplitEnvironment {
 }
 
 /** Returns this process's environment, with the secrets that its supervisor handed over. To be called once. */
-export function ownEnvironment(): Environment {
+export function readOwnEnvironment(): Environment {
   const { [SECRETS_FD_VARIABLE]: descriptor, ...environment } = process.env;
   if (descriptor === undefined) return environment;
   return { ...environment, ...(JSON.parse(readLine(Number(descriptor))) as Environment) };

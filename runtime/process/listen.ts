@@ -43,7 +43,7 @@ const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 3
  * gone. A killed process leaves requests behind; on a busy machine their turn comes seconds after its successor began,
  * and that one makes them again.
  */
-export async function noticeHangUp(signal: AbortSignal): Promise<void> {
+export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);
 }
 

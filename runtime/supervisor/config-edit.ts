@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
-import { tellProblems } from "../contract/config/help.ts";
+import { describeProblems } from "../contract/config/help.ts";
 import { jsonProblem, lineFinder } from "../contract/config/json-text.ts";
 import { mendConfigValue, moveSecrets } from "../contract/config/mend.ts";
 import { renderConfig } from "../contract/config/render.ts";
@@ -15,7 +15,7 @@ import {
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { createRedactor } from "../shared/redact.ts";
-import { keepCopy, wholeReading, withConfigLock } from "../process/config-file.ts";
+import { saveConfigCopy, withScheduleChecks, withConfigLock } from "../process/config-file.ts";
 import { writeFileAtomic } from "../process/files.ts";
 import { withoutSecrets } from "./config-secrets.ts";
 
@@ -62,7 +62,7 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
     withConfigLock(path, () => {
       const before = readText(path);
       if (digest(before) !== expected) throw new StewardError("config_changed");
-      if (before !== null) keepCopy(path, before, clock());
+      if (before !== null) saveConfigCopy(path, before, clock());
       work();
     });
   };
@@ -130,9 +130,13 @@ function mend(text: string, environment: Environment): string {
 }
 
 async function problemsOf(text: string, environment: Environment): Promise<ToldProblem[]> {
-  const { result } = await wholeReading(readConfigText(text, environment));
+  const { result } = await withScheduleChecks(readConfigText(text, environment));
   if (result.ok) return [];
-  return tellProblems(result.problems, text, createRedactor(environment, secretValuesIn(text, environment)));
+  return describeProblems(
+    result.problems,
+    text,
+    createRedactor(environment, secretValuesIn(text, environment)),
+  );
 }
 
 /** Secrets in plain text, which nobody shall write on a page. */

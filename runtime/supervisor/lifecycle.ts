@@ -102,7 +102,7 @@ export function advance(state: Lifecycle, event: LifecycleEvent, context: StepCo
       return spawning({ ...state, restarts: state.restarts + 1 }, now);
     case "ready":
       if (state.phase !== "starting") return unchanged(state);
-      return unchanged({ ...clean, phase: "ready", since: now, coldStartMs: coldStart(state, event, now) });
+      return unchanged({ ...clean, phase: "ready", since: now, coldStartMs: coldStartMs(state, event, now) });
     case "crashed":
       if (state.phase !== "starting" && state.phase !== "ready") return unchanged(state);
       return crashed(state, event, context);
@@ -137,7 +137,7 @@ function spawning(state: Lifecycle, now: number): Step {
 }
 
 /** Milliseconds of a start that ends now. */
-export function coldStart(
+export function coldStartMs(
   { startedAt }: Pick<Lifecycle, "startedAt">,
   { bootMs }: { bootMs: number },
   now: number,

@@ -48,7 +48,7 @@ interface RunOptions {
 }
 
 /** One run of the gateway, from its start to its end. */
-export interface Run {
+export interface GatewayRun {
   pid: number | null;
   /** True if the gateway was ready and did not answer the last question. */
   readonly isSilent: boolean;
@@ -57,7 +57,7 @@ export interface Run {
 }
 
 /** Follows one run of the gateway. */
-export function startRun(options: RunOptions): Run {
+export function startGatewayRun(options: RunOptions): GatewayRun {
   const { child, host, port, user, startTimeoutMs, liveness, timers, output } = options;
   const { onReady, onSilent, onEnd } = options;
   let stopping = false;

@@ -10,17 +10,24 @@ import type { DiskStore } from "../backups/stores/disk.ts";
 import { startChild, type Child, type ProcessUser } from "./child.ts";
 import type { ConfigEditor } from "./config-edit.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
-import { DEFAULT_LIVENESS, type Exit, type LivenessPolicy, readFailure, type Run, startRun } from "./run.ts";
+import {
+  DEFAULT_LIVENESS,
+  type Exit,
+  type LivenessPolicy,
+  readFailure,
+  type GatewayRun,
+  startGatewayRun,
+} from "./run.ts";
 import { gatewayEnvironment } from "./gateway-command.ts";
 import {
   advance,
-  coldStart,
+  coldStartMs,
   DEFAULT_POLICY,
   initialLifecycle,
   type BackoffPolicy,
   type LifecycleEvent,
 } from "./lifecycle.ts";
-import { oomKills } from "./memory.ts";
+import { countOomKills } from "./memory.ts";
 import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
 import { History } from "./history.ts";
@@ -140,7 +147,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const history = new History(logs, log);
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
-  let run: Run | undefined;
+  let run: GatewayRun | undefined;
   /** The end of the run before this one: its process still holds the port. */
   let dying: Promise<void> | undefined;
   /** Cancels the next attempt, or the next check of the config file. */
@@ -193,7 +200,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   /** Records how a start ended; does nothing for a gateway that was ready, whose start is recorded already. */
   const keepStart = (ended: "ready" | ErrorCode): void => {
     if (lifecycle.phase !== "starting") return;
-    const ms = coldStart(lifecycle, { bootMs }, timers.now());
+    const ms = coldStartMs(lifecycle, { bootMs }, timers.now());
     history.add({ at: new Date(timers.now() - ms).toISOString(), ms, ended });
   };
   const ready = (found: string | undefined): void => {
@@ -207,7 +214,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
   const ended = (exit: Exit): void => {
     run = undefined;
-    const failure = readFailure({ ...exit, outOfMemory: oomKills() > killsBefore });
+    const failure = readFailure({ ...exit, outOfMemory: countOomKills() > killsBefore });
     keepStart(failure.reason.code);
     log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
     happened({ type: "crashed", exitCode: exit.code, ...failure });
@@ -217,8 +224,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (run !== undefined || lifecycle.phase !== "starting") return;
     const child = started ?? startChild({ command: options.command, environment, user });
     started = undefined;
-    killsBefore = oomKills();
-    run = startRun({
+    killsBefore = countOomKills();
+    run = startGatewayRun({
       child,
       host: HOST,
       port: gatewayPort,

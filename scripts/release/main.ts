@@ -14,7 +14,7 @@ import { repositoryPage } from "../package-links.ts";
 import * as artefacts from "./artefacts.ts";
 import { gitEnvironment, pushBuiltTree } from "./built-tree.ts";
 import { releasesIn } from "./changelog.ts";
-import { builtTag, type Problem, releaseProblems, sourceTag } from "./check.ts";
+import { builtTag, type ReleaseProblem, releaseProblems, sourceTag } from "./check.ts";
 import { readFacts } from "./facts.ts";
 import { publishRelease } from "./github.ts";
 import { prepareRelease } from "./prepare.ts";
@@ -149,7 +149,7 @@ async function check({ say, log, env, options, now }: Release): Promise<void> {
   if (problems.length > 0) throw new NotReleasable();
 }
 
-const problemText = ({ code, cause, fix }: Problem): string => `${cause} (${code})\n  fix: ${fix}\n`;
+const problemText = ({ code, cause, fix }: ReleaseProblem): string => `${cause} (${code})\n  fix: ${fix}\n`;
 
 async function build({ folder, say, env, options }: Release): Promise<void> {
   const commit = (await execute("git", ["rev-parse", "HEAD"], { cwd: ROOT })).trim();

@@ -1,7 +1,7 @@
 import type { Target } from "../../infra/gateway/args.ts";
 import { findProblems as findWrongArguments } from "../../infra/gateway/check.ts";
 import { PROPERTIES } from "../../infra/gateway/properties.ts";
-import type { Problem } from "../../infra/gateway/problem.ts";
+import type { ArgumentProblem } from "../../infra/gateway/problem.ts";
 import { nearest } from "../../runtime/contract/nearest.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { isSecretKey, keyWording, NAMESPACE, pathOf, TARGET_KEYS } from "./keys.ts";
@@ -30,7 +30,7 @@ export function formatProblems(problems: readonly ConfigProblem[]): string {
 
 /** Returns a problem with an argument as a problem with its key, for the words of {@link keyWording}. */
 export function keyProblem(
-  { path, member, reason, fix }: Problem,
+  { path, member, reason, fix }: ArgumentProblem,
   { commands }: ConfigSource,
 ): ConfigProblem {
   const problem = member === undefined ? reason : `${member}: ${reason}`;

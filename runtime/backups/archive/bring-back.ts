@@ -5,7 +5,7 @@ import { STATE_FILE } from "../../contract/names.ts";
 import type { Approvals, TenantChat, TenantId } from "../../contract/tenant.ts";
 import { openDatabase, storeFailure, transaction } from "../../process/database.ts";
 import { ensureDirectory, exists, writeFileAtomic } from "../../process/files.ts";
-import { movedIn } from "../../shared/pairing-list.ts";
+import { fromOtherStore } from "../../shared/pairing-list.ts";
 import { APPROVALS, BROUGHT_BACK_TABLE, digestsBelow, chatFoldersOf, hasTable } from "./chat-part.ts";
 import { ORIGIN_TABLE, storedChat, recomputeSums } from "./chat-part.ts";
 import { contentBelow } from "./content.ts";
@@ -74,7 +74,7 @@ export function takeApprovals(home: string, { version, platforms, browsers = [] 
       // The role first: a crash in between must not leave rights of an earlier approval.
       write("operators", "operators", operators);
       write("allowFrom", "allowFrom", allowFrom);
-      write("pairing", "requests", requests?.map(movedIn));
+      write("pairing", "requests", requests?.map(fromOtherStore));
     }
     if (browsers.length > 0) {
       const devices = join(home, "devices");

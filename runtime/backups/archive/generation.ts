@@ -43,14 +43,14 @@ export interface StatePart {
  */
 export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
   const { backupDirectory, id } = options;
-  await backupDirectory.tidy();
+  await backupDirectory.removeUnfinished();
   if ((await backupDirectory.list()).some((one) => one.id === id)) {
     throw new StewardError("backup_failed", `There is a backup ${id} already.`);
   }
   try {
     return await make(options);
   } catch (error) {
-    await backupDirectory.tidy();
+    await backupDirectory.removeUnfinished();
     if (error instanceof StewardError) throw error;
     const failure = writeFailure(error, "The backup");
     const detail = `The state could not be copied: ${error instanceof Error ? error.message : String(error)}`;

@@ -74,7 +74,7 @@ export async function verifyArchive(options: RestoreOptions): Promise<Checked> {
  *
  * @throws StewardError as {@link verifyArchive}, or what `work` throws.
  */
-export async function whileUnpacked(
+export async function withUnpackedArchive(
   options: RestoreOptions,
   work: (directory: string) => Promise<void>,
 ): Promise<RestoreReport> {

@@ -25,10 +25,10 @@ import {
   finishRestore,
   removeScratch,
   stageRestore,
-  whileUnpacked,
+  withUnpackedArchive,
 } from "../archive/restore.ts";
 import { BackupDirectory } from "../archive/backup-directory.ts";
-import { expired } from "../retention.ts";
+import { expiredGenerations } from "../retention.ts";
 import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
 
 /** The parts of a config file's editor that read and take a backup's config. */
@@ -89,7 +89,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
 
   /** See `makeGeneration`. `id` is by default the next one. */
   write(options: WriteOptions & { id?: string | undefined } = {}): Promise<GenerationManifest> {
-    return this.alone(() => this.#write(options));
+    return this.runExclusively(() => this.#write(options));
   }
 
   /** Returns the chats that have data in the state. */
@@ -99,7 +99,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
 
   /** Copies the part of one chat into a backup of this name, in place of an earlier attempt, and verifies it. */
   writeChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       for (const ending of Object.values(GENERATION_FILES).toReversed())
         await rm(this.path(id, ending), { force: true });
       const { home, clock } = this.#options;
@@ -118,9 +118,9 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     send: (id: string) => Promise<Archive>,
     { cause, accept }: WriteOptions = {},
   ): Promise<GenerationManifest> {
-    return this.alone(async () => {
-      await this.tidy();
-      const id = await this.next(1);
+    return this.runExclusively(async () => {
+      await this.removeUnfinished();
+      const id = await this.nextId(1);
       const unfinished = this.path(id, `${GENERATION_FILES.archive}.tmp`);
       try {
         const { manifest, content } = await send(id);
@@ -146,8 +146,8 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   bringBack(tenant: TenantId, archive: Archive): Promise<RestoreReport> {
     const { home, log } = this.#options;
     const { id } = archive.manifest;
-    return this.alone(async () => {
-      const report = await whileUnpacked({ ...this.#options, ...archive }, (directory) =>
+    return this.runExclusively(async () => {
+      const report = await withUnpackedArchive({ ...this.#options, ...archive }, (directory) =>
         bringBack(home, { tenant, id, directory }),
       );
       log.info("a chat's data was brought back", { tenant, id, ...report.counts });
@@ -157,22 +157,22 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
 
   /** Replaces the approvals with those that the directory kept. The gateway must not run. */
   takeApprovals(approvals: Approvals): Promise<void> {
-    return this.alone(async () => takeApprovals(this.#options.home, approvals));
+    return this.runExclusively(async () => takeApprovals(this.#options.home, approvals));
   }
 
   /** See {@link BackupStore}. */
   async prune(): Promise<void> {
-    for (const id of expired(await this.list(), this.#options.clock())) await this.remove(id);
+    for (const id of expiredGenerations(await this.list(), this.#options.clock())) await this.remove(id);
   }
 
   /** See {@link GatewayState}. */
   async verifyArchive(archive: Archive): Promise<RestoreReport> {
-    return (await this.alone(() => verifyArchive({ ...this.#options, ...archive }))).report;
+    return (await this.runExclusively(() => verifyArchive({ ...this.#options, ...archive }))).report;
   }
 
   /** See {@link GatewayState}. */
   showConfig(archive: Archive): Promise<ConfigText> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const { config } = await this.#readConfig(archive);
       return (await this.#options.editConfig()).show(config);
     });
@@ -184,7 +184,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
    * @throws StewardError `config_no_good` if the config is not valid for this version
    */
   takeConfig(archive: Archive): Promise<ConfigText> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const { config, report } = await this.#readConfig(archive);
       const detail = `The config of the backup ${report.id} is not valid for this version.`;
       if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
@@ -218,7 +218,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     { start, ...how }: ReceiveOptions & { copyFirst: boolean },
   ): Promise<RestoreReport> {
     const { home, supervisor, log } = this.#options;
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const report = await stageRestore({ ...this.#options, ...archive }, how);
       await supervisor.hold(RESTORING);
       try {
@@ -244,11 +244,11 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   /** Completes a restore that a former process has staged, and removes what a crash has left. */
   finishMarked(): Promise<void> {
     const { home, log } = this.#options;
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const id = await finishRestore(home, () => this.#write({ cause: "restore" }));
       if (id !== undefined) log.info("a restore was finished", { id });
       await removeScratch(home);
-      await this.tidy();
+      await this.removeUnfinished();
     });
   }
 
@@ -257,8 +257,8 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     ...options
   }: WriteOptions & { id?: string | undefined; part?: StatePart }): Promise<GenerationManifest> {
     const { log } = this.#options;
-    this.#epoch ??= (await this.last()).epoch + 1;
-    const name = id ?? (await this.next(this.#epoch));
+    this.#epoch ??= (await this.newestNumber()).epoch + 1;
+    const name = id ?? (await this.nextId(this.#epoch));
     const manifest = await makeGeneration({ ...this.#options, ...options, backupDirectory: this, id: name });
     log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });
     return manifest;

@@ -1,5 +1,5 @@
 import { checkConfig, type ConfigProblem } from "./index.ts";
-import { deprecatedKey, isSection, type Section } from "./deprecated.ts";
+import { deprecatedKey, isSection, type ConfigSection } from "./deprecated.ts";
 import { misplacedKey } from "./references.ts";
 import { secretsOf } from "./text.ts";
 import { selectGatewayVariables, secretNames, type Environment } from "../variables.ts";
@@ -52,7 +52,7 @@ function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boo
   return RIGHTS.test(unknownKey) || (at[0] === "channels" && at.length > 3);
 }
 
-function sectionAt(value: unknown, path: readonly PropertyKey[]): Section | undefined {
+function sectionAt(value: unknown, path: readonly PropertyKey[]): ConfigSection | undefined {
   const [key, ...rest] = path;
   if (key === undefined) return isSection(value) ? value : undefined;
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;

@@ -9,7 +9,7 @@ import "../english.ts";
 z.config({ jitless: true });
 
 /** A value with its meaning, for editors and error messages. */
-export function described<Schema extends z.ZodMiniType>(schema: Schema, help: string): Schema {
+export function withHelp<Schema extends z.ZodMiniType>(schema: Schema, help: string): Schema {
   return schema.check(z.describe(help));
 }
 
@@ -69,7 +69,7 @@ export const chatAddress = z.strictObject({
  * wrong with the object; this one is left out only where its own fields are wrong, so that all problems
  * are reported together.
  */
-export function over(...fields: string[]) {
+export function whenFieldsValid(...fields: string[]) {
   return {
     when: ({ value, issues }: z.core.ParsePayload): boolean =>
       typeof value === "object" &&

@@ -21,7 +21,7 @@ const TIMEOUT_MS = 10_000;
 const MOST_BYTES = 64 * 1024;
 
 /** Returns the request that answers an event with a text; `undefined` if the event may not have been meant for the bot. */
-export function messageTo(
+export function replyRequest(
   { platform, payload }: Delivery,
   text: string,
   environment: Environment,
@@ -41,7 +41,7 @@ export function messageTo(
 }
 
 /** Returns the request that sends a text to a chat, outside of any thread. */
-export function messageIn(
+export function chatMessageRequest(
   platform: Platform,
   chat: string,
   text: string,

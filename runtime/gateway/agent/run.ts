@@ -14,7 +14,7 @@ import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
 import type { Question } from "./question.ts";
 import type { Rights } from "../admission.ts";
-import { divide, requestTokens, summarise, tokenRatio } from "./summary.ts";
+import { splitForSummary, requestTokens, summarise, tokenRatio } from "./summary.ts";
 import type { OpenTools } from "./toolbox.ts";
 
 const FULL_SHARE = 0.8;
@@ -43,7 +43,7 @@ export interface RunOptions {
  * Generates one answer: asks the model, runs the tools it calls and returns their results to it, until it answers
  * without a tool call. Every step is stored before the next one starts, so that a retry continues there.
  */
-export class Run {
+export class AnswerRun {
   readonly #options: RunOptions;
   readonly #deliveries: string[];
   readonly #steps = new Map<string, Step[]>();
@@ -225,7 +225,7 @@ export class Run {
   async #summarise(history: History, tokens: number): Promise<History> {
     const { question, sessions, model, signal, log } = this.#options;
     const { session } = question;
-    const { older } = divide(history.turns, tokens);
+    const { older } = splitForSummary(history.turns, tokens);
     const last = older.at(-1);
     if (last === undefined) return history;
     const preferred = sessions.modelOf(session);

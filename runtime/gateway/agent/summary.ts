@@ -16,7 +16,7 @@ const KEPT_SHARE = 0.3;
 const READ_SHARE = 0.6;
 
 /** Splits turns into the newest ones, which are kept, and the older ones to be summarised. */
-export function divide(
+export function splitForSummary(
   turns: readonly PlacedTurn[],
   tokens: number,
 ): { older: PlacedTurn[]; newer: PlacedTurn[] } {

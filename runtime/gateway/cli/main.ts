@@ -1,6 +1,6 @@
 import { selectGatewayVariables } from "../../contract/variables.ts";
 import { createRedactor } from "../../shared/redact.ts";
-import { ownEnvironment } from "../../process/environment.ts";
+import { readOwnEnvironment } from "../../process/environment.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { processOutput } from "./context.ts";
 import { REQUEST_FLAG } from "../../operations/reply.ts";
@@ -23,7 +23,7 @@ function becomeOwnerOf(home: string): void {
 // Only the gateway reads what a command writes.
 process.umask(0o077);
 const args = process.argv.slice(2);
-const received = ownEnvironment();
+const received = readOwnEnvironment();
 const redact = createRedactor(received);
 const output = processOutput({ stdout: process.stdout, stderr: process.stderr, redact });
 try {

@@ -80,7 +80,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     /** Loads the functions that compute the times of schedules. */
     scheduleTimes: async () => ({
       firstRun: (await import("../schedules/port.ts")).firstRun,
-      outlook: (await import("../schedules/times.ts")).outlook,
+      outlook: (await import("../schedules/times.ts")).describeUpcomingRuns,
       readLocalTime: (await import("../../process/cron.ts")).readLocalTime,
     }),
     /** Changes the schedules of state.db. A running gateway sees it within seconds. */
@@ -99,7 +99,8 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     },
     config: {
       /** Checks the file as the gateway does at its start. @throws StewardError `config_missing` */
-      check: async () => (await import("../../process/config-file.ts")).wholeReading(await readConfig()),
+      check: async () =>
+        (await import("../../process/config-file.ts")).withScheduleChecks(await readConfig()),
       /** @throws StewardError `config_missing`, `config_invalid` */
       valid: async () => (await import("./config-file.ts")).validConfig(configPath, environment),
       /** Returns the risks of who may do what. */
@@ -128,11 +129,11 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     backups: backupTools(context),
     doctor: {
       examine: async () =>
-        (await import("../doctor.ts")).examine(context, await (await gateway()).askGateway(context)),
+        (await import("../doctor.ts")).diagnose(context, await (await gateway()).askGateway(context)),
       /** Makes the repairs that lose nothing. Resolves with one line a change. */
       mend: async () => [
         ...(await import("./mend.ts")).mendFile(context),
-        ...(await import("../doctor.ts")).mendRights(context),
+        ...(await import("../doctor.ts")).fixPermissions(context),
       ],
     },
     /** Returns the script that completes this command line in a shell. */
@@ -166,11 +167,11 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
     async create(options: { cause: BackupCause }) {
       const { makeGeneration } = await import("../../backups/archive/generation.ts");
       const backupDirectory = await openBackupDirectory();
-      return backupDirectory.alone(async () =>
+      return backupDirectory.runExclusively(async () =>
         makeGeneration({
           home,
           backupDirectory,
-          id: await backupDirectory.next(1),
+          id: await backupDirectory.nextId(1),
           environment,
           clock,
           ...options,
@@ -179,12 +180,14 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
     },
     async verify(id: string) {
       const { backupDirectory, options, verifyArchive } = await openArchive(id);
-      return (await backupDirectory.alone(async () => verifyArchive(await options()))).report;
+      return (await backupDirectory.runExclusively(async () => verifyArchive(await options()))).report;
     },
     /** Puts a backup in place at the next start, after a copy of what is there then. */
     async stageRestore(id: string, config: ConfigSource) {
       const { backupDirectory, options, stageRestore } = await openArchive(id);
-      return backupDirectory.alone(async () => stageRestore(await options(), { config, copyFirst: true }));
+      return backupDirectory.runExclusively(async () =>
+        stageRestore(await options(), { config, copyFirst: true }),
+      );
     },
   };
 }

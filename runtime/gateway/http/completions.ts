@@ -7,7 +7,7 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { RetryableError } from "../failure.ts";
 import type { Image, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
-import { asCalled } from "../prompt/caller.ts";
+import { callerText } from "../prompt/caller.ts";
 import { type GatewayTokenOptions, requireGatewayToken } from "./gateway-token.ts";
 
 const textPart = z.object({ type: z.literal("text"), text: z.string() });
@@ -103,7 +103,7 @@ export function completions(options: CompletionsOptions): Hono {
       if (messages[0]?.role !== "user") return refusal(400, "messages must begin with a user's message.");
       const most = parsed.data.max_completion_tokens ?? parsed.data.max_tokens ?? Infinity;
       const request: Omit<ModelRequest, "signal"> = {
-        instructions: asCalled(instructions || config.agent.instructions),
+        instructions: callerText(instructions || config.agent.instructions),
         messages,
         tools: [],
         maxOutputTokens: Math.min(most, config.models.maxOutputTokens),
@@ -256,8 +256,8 @@ function readMessages({ messages }: Completion): CallerPrompt {
     const images = parts.flatMap((part) =>
       part.type === "image_url" ? [readImage(part.image_url.url)] : [],
     );
-    if (role === "user") said.push({ role, text: asCalled(text), ...(images.length > 0 && { images }) });
-    else if (role === "assistant") said.push({ role, text: asCalled(text) });
+    if (role === "user") said.push({ role, text: callerText(text), ...(images.length > 0 && { images }) });
+    else if (role === "assistant") said.push({ role, text: callerText(text) });
     else instructions.push(text);
   }
   return { instructions: instructions.join("\n\n"), messages: said };

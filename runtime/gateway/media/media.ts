@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { parseJson } from "../../shared/json.ts";
 import type { Image } from "../models/model.ts";
 import type { Transcriber } from "../models/transcription.ts";
-import type { Apart } from "./apart.ts";
+import type { MediaProcess } from "./media-process.ts";
 import { type ImageFacts, imageFacts, imageType } from "./image.ts";
 
 /**
@@ -49,7 +49,7 @@ export interface ReadFile {
 
 /** Dependencies of {@link Media}. */
 export interface MediaOptions {
-  apart: Pick<Apart, "run">;
+  apart: Pick<MediaProcess, "run">;
   /** Memory available to this container or machine, in bytes. */
   memoryBytes: number;
   /** All configured models accept PDFs. */
@@ -59,7 +59,7 @@ export interface MediaOptions {
 }
 
 /** Why a recording has no transcript. */
-export type Unheard = "not configured" | "too long" | "failed";
+export type UnheardReason = "not configured" | "too long" | "failed";
 
 /** Prepares message files for the model. Never fails: a file that cannot be read says so in its facts. */
 export class Media {
@@ -70,7 +70,7 @@ export class Media {
   }
 
   /** Returns why a recording need not be fetched; `undefined` if it may be transcribed. */
-  unheard({ seconds = 0 }: Pick<Attachment, "seconds">): Unheard | undefined {
+  unheard({ seconds = 0 }: Pick<Attachment, "seconds">): UnheardReason | undefined {
     const { transcriber } = this.#options;
     if (transcriber === undefined) return "not configured";
     return seconds > transcriber.mostSeconds ? "too long" : undefined;

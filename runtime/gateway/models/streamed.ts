@@ -10,7 +10,7 @@ import {
 } from "./model.ts";
 import type { Report } from "../contract-report.ts";
 import { toInstructions, toMessages, toTools } from "./prompt.ts";
-import { brokeOff, readProviderError } from "./provider-errors.ts";
+import { answerInterruptedError, readProviderError } from "./provider-errors.ts";
 import { type Added, createReasoningFilter, type ReasoningFilter } from "./reasoning.ts";
 
 type FinishReason = LanguageModelV4FinishReason["unified"];
@@ -148,7 +148,7 @@ async function stream(
       }
     }
   }
-  throw brokeOff(reference);
+  throw answerInterruptedError(reference);
 }
 
 /** A received call. `whole`: its input is complete JSON. */
@@ -195,7 +195,7 @@ function whole(
   }
   const cut = finish === "length";
   const isEnd = cut || finish === "stop" || finish === "tool-calls" || finish === "content-filter";
-  if (!isEnd) throw brokeOff(reference, { how: finish });
+  if (!isEnd) throw answerInterruptedError(reference, { how: finish });
   // Drop a call that the token limit cut off: it would run with partial or no input.
   const kept = calls.filter((call, at) => !cut || (call.whole && (at < calls.length - 1 || hasInput(call))));
   const toolCalls = kept.map(({ id, name, input }) => ({ id, name, input }));

@@ -5,7 +5,7 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions } from "../actions.ts";
 import type { Agent } from "../agent/agent.ts";
-import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
+import { type Commands, waitsForEarlierMessages, readCommand } from "../commands.ts";
 import { ChatQueues } from "../inbox/chat-queues.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";
 import { RetryableError } from "../failure.ts";
@@ -232,7 +232,7 @@ export class WebChat {
       this.#settle(said, { type: "answer", id: said.id, ...asMarkdown(text) });
       return { outcome: "answered" as const };
     };
-    await (keepsItsPlace(command) ? this.#queues.inTurn(session, work) : work());
+    await (waitsForEarlierMessages(command) ? this.#queues.inTurn(session, work) : work());
   }
 
   #admission({ sender, grants }: From): Extract<Admission, { by: "browser" }> {

@@ -9,7 +9,7 @@ import type { Environment } from "../../contract/variables.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { Log } from "../../shared/log.ts";
 import type { ProcessUser } from "../../supervisor/child.ts";
-import { receiveFrom, type Run, sendTo, startIn } from "../chat-state/run.ts";
+import { receiveFrom, type ChatStateRun, sendTo, startIn } from "../chat-state/run.ts";
 import type { ChatBackupDirectory } from "./chat-backup-directory.ts";
 
 /** Interval of the copies of a chat whose gateway runs. */
@@ -190,7 +190,7 @@ export class ChatData {
     const [newest] = await store.list();
     // The deployment's state already contains the backups that were brought back.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
-    const { epoch } = await store.last();
+    const { epoch } = await store.newestNumber();
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });
     try {
       const { counts } = await store.writeChat(tenant, id);
@@ -231,7 +231,7 @@ export class ChatData {
     return manifest;
   }
 
-  #inFolder(tenant: TenantId, ...task: string[]): Run {
+  #inFolder(tenant: TenantId, ...task: string[]): ChatStateRun {
     const { users, program, environment } = this.#options;
     const { home, user } = users.of(tenant);
     return startIn({ home, user, command: [...program, ...task], environment });

@@ -34,7 +34,7 @@ export interface RunSurroundings {
   log: Log;
 }
 
-/** Dependencies of {@link startRun}. */
+/** Dependencies of {@link startTenantRun}. */
 export interface RunOptions extends RunSurroundings {
   tenant: TenantId;
   /** The state of the gateway has changed. */
@@ -42,7 +42,7 @@ export interface RunOptions extends RunSurroundings {
 }
 
 /** A run of a chat's gateway, with tokens of its own. */
-export interface Run {
+export interface TenantRun {
   supervisor: Supervisor;
   sandbox: Sandbox;
   pass: string;
@@ -51,10 +51,10 @@ export interface Run {
 }
 
 /** Starts a chat's gateway as the chat's user. */
-export function startRun(
+export function startTenantRun(
   options: RunOptions,
   { port, broker }: { port: number; broker: Pick<Broker, "counts"> },
-): Run {
+): TenantRun {
   const { tenant, users, configPath, sharedConfig, commands, bundle, onOutput, log } = options;
   const { home, user } = users.of(tenant);
   const logs = path.join(options.logs, tenant);

@@ -10,7 +10,7 @@ import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { applicationName } from "../../../infra/serverless/names.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { stackBackups, stackRenewal, stackReplay } from "../deployed/signed.ts";
+import { openStackBackups, openStackRenewal, openStackReplay } from "../deployed/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type DeployedStack, findResource, targetOf, workerOf } from "../deployed/stack.ts";
 import type { Baseline } from "./baseline.ts";
@@ -34,7 +34,7 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
     migrations: [],
     previous: undefined,
     backups: undefined,
-    replay: stackReplay(deployed),
+    replay: openStackReplay(deployed),
     strayed: undefined,
     async restorePrevious() {
       if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
@@ -61,9 +61,9 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
     // A stack that has no Worker yet has nothing to lose.
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
     previous: version && { version, answered: await answerOf(url) },
-    backups: stackBackups(state),
-    replay: stackReplay(state),
-    renewal: config.tenancy === "chat" ? stackRenewal(state) : undefined,
+    backups: openStackBackups(state),
+    replay: openStackReplay(state),
+    renewal: config.tenancy === "chat" ? openStackRenewal(state) : undefined,
     strayed: isStray
       ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,

@@ -1,6 +1,6 @@
 import semver from "semver";
 import * as z from "zod";
-import { type Section, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
+import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
 
 /** Versions of the package that an upgrade looks at, as semantic versions. */
 export interface Versions {
@@ -33,7 +33,7 @@ export function upgradeStep({ deployed, installed, target }: Versions): UpgradeS
 const LONGEST_CHANGELOG = 1 << 20;
 
 /** Returns the sections of a changelog after one version, up to and with another, newest first. */
-export function sectionsBetween(changelog: string, after: string, upTo: string): Section[] {
+export function sectionsBetween(changelog: string, after: string, upTo: string): ChangelogSection[] {
   return sectionsOf(changelog.slice(0, LONGEST_CHANGELOG)).filter(
     ({ name }) =>
       name !== UNRELEASED && semver.valid(name) !== null && semver.gt(name, after) && semver.lte(name, upTo),
@@ -41,7 +41,7 @@ export function sectionsBetween(changelog: string, after: string, upTo: string):
 }
 
 /** Returns sections of a changelog as text. */
-export function changesText(changes: readonly Section[]): string {
+export function changesText(changes: readonly ChangelogSection[]): string {
   return changes
     .map(({ name, date, text }) => `\n## ${name}${date === undefined ? "" : ` - ${date}`}\n\n${text}\n`)
     .join("");
@@ -126,10 +126,14 @@ export function readConsent(manifest: unknown): UnattendedConsent | { refused: s
 }
 
 /** Decision about an unattended upgrade: go, or the reason not to. */
-export type Unattended = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
+export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
 /** Decides about an unattended upgrade: nothing outside the window, and within it patch versions alone. */
-export function decideUnattended(step: UpgradeStep, { window }: UnattendedConsent, now: Date): Unattended {
+export function decideUnattended(
+  step: UpgradeStep,
+  { window }: UnattendedConsent,
+  now: Date,
+): UnattendedDecision {
   const opening = window && nextOpening(window, now);
   if (opening !== undefined) return { waitsUntil: opening };
   return step === "patch" ? "go" : { onlyReported: step };

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import semver from "semver";
 import { withFileLock } from "../../../infra/shell/cache.ts";
-import type { Section } from "../../../infra/shell/changelog.ts";
+import type { ChangelogSection } from "../../../infra/shell/changelog.ts";
 import { explain, explanationText } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { commandsFor, PACKAGE } from "../../../infra/shell/package.ts";
@@ -73,7 +73,7 @@ export interface UpgradeResult extends Versions {
   exit: number;
   step: UpgradeStep;
   /** Sections of the new version's changelog after the deployed version. */
-  changes: Section[];
+  changes: ChangelogSection[];
   /** The preview by the new version; absent if the upgrade ended before it. */
   plan?: RolloutReport;
   /** End of the rollout by the new version; absent if it has not begun. */
@@ -134,7 +134,7 @@ async function upgradeProject(
   }
   const { unattended = false, now = () => new Date() } = options;
   const decision = unattended ? decideUnattended(step, requireConsent(project), now()) : "go";
-  const end = (exit: number, cause: string, changes: Section[] = []): UpgradeResult => {
+  const end = (exit: number, cause: string, changes: ChangelogSection[] = []): UpgradeResult => {
     say(`${cause}\n`);
     return { exit, cause, ...result, changes };
   };

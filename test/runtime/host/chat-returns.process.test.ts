@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import type { Reason } from "../../../runtime/contract/errors.ts";
-import { beginWithChats } from "../../../runtime/host/tenants/returns.ts";
+import { startWithChatData } from "../../../runtime/host/tenants/returns.ts";
 import type { Supervisor } from "../../../runtime/supervisor/supervisor.ts";
 import { inHome, say, servedAll, texts, write } from "../../support/chat-data.ts";
 
@@ -30,7 +30,12 @@ async function apart() {
       release: () => void steps.push("release"),
     };
     const clock = () => Date.parse("2026-11-21T12:00:00Z");
-    await beginWithChats({ supervisor: supervisor as unknown as Supervisor, home: world.home, clock, log });
+    await startWithChatData({
+      supervisor: supervisor as unknown as Supervisor,
+      home: world.home,
+      clock,
+      log,
+    });
     return steps;
   };
   return { ...world, data, begin };
@@ -94,7 +99,12 @@ test("a host whose chats never had gateways of their own starts at once", async 
     begin: async () => {
       const steps: string[] = [];
       const supervisor = { backups: open, start: () => void steps.push("start") };
-      await beginWithChats({ supervisor: supervisor as unknown as Supervisor, home, clock: Date.now, log });
+      await startWithChatData({
+        supervisor: supervisor as unknown as Supervisor,
+        home,
+        clock: Date.now,
+        log,
+      });
       return steps;
     },
   }));

@@ -63,7 +63,7 @@ async function parted() {
   const backupDirectory = new BackupDirectory(home);
   const id = "00000001-00000000";
   const part = await chatPart(home, "slack-C1", NOW + 100);
-  await backupDirectory.alone(() =>
+  await backupDirectory.runExclusively(() =>
     makeGeneration({ home, backupDirectory, id, environment: {}, part, clock: () => NOW }),
   );
   await unpackArchive(await backupDirectory.read({ id }), target);

@@ -78,7 +78,7 @@ async function talked(): Promise<string> {
 async function exported(home: string, tenant: string) {
   const backupDirectory = new BackupDirectory(home);
   const part = await chatPart(home, tenant, NOW);
-  const manifest = await backupDirectory.alone(() =>
+  const manifest = await backupDirectory.runExclusively(() =>
     makeGeneration({ home, backupDirectory, id: ID, environment: {}, part, clock: () => NOW }),
   );
   const target = join(await temporaryDirectory(), "unpacked");

@@ -35,7 +35,7 @@ export interface ConnectOptions {
 }
 
 /** Connects to a server and lists its tools. Rejects after `connectMs`. */
-export async function connect(options: ConnectOptions): Promise<McpConnection> {
+export async function connectMcpServer(options: ConnectOptions): Promise<McpConnection> {
   const { name, server, callMs, connectMs, onEnd } = options;
   const { command, args, env, url = "", headers } = server;
   const stdio = command === undefined ? undefined : new StdioTransport({ command, args, env, onEnd });

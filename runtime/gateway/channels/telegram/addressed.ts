@@ -63,11 +63,11 @@ export function readText(
 }
 
 /** Returns a text or caption with the links behind words written out. */
-export function writtenOut(content: TelegramContent): string {
+export function expandLinks(content: TelegramContent): string {
   return readText(content, { id: "", username: "" }).text;
 }
 
-/** Returns what stands in the place of an entity; `undefined` leaves it as it was said. */
+/** Returns what stands in the place of an entity; `undefined` leaves it was said. */
 function replacement(
   entity: TelegramEntity,
   said: string,

@@ -17,7 +17,7 @@ const MOST_OUTPUT = 8_000_000;
  * Runs work on files in a process of its own, one after the other: with no key in its environment, with no right but to
  * read the program, and with bounds of time and memory. A file that breaks it breaks nothing else.
  */
-export class Apart {
+export class MediaProcess {
   readonly #taskMs: number;
   readonly #program: string;
   #last: Promise<unknown> = Promise.resolve();
