@@ -3,13 +3,13 @@ import { type ArgsOf, type WithDefaults, withDefaults, type Target } from "../in
 import { StewardError } from "../runtime/contract/errors.ts";
 import {
   argumentValues,
-  findProblems,
+  findConfigProblems,
   formatProblems,
   stewardValues,
   targetOf,
   WORKER,
 } from "./config/find.ts";
-import type { ConfigSource } from "./config/source.ts";
+import type { StackConfigSource } from "./config/source.ts";
 
 type Plain<Of extends Target> = pulumi.Unwrap<WithDefaults<Of>>;
 
@@ -33,8 +33,8 @@ export type StackConfig = ServerlessConfig | HostConfig;
  *
  * @throws StewardError `stack_config_invalid` with every problem, its key and its fix.
  */
-export function loadConfig(source: ConfigSource): StackConfig {
-  const problems = findProblems(source);
+export function loadConfig(source: StackConfigSource): StackConfig {
+  const problems = findConfigProblems(source);
   if (problems.length > 0) {
     throw new StewardError("stack_config_invalid", formatProblems(problems), { fix: "" });
   }
@@ -54,7 +54,7 @@ function read<Of extends Target>(target: Of, given: Readonly<Record<string, stri
 }
 
 /** The token and the address that the `cloudflare` provider takes, from where it takes them. */
-function cloudflareOf({ values, environment }: ConfigSource): ServerlessConfig["cloudflare"] {
+function cloudflareOf({ values, environment }: StackConfigSource): ServerlessConfig["cloudflare"] {
   const { "cloudflare:apiToken": token, "cloudflare:baseUrl": address } = values;
   const baseUrl = address ?? environment["CLOUDFLARE_BASE_URL"];
   return {

@@ -1,7 +1,7 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
 import { discordRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf } from "./platform-call.ts";
+import { askPlatform, bodyFields } from "./platform-call.ts";
 
 /** An application, and its bot. */
 export interface DiscordBot {
@@ -55,7 +55,7 @@ export function discordRefusal(detail: string): Error {
 
 /** The general message, and the words of the field that is wrong: https://docs.discord.com/developers/reference#error-messages */
 function problemOf(body: unknown, status: number): string {
-  const { message, errors } = fieldsOf(body);
+  const { message, errors } = bodyFields(body);
   const words = JSON.stringify(errors ?? {}).matchAll(/"message":"([^"]*)"/g);
   const general = String(message ?? `status ${status}`);
   return [general, ...[...words].map(([, text]) => text)].join(": ");

@@ -3,7 +3,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import { slackRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf } from "./platform-call.ts";
+import { askPlatform, bodyFields } from "./platform-call.ts";
 import { say } from "../shell/connection.ts";
 
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
@@ -98,7 +98,7 @@ async function askSlack(
   if (answer.status === 0 || answer.status >= 500) {
     throw new StewardError("registration_unreachable", `Slack did not answer ${method}`);
   }
-  const fields = fieldsOf(answer.body);
+  const fields = bodyFields(answer.body);
   if (fields["ok"] === true) return { refused: false, body: fields };
   const error = String(fields["error"] ?? answer.status);
   if (TOKEN_ERRORS.includes(error)) return { refused: true };
@@ -124,7 +124,7 @@ async function callSlack(
 function problemsOf({ errors }: Record<string, unknown>): string[] {
   if (!Array.isArray(errors)) return [];
   return errors.map((error: unknown) => {
-    const { pointer = "", message = "" } = fieldsOf(error);
+    const { pointer = "", message = "" } = bodyFields(error);
     return `${String(pointer)} ${String(message)}`.trim();
   });
 }

@@ -21,7 +21,11 @@ const ARGUMENTS: Wording = {
  *
  * @param given values by path; see {@link valuesOf}
  */
-export function findProblems(target: Target, given: Values, words: Wording = ARGUMENTS): ArgumentProblem[] {
+export function findArgumentProblems(
+  target: Target,
+  given: Values,
+  words: Wording = ARGUMENTS,
+): ArgumentProblem[] {
   const properties = PROPERTIES[target];
   const required = REQUIRED[target].filter((path) => given[path] === undefined);
   const parsed = Object.entries(given).flatMap(([path, value]) => {
@@ -93,7 +97,7 @@ function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
 export function checkArgs<Of extends Target>(target: Of, name: string, args: ArgsOf[Of]): Promise<void> {
   const given = valuesOf(target, args);
   const check = (values: Values): void => {
-    const problems = [...findProblems(target, values), ...unknownArguments(target, values)];
+    const problems = [...findArgumentProblems(target, values), ...unknownArguments(target, values)];
     if (problems.length > 0) throw invalid(name, problems);
   };
   const known = (values: Values): Values =>
@@ -123,10 +127,10 @@ function knownNow(value: unknown): unknown {
 }
 
 function isLater(value: unknown): boolean {
-  return value === UNKNOWN || pulumi.Output.isInstance(value) || value instanceof Promise;
+  return value === UNKNOWN_IN_PREVIEW || pulumi.Output.isInstance(value) || value instanceof Promise;
 }
 
-/** Returns a value with what it holds once that is known, {@link UNKNOWN} where a preview does not know it. */
+/** Returns a value with what it holds once that is known, {@link UNKNOWN_IN_PREVIEW} where a preview does not know it. */
 async function resolved(value: unknown): Promise<unknown> {
   if (isLater(value)) return whenKnown(value as pulumi.Input<unknown>);
   if (Array.isArray(value)) return Promise.all(value.map(resolved));
@@ -136,14 +140,16 @@ async function resolved(value: unknown): Promise<unknown> {
 }
 
 /** Returned by {@link whenKnown} for a value that a preview cannot know. */
-export const UNKNOWN = Symbol("unknown in a preview");
+export const UNKNOWN_IN_PREVIEW = Symbol("unknown in a preview");
 
 /** Returns an input's value without marking anything as secret, and without skipping what follows if it is unknown. */
-export async function whenKnown<T>(input: pulumi.Input<T>): Promise<pulumi.Unwrap<T> | typeof UNKNOWN> {
+export async function whenKnown<T>(
+  input: pulumi.Input<T>,
+): Promise<pulumi.Unwrap<T> | typeof UNKNOWN_IN_PREVIEW> {
   // Pulumi has these members, and leaves them out of its types.
   const output = pulumi.output(input) as unknown as {
     isKnown: Promise<boolean>;
     promise(withUnknowns?: boolean): Promise<pulumi.Unwrap<T>>;
   };
-  return (await output.isKnown) ? output.promise() : UNKNOWN;
+  return (await output.isKnown) ? output.promise() : UNKNOWN_IN_PREVIEW;
 }

@@ -4,13 +4,13 @@ import { explain, explanationText } from "../shell/explain.ts";
 import { commandsFor } from "../shell/package.ts";
 
 /** Holds back what depends on it until all checks have passed. */
-export type Gate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
+export type CheckGate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
 
 /**
  * Creates the gate of a component's checks. A failed check fails everything that has passed through the gate, so that
  * nothing is registered; the error is a RunError, which Pulumi prints once and without a stack trace.
  */
-export function gateOf(checks: Promise<unknown>): Gate {
+export function gateOf(checks: Promise<unknown>): CheckGate {
   const passed = checks.then(() => true, throwExplained);
   return (input) => pulumi.all([input, passed]).apply(([value]) => value) as pulumi.Output<never>;
 }

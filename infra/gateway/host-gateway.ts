@@ -23,12 +23,12 @@ import { probeEnvironment } from "../readiness/readiness.ts";
 import { AttestationKey } from "../secrets/attestation-key.ts";
 import { SecretChecks } from "../secrets/secret-checks.ts";
 import { defaultName, fittingName } from "../serverless/names.ts";
-import { type Engine, resolveEngine } from "../shell/docker.ts";
+import { type DockerEngine, resolveEngine } from "../shell/docker.ts";
 import { commandsFor } from "../shell/package.ts";
 import { type WithDefaults, withDefaults, type HostGatewayArgs } from "./args.ts";
-import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
+import { checkArgs, UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
-import { throwExplained, gateOf, type Gate } from "./gate.ts";
+import { throwExplained, gateOf, type CheckGate } from "./gate.ts";
 import { gatewayImage } from "./image.ts";
 import { judgeConfigText } from "./running-config.ts";
 
@@ -77,7 +77,13 @@ export class HostGateway extends pulumi.ComponentResource {
     const wanted = gatewayImage(settings, checked);
     const gate = gateOf(
       Promise.all([engine, wanted.checked, checked, hooks.registered]).then(([found, image]) =>
-        checkHost(settings, names, environment, found, wanted.isOwn || image === UNKNOWN ? undefined : image),
+        checkHost(
+          settings,
+          names,
+          environment,
+          found,
+          wanted.isOwn || image === UNKNOWN_IN_PREVIEW ? undefined : image,
+        ),
       ),
     );
     const runtime = { ...environment, secrets: gatedSecrets(environment, gate) };
@@ -194,7 +200,7 @@ function explainChats({ maxSandboxes = SANDBOXES.default, memoryMiB }: Settings)
     );
 }
 
-function gatedSecrets({ secrets }: RuntimeEnvironment, gate: Gate): RuntimeEnvironment["secrets"] {
+function gatedSecrets({ secrets }: RuntimeEnvironment, gate: CheckGate): RuntimeEnvironment["secrets"] {
   return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, gate(value)]));
 }
 
@@ -203,7 +209,7 @@ async function checkHost(
   settings: Settings,
   names: HostNames,
   { variables, secrets }: RuntimeEnvironment,
-  engine: Engine,
+  engine: DockerEngine,
   image: string | undefined,
 ): Promise<void> {
   const { memoryMiB, cpus, diskMiB, dataDirectory: directory, port, address } = settings;
@@ -220,14 +226,14 @@ async function checkHost(
     chats: settings.tenancy === "chat" ? settings.maxSandboxes : undefined,
     image,
     commands,
-    ...(known !== UNKNOWN && {
+    ...(known !== UNKNOWN_IN_PREVIEW && {
       judgeConfig: (text: string) => judgeConfigText(text, { variables: known, secrets }, commands),
     }),
   });
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */
-function imageBuild(bundle: Promise<Bundle>, engine: Promise<Engine>, gate: Gate): ImageBuild {
+function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate: CheckGate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;
   const base = gate(engine)

@@ -31,7 +31,7 @@ export type Values = Readonly<Record<string, unknown>>;
 export const LATER = Symbol("known later");
 
 /** Returns the problems between valid values. */
-export type Rule = (values: Values, words: Wording) => ArgumentProblem[];
+export type ArgumentRule = (values: Values, words: Wording) => ArgumentProblem[];
 
 /** Returns a fix with alternatives: one of them is enough. */
 export function joinRemedies(words: Wording, ...remedies: string[]): string {

@@ -13,7 +13,7 @@ import {
   joinRemedies,
   LATER,
   type ArgumentProblem,
-  type Rule,
+  type ArgumentRule,
   type Values,
   type Wording,
 } from "./problem.ts";
@@ -22,7 +22,7 @@ import {
 const SHORT_SLEEP = "10m";
 
 const DISCORD = ["discord.applicationId", "discord.publicKey", "discord.botToken"];
-const COMMON: readonly Rule[] = [
+const COMMON: readonly ArgumentRule[] = [
   together("Slack", ["slack.botToken", "slack.signingSecret"]),
   together("Discord", DISCORD),
   loopbackTeamDomain,
@@ -36,7 +36,7 @@ const COMMON: readonly Rule[] = [
  * channel is configured with its secret or not at all and a route without one refuses everything; and cron triggers
  * beyond the plan, since schedules wake the container by the Durable Object's alarm.
  */
-export const RULES: Record<Target, readonly Rule[]> = {
+export const RULES: Record<Target, readonly ArgumentRule[]> = {
   serverless: [
     ...COMMON,
     together("Slack's manifest", ["slack.appId", "slack.configToken"]),
@@ -66,7 +66,7 @@ function inOrder(words: Wording, ...remedies: string[]): string {
 }
 
 /** Creates the rule for arguments that only make sense with one another: all of them, or none. */
-function together(what: string, paths: readonly string[]): Rule {
+function together(what: string, paths: readonly string[]): ArgumentRule {
   return (values, words) => {
     const missing = paths.filter((path) => values[path] === undefined);
     if (missing.length === paths.length) return [];

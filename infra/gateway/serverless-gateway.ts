@@ -25,9 +25,9 @@ import { StateBucket } from "../serverless/state-bucket.ts";
 import { readModules, Worker } from "../serverless/worker.ts";
 import { commandsFor } from "../shell/package.ts";
 import { BUILD, type WithDefaults, withDefaults, type ServerlessGatewayArgs } from "./args.ts";
-import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
+import { checkArgs, UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
-import { throwExplained, type Gate, gateOf } from "./gate.ts";
+import { throwExplained, type CheckGate, gateOf } from "./gate.ts";
 import { gatewayImage } from "./image.ts";
 import { workersHost } from "./rules.ts";
 import { askAboutRunningConfig } from "./running-config.ts";
@@ -219,7 +219,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
 }
 
 /** Returns what the children share, once the checks have passed. */
-function gated(settings: Settings, gate: Gate) {
+function gated(settings: Settings, gate: CheckGate) {
   const { secrets, variables } = environmentOf("serverless", settings);
   const entries = Object.entries(secrets).map(([name, value]) => [name, gate(value)]);
   const runtime: RuntimeEnvironment = { variables, secrets: Object.fromEntries(entries) };
@@ -271,7 +271,13 @@ async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredenti
     whenKnown(apiToken),
     whenKnown(baseUrl),
   ]);
-  if (accountId === UNKNOWN || token === UNKNOWN || baseURL === UNKNOWN || token === undefined) return;
+  if (
+    accountId === UNKNOWN_IN_PREVIEW ||
+    token === UNKNOWN_IN_PREVIEW ||
+    baseURL === UNKNOWN_IN_PREVIEW ||
+    token === undefined
+  )
+    return;
   const permissions = permissionsOf({ gate: settings.access?.operators !== undefined });
   const warn = (line: string) => void pulumi.log.warn(line);
   await checkPermissions({ permissions, accountId, apiToken: token, baseURL, warn });

@@ -1,6 +1,6 @@
 import { askDiscord } from "../channels/discord-api.ts";
 import { anthropicRoot, openaiRoot, slackRoot } from "../channels/endpoints.ts";
-import { askPlatform, fieldsOf } from "../channels/platform-call.ts";
+import { askPlatform, bodyFields } from "../channels/platform-call.ts";
 import { askTelegram } from "../channels/telegram-api.ts";
 
 /** A platform's answer to a value: taken or refused, or nothing that tells. */
@@ -49,7 +49,7 @@ async function askOpenai(value: string): Promise<Verdict> {
 /** https://docs.slack.dev/reference/methods/auth.test. Slack answers with status 200 in any case. */
 async function askSlack(value: string): Promise<Verdict> {
   const headers = { authorization: `Bearer ${value}` };
-  const { ok, error } = fieldsOf((await askPlatform("POST", `${slackRoot()}/auth.test`, headers)).body);
+  const { ok, error } = bodyFields((await askPlatform("POST", `${slackRoot()}/auth.test`, headers)).body);
   if (ok === true) return "taken";
   return SLACK_REFUSALS.test(String(error)) ? "refused" : "silent";
 }

@@ -8,7 +8,7 @@ import type { AccountAccess } from "./account-api.ts";
 import { deployVersions, newestDeployment, type Share, sharesText } from "./deployment.ts";
 
 /** Names by which a serverless stack's Worker and container are found. */
-export interface Deployed {
+export interface DeployedNames {
   access: AccountAccess;
   scriptName: string;
   /** The container application's name. */
@@ -23,7 +23,7 @@ export interface PreviousVersion {
 }
 
 /** Returns what is live now; `undefined` where nothing was deployed. */
-export async function readPreviousVersion(deployed: Deployed): Promise<PreviousVersion | undefined> {
+export async function readPreviousVersion(deployed: DeployedNames): Promise<PreviousVersion | undefined> {
   const { access, scriptName, applicationName } = deployed;
   const newest = await newestDeployment(access, scriptName);
   if (newest === undefined) return undefined;
@@ -38,7 +38,7 @@ export async function readPreviousVersion(deployed: Deployed): Promise<PreviousV
  * @returns what was done, a line each; empty if all of it is live already.
  */
 export async function restorePreviousVersion(
-  { access, scriptName, applicationName }: Deployed,
+  { access, scriptName, applicationName }: DeployedNames,
   previous: PreviousVersion,
 ): Promise<string[]> {
   const done: string[] = [];

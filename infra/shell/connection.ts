@@ -36,7 +36,7 @@ interface ProviderContext {
 
 const current = new AsyncLocalStorage<ProviderContext>();
 
-/** Runs a provider's method in these context, and in the present ones. */
+/** Runs a provider's method in this context, added to the present one. */
 export function runInContext<Result>(context: ProviderContext, work: () => Result): Result {
   return current.run({ ...current.getStore(), ...context }, work);
 }

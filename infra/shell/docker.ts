@@ -16,7 +16,7 @@ const ANSWER_MS = 10_000;
 const PULL_MS = 60_000;
 
 /** The Docker engine that the command line, the Pulumi provider and the updates of a stack all use. */
-export interface Engine {
+export interface DockerEngine {
   /** `unix://…`, `ssh://…` or `tcp://…`. */
   address: string;
   /** Source of the address, as a preview shows it. */
@@ -48,9 +48,9 @@ const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 export async function resolveEngine(
   configured: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
-): Promise<Engine> {
+): Promise<DockerEngine> {
   const context = env["DOCKER_CONTEXT"] ? { context: "" } : {};
-  const at = (address: string, source: string, host: boolean): Engine => ({
+  const at = (address: string, source: string, host: boolean): DockerEngine => ({
     address,
     source,
     env: { ...env, DOCKER_HOST: address },

@@ -3,7 +3,7 @@ import {
   canaryScriptName,
   servingShares,
   type AccountState,
-  type Share,
+  type ServingShare,
   type WorkerRecord,
 } from "../cloudflare/index.ts";
 
@@ -53,7 +53,7 @@ function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): strin
   return worker.subdomain.enabled ? [hostnameOf(state, worker), ...names] : names;
 }
 
-function byChance(shares: readonly Share[], chance: number): Share | undefined {
+function byChance(shares: readonly ServingShare[], chance: number): ServingShare | undefined {
   const [first] = shares;
   return chance * 100 < (first?.percentage ?? 100) ? first : shares[1];
 }

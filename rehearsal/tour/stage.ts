@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { runProcess } from "../../infra/shell/process.ts";
 import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
 import type { Cloud } from "../cloud.ts";
-import type { Deployment } from "../deploy.ts";
+import type { RehearsedDeployment } from "../deploy.ts";
 import { STACK, stackVariables } from "../stack.ts";
 import { mention } from "../standins/slack-events.ts";
 import type { World } from "../world.ts";
@@ -32,7 +32,7 @@ export class Stage {
   readonly guide: Guide;
   readonly #audience: string;
 
-  constructor(world: World, { url, audience }: Deployment, guide: Guide) {
+  constructor(world: World, { url, audience }: RehearsedDeployment, guide: Guide) {
     if (world.cloud === undefined) throw new Error("a tour needs the emulated cloud");
     this.world = world;
     this.cloud = world.cloud;

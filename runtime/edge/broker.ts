@@ -17,7 +17,7 @@ import { createRedactor } from "../shared/redact.ts";
 import { openSlackFile } from "../shared/slack-file.ts";
 import { isSameToken } from "../shared/token.ts";
 import { ChatPass } from "./chat-pass.ts";
-import { readBody } from "./admission/body.ts";
+import { readServiceBody } from "./admission/body.ts";
 
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
 /** Of what a log shows of a request that names no operation. */
@@ -98,7 +98,7 @@ export function createBroker(options: BrokerOptions): Broker {
   ): Promise<Response> => {
     const key = environment[SERVICES[serviceIn(name)].key] ?? "";
     const send = clientFor(request.headers.get(PROXY_HEADER), name, options);
-    const body = await readBody(request, operation);
+    const body = await readServiceBody(request, operation);
     pass?.check(name, { ...body?.fields, ...values });
     const { signal } = request;
     if (name === "slack/file") {

@@ -7,7 +7,7 @@ import { type Names, type Operation, withoutUndo } from "../operations/operation
 import { people } from "../operations/people.ts";
 import { notAllowed } from "../operations/registry.ts";
 import { replyOf } from "../operations/reply.ts";
-import { type Line, readWords, splitWords } from "../operations/words.ts";
+import { type Line, readCommandLine, splitWords } from "../operations/words.ts";
 import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
 import { readFields } from "./form.ts";
 import { knownNames } from "./ledger-routes.ts";
@@ -55,7 +55,7 @@ interface EdgeTools extends Pick<CliOptions, "backups"> {
 
 /** @throws StewardError `command_not_allowed`, `usage_invalid` */
 function readTyped(command: string): TypedLine {
-  const line = readWords(splitWords(command), "console");
+  const line = readCommandLine(splitWords(command), "console");
   if ("help" in line) throw notAllowed();
   return { command, ...line };
 }

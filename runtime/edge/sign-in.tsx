@@ -6,7 +6,7 @@ import type { Log } from "../shared/log.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { bearerToken, isSameToken } from "../shared/token.ts";
 import { clientOf, wantsHtml } from "./access.ts";
-import { readText } from "./admission/body.ts";
+import { readBodyText } from "./admission/body.ts";
 import type { Identify, IdentityDecision } from "./identity.ts";
 import { ContinuePage } from "./ui/continue.tsx";
 import { Document, type Markup } from "./ui/document.tsx";
@@ -55,7 +55,7 @@ export function showSignIn(): Handler {
 /** `POST /_admin/sign-in`: starts a session for the right token, then redirects to `next`. */
 export function signIn({ check, sessions }: SignIn, log: Log): Handler {
   return async function handleSignIn(context) {
-    const form = new URLSearchParams(await readText(context.req.raw));
+    const form = new URLSearchParams(await readBodyText(context.req.raw));
     const next = nextPath(form.get("next"));
     const client = clientOf(context);
     const token = form.get("token") ?? "";

@@ -110,7 +110,7 @@ interface LoadedConfig {
  *
  * @throws StewardError `config_invalid` with the whole report as its message.
  */
-export async function loadConfig(path: string, environment: Environment): Promise<LoadedConfig> {
+export async function loadGatewayConfig(path: string, environment: Environment): Promise<LoadedConfig> {
   const fresh = !existsSync(path);
   if (fresh) writeFileAtomic(path, renderConfig(environment));
   return { ...(await readConfig(path, environment)), fresh };

@@ -30,7 +30,7 @@ import {
 import { countOomKills } from "./memory.ts";
 import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
-import { History } from "./history.ts";
+import { StartHistory } from "./history.ts";
 import { processList, sandboxStatus } from "./report.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 import { VolumeWatch } from "./volume.ts";
@@ -144,7 +144,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     onLine: (line) => options.onOutput?.(line),
     onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
   });
-  const history = new History(logs, log);
+  const history = new StartHistory(logs, log);
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
   let run: GatewayRun | undefined;

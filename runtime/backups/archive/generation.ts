@@ -36,7 +36,7 @@ export interface StatePart {
 }
 
 /**
- * Copies the state into a new generation while the gateway writes. Only within `backupDirectory.alone`.
+ * Copies the state into a new generation while the gateway writes. Only within `backupDirectory.runExclusively`.
  *
  * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or what `accept`
  * throws; then nothing of the copy remains

@@ -149,7 +149,7 @@ export async function finishRestore(home: string, copy: () => Promise<unknown>):
   return marker.id;
 }
 
-/** Removes scratch directories that a crash left behind. Only within `backupDirectory.alone`. */
+/** Removes scratch directories that a crash left behind. Only within `backupDirectory.runExclusively`. */
 export async function removeScratch(home: string): Promise<void> {
   const marker = await readMarker(home);
   for (const name of (await unlessGone(readdir(home))) ?? []) {

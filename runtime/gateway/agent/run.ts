@@ -23,7 +23,7 @@ const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
 
 /** Dependencies of one answer. */
-export interface RunOptions {
+export interface AnswerRunOptions {
   question: Question;
   rights: Rights;
   config: Config;
@@ -44,7 +44,7 @@ export interface RunOptions {
  * without a tool call. Every step is stored before the next one starts, so that a retry continues there.
  */
 export class AnswerRun {
-  readonly #options: RunOptions;
+  readonly #options: AnswerRunOptions;
   readonly #deliveries: string[];
   readonly #steps = new Map<string, Step[]>();
   #limit: number;
@@ -53,7 +53,7 @@ export class AnswerRun {
   #shown = false;
   #withheld = false;
 
-  constructor(options: RunOptions) {
+  constructor(options: AnswerRunOptions) {
     const { question, sessions, config } = options;
     this.#options = options;
     this.#deliveries = question.messages.map(({ delivery }) => delivery);

@@ -6,7 +6,7 @@ import { textUpTo } from "../../contract/config/values.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { RetryableError } from "../failure.ts";
-import type { Image, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
+import type { ModelImage, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
 import { callerText } from "../prompt/caller.ts";
 import { type GatewayTokenOptions, requireGatewayToken } from "./gateway-token.ts";
 
@@ -263,7 +263,7 @@ function readMessages({ messages }: Completion): CallerPrompt {
   return { instructions: instructions.join("\n\n"), messages: said };
 }
 
-function readImage(url: string): Image {
+function readImage(url: string): ModelImage {
   const comma = url.indexOf(",");
   const mediaType = url.slice("data:".length, url.indexOf(";"));
   return { mediaType, data: Buffer.from(url.slice(comma + 1), "base64") };

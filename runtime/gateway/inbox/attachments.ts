@@ -1,7 +1,7 @@
 import type { Attachment, InboundMessage, Reference } from "../../contract/message.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Media, ReadFile, UnheardReason } from "../media/media.ts";
-import type { Image } from "../models/model.ts";
+import type { ModelImage } from "../models/model.ts";
 import type { Quoted } from "../prompt/speaker.ts";
 import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
@@ -25,7 +25,7 @@ const LONGEST_QUOTED = 6_000;
 /** Message as the model sees it. */
 export interface ReadMessage {
   text: string;
-  images: readonly Image[];
+  images: readonly ModelImage[];
   /** Messages that it refers to. */
   quoted: readonly Quoted[];
 }

@@ -18,7 +18,7 @@ import { Changes } from "./changes.ts";
 import { ChatQueues } from "./chat-queues.ts";
 import { Delays } from "./delays.ts";
 import { ANSWER_GONE_TEXT, PRESS_WORDS } from "./notices.ts";
-import { type DeliveryRecords, nameOf } from "./records.ts";
+import { type DeliveryRecords, recordName } from "./records.ts";
 import { dismiss, type Replies } from "./replies.ts";
 import { sendWhole } from "./outgoing.ts";
 
@@ -119,7 +119,7 @@ export class Inbox {
 
   /** Returns true for an event that is in progress or has succeeded. */
   #isPlaced(platform: Platform, id: string): boolean {
-    const key = nameOf({ platform, id });
+    const key = recordName({ platform, id });
     return (
       this.#running.has(key) || this.#ended.has(key) || this.#options.records.of({ platform, id }).answered
     );
@@ -163,7 +163,7 @@ export class Inbox {
    */
   #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
-    const key = nameOf(delivery);
+    const key = recordName(delivery);
     const running = this.#running.get(key);
     if (running !== undefined)
       return running.then((ended) => (ended.outcome === "ignored" ? ended : { outcome: "repeated" }));

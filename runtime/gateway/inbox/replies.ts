@@ -11,7 +11,7 @@ import { readMessages, type ReadOptions } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send, offerWhole } from "./outgoing.ts";
-import { type DeliveryRecord, type DeliveryRecords, nameOf, type FirstWords } from "./records.ts";
+import { type DeliveryRecord, type DeliveryRecords, recordName, type FirstWords } from "./records.ts";
 
 /** Platforms show the typing indicator for 5 s (Telegram) to 10 s (Discord). */
 const REFRESH_MS = 6_000;
@@ -40,7 +40,10 @@ export interface UnansweredMessage extends InboundMessage {
 }
 
 /** Limits that deliberately keep a message from the model. */
-export const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
+export const DELIBERATE_LIMITS: ReadonlySet<ErrorCode> = new Set([
+  "token_limit_reached",
+  "message_limit_reached",
+]);
 
 /** A button that says `text` for one person. */
 interface SayButton {
@@ -230,7 +233,7 @@ export class Replies {
     { platform, channel }: Pick<ReplyContext, "platform" | "channel">,
   ): Promise<DeliveryOutcome[]> {
     const last = asked.at(-1) ?? asked[0];
-    const isLimit = LIMITS.has(failure.code);
+    const isLimit = DELIBERATE_LIMITS.has(failure.code);
     const again =
       isLimit || !isPlain(asked) ? undefined : { label: "Try again", by: last.sender.id, text: last.text };
     const told = await this.tell({ platform, id: last.id }, channel, last.target, text, again);
@@ -296,7 +299,7 @@ export class Replies {
   expect(key: Key, receivedAt: number): () => void {
     const { records, firstWords } = this.#options;
     const { said, draft, sent, answered } = records.of(key);
-    const name = nameOf(key);
+    const name = recordName(key);
     if (said === undefined && draft === undefined && sent === 0 && !answered)
       firstWords.wait(name, receivedAt);
     return () => firstWords.forget(name);
@@ -304,7 +307,7 @@ export class Replies {
 
   #heard(platform: Platform, ids: readonly string[]): void {
     const { firstWords, clock } = this.#options;
-    for (const id of ids) firstWords.heard(nameOf({ platform, id }), clock());
+    for (const id of ids) firstWords.heard(recordName({ platform, id }), clock());
   }
 
   #draft(

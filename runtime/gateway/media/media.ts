@@ -1,7 +1,7 @@
 import type { Attachment } from "../../contract/message.ts";
 import * as z from "zod/mini";
 import { parseJson } from "../../shared/json.ts";
-import type { Image } from "../models/model.ts";
+import type { ModelImage } from "../models/model.ts";
 import type { Transcriber } from "../models/transcription.ts";
 import type { MediaProcess } from "./media-process.ts";
 import { type ImageFacts, imageFacts, imageType } from "./image.ts";
@@ -42,7 +42,7 @@ export interface ReadFile {
   /** Facts for the remark after the file's name; may be empty. */
   facts: readonly string[];
   /** Shown to the model with the question. */
-  image?: Image;
+  image?: ModelImage;
   /** Inserted into the question if there is no image or no room for it. */
   text?: string;
 }

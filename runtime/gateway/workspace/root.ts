@@ -14,7 +14,7 @@ const LARGEST_READ = 16 * 1024 * 1024;
 const NO_FILE = "none";
 
 /** An entry of a folder. */
-export interface Entry {
+export interface WorkspaceEntry {
   name: string;
   kind: "file" | "folder" | "other";
   /** In bytes. */
@@ -161,12 +161,12 @@ export class Root {
    *
    * @throws StewardError `workspace_refused`
    */
-  list(folder: string): Entry[] | undefined {
+  list(folder: string): WorkspaceEntry[] | undefined {
     const { path: place } = this.#locate(folder);
     if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) return undefined;
     return readdirSync(place, { withFileTypes: true })
       .filter(({ name }) => folder !== "" || !this.#options.reserved.has(name))
-      .map((entry): Entry => {
+      .map((entry): WorkspaceEntry => {
         const { name } = entry;
         if (!entry.isFile()) return { name, kind: entry.isDirectory() ? "folder" : "other", size: 0 };
         return {

@@ -9,7 +9,7 @@ import { type Broker, createBroker, type BrokerOptions } from "../../edge/broker
 import { DueSchedule } from "../../edge/due-schedule.ts";
 import type { Clock, Notes, PortRequest, Sandbox, SandboxPort } from "../../edge/ports.ts";
 import type { ChatData } from "./chat-data.ts";
-import { type TenantRun, type RunOptions, startTenantRun } from "./run.ts";
+import { type TenantRun, type TenantRunOptions, startTenantRun } from "./run.ts";
 
 /** A gateway that does not come up in this time keeps its events waiting. */
 const START_MS = 60_000;
@@ -17,7 +17,7 @@ const NOTE_MS = 60_000;
 const USED_NOTE = "usedAt";
 
 /** Dependencies of {@link TenantGateway}. */
-interface TenantGatewayOptions extends RunOptions {
+interface TenantGatewayOptions extends TenantRunOptions {
   data: Pick<ChatData, "prepare" | "begin" | "goBack">;
   /** Makes the broker of a chat. */
   broker: Omit<BrokerOptions, "token" | "chat">;

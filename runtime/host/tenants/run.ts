@@ -35,7 +35,7 @@ export interface RunSurroundings {
 }
 
 /** Dependencies of {@link startTenantRun}. */
-export interface RunOptions extends RunSurroundings {
+export interface TenantRunOptions extends RunSurroundings {
   tenant: TenantId;
   /** The state of the gateway has changed. */
   onChange(): void;
@@ -52,7 +52,7 @@ export interface TenantRun {
 
 /** Starts a chat's gateway as the chat's user. */
 export function startTenantRun(
-  options: RunOptions,
+  options: TenantRunOptions,
   { port, broker }: { port: number; broker: Pick<Broker, "counts"> },
 ): TenantRun {
   const { tenant, users, configPath, sharedConfig, commands, bundle, onOutput, log } = options;

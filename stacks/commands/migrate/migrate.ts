@@ -24,7 +24,7 @@ import {
   type PlannedStep,
   sinkOf,
   stepsOf,
-  workerOf,
+  deployedWorkerName,
 } from "../deployed/stack.ts";
 import { settingsFileOf } from "../settings.ts";
 
@@ -65,7 +65,7 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   const stored = await config();
   const { config: present, cloudflare } = serverlessSettings(stored);
   // The settings may have the new name already: what is deployed decides.
-  const previousName = workerOf(await state()) ?? present.workerName;
+  const previousName = deployedWorkerName(await state()) ?? present.workerName;
   if (workerName === previousName) throw sameNameError(workerName, present);
   const live = await readLiveWorker({ accountId: present.accountId, ...cloudflare }, previousName);
   const applied = (live && entriesUpTo(live.tag)) ?? present.migrations.length;

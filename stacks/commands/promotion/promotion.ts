@@ -4,7 +4,7 @@ import { runProcess } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type CommandOptions, type DeployedStack, openDeployed, sinkOf } from "../deployed/stack.ts";
-import type { Entry } from "../rollout/report.ts";
+import type { RecordEntry } from "../rollout/report.ts";
 import { EXIT } from "../rollout/options.ts";
 import { newestRecord } from "../rollout/record.ts";
 
@@ -108,11 +108,11 @@ function provenIn(folder: string, stack: string): DeployedBuild {
  * Returns true if an entry shows that its rollout has changed or confirmed what runs. A rollout that only previewed, or
  * was stopped before its update, does not affect what was proven earlier.
  */
-function tellsWhatRuns({ step, deployed }: Entry): boolean {
+function tellsWhatRuns({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
 }
 
-function rolloutFailed(stack: string, [first]: readonly Entry[], how: string): StewardError {
+function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: string): StewardError {
   const began = first === undefined ? "" : ` of ${first.time}`;
   return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sharesText } from "../../../infra/serverless/deployment.ts";
 import {
-  type Deployed,
+  type DeployedNames,
   type PreviousVersion,
   restorePreviousVersion,
   readPreviousVersion,
@@ -12,7 +12,7 @@ import { applicationName } from "../../../infra/serverless/names.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { openStackBackups, openStackRenewal, openStackReplay } from "../deployed/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
-import { type DeployedStack, findResource, targetOf, workerOf } from "../deployed/stack.ts";
+import { type DeployedStack, findResource, deployedTarget, deployedWorkerName } from "../deployed/stack.ts";
 import type { Baseline } from "./baseline.ts";
 
 const ANSWER_MS = 5_000;
@@ -23,7 +23,7 @@ const VERSION = ["WorkerVersion", "worker-current"] as const;
 
 /** Looks at a stack before its update. */
 export async function readBaseline(stack: DeployedStack): Promise<Baseline> {
-  return (await targetOf(stack)) === "host" ? hostBefore(stack) : serverlessBefore(stack);
+  return (await deployedTarget(stack)) === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
 
 async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
@@ -49,10 +49,10 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations } = config;
   const state = await deployed.state();
-  const scriptName = workerOf(state) ?? workerName;
+  const scriptName = deployedWorkerName(state) ?? workerName;
   const access = { accountId, ...cloudflare };
   const live = await readLiveWorker(access, scriptName);
-  const place: Deployed = { access, scriptName, applicationName: applicationName(scriptName) };
+  const place: DeployedNames = { access, scriptName, applicationName: applicationName(scriptName) };
   const version = await readPreviousVersion(place);
   const url = state.output("url");
   const made = findResource(state, ...VERSION)?.id;

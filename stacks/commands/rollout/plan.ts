@@ -4,8 +4,8 @@ import { commandsFor } from "../../../infra/shell/package.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import {
   type DeployedStack,
-  messageOf,
-  nameOf,
+  diagnosticText,
+  resourceName,
   type PlannedStep,
   type Sink,
   stepsOf,
@@ -171,7 +171,7 @@ export function showProgress({ say, log, status }: Sink, what: string, total?: n
   return {
     onOutput: () => undefined,
     onEvent(event) {
-      const message = messageOf(event);
+      const message = diagnosticText(event);
       // The command ends with an error's cause and fix.
       if (message !== undefined && event.diagnosticEvent?.severity !== "error") {
         status("");
@@ -182,7 +182,7 @@ export function showProgress({ say, log, status }: Sink, what: string, total?: n
         last = `${op} ${name}`;
       }
       const urn = event.resOutputsEvent?.metadata.urn;
-      if (urn !== undefined && begun.has(nameOf(urn))) done.add(nameOf(urn));
+      if (urn !== undefined && begun.has(resourceName(urn))) done.add(resourceName(urn));
       draw();
     },
     end: () => status(""),

@@ -20,7 +20,7 @@ import { EXIT, type RolloutOptions } from "./options.ts";
 import { backUpBeforeUpdate, planUpdate, type UpdatePlan } from "./plan.ts";
 import { readInterruptedRollout, RolloutRecord } from "./record.ts";
 import { replayGates, replayLines, replayPast } from "./replay.ts";
-import { update, type UpdateFacts } from "./update.ts";
+import { runUpdate, type UpdateFacts } from "./update.ts";
 
 /**
  * Shorter than the probe's default: if the new version does not answer, users have no service until the previous
@@ -149,7 +149,7 @@ async function rollOut(
   }
   const previous = previousIn(left) ?? before.previous;
   record.note("former", { former: previous });
-  const outcome = await update(deployed.stack, { options, plan, before, previous, record, output });
+  const outcome = await runUpdate(deployed.stack, { options, plan, before, previous, record, output });
   return end(outcome.exit, outcome.facts);
 }
 

@@ -46,7 +46,7 @@ interface Outcome {
  *
  * @throws ConcurrentUpdateError where somebody else's update is under way: there is nothing to go back from.
  */
-export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
+export async function runUpdate(stack: Stack, run: UpdateRun): Promise<Outcome> {
   const { record } = run;
   record.note("updating");
   try {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
 
 /** Versions of the package that an upgrade looks at, as semantic versions. */
-export interface Versions {
+export interface PackageVersions {
   /** The version that serves; `undefined` if the service does not answer and its build is not the installed one. */
   deployed: string | undefined;
   /** The version that the project has installed. */
@@ -21,7 +21,7 @@ export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
  * A target is a downgrade if it is older than the version that serves, or than the installed one: an older version cannot
  * read what a newer one has written.
  */
-export function upgradeStep({ deployed, installed, target }: Versions): UpgradeStep {
+export function upgradeStep({ deployed, installed, target }: PackageVersions): UpgradeStep {
   const from = deployed ?? installed;
   if (semver.lt(target, from) || semver.lt(target, installed)) return "downgrade";
   if (semver.eq(target, from)) return "none";

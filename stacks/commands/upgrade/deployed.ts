@@ -6,7 +6,7 @@ import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { runProcess, tail } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { type DeployedStack, type DeployedState, findResource, targetOf } from "../deployed/stack.ts";
+import { type DeployedStack, type DeployedState, findResource, deployedTarget } from "../deployed/stack.ts";
 import { type AsideInstallation, type Project, type ProjectRun, programIn } from "./project.ts";
 
 const ANSWER_MS = 5_000;
@@ -47,7 +47,7 @@ export async function tryVersion(
   given: ProjectRun,
   words: readonly string[],
 ): Promise<string> {
-  if ((await targetOf(stack)) !== "host") {
+  if ((await deployedTarget(stack)) !== "host") {
     return "The data of a serverless stack cannot be copied for a trial. To try past events: steward:replayEvents.";
   }
   const { values } = await stack.config();

@@ -17,7 +17,7 @@ import {
   sectionsBetween,
   type UpgradeStep,
   upgradeStep,
-  type Versions,
+  type PackageVersions,
 } from "./decide.ts";
 import { deployedVersion, tryVersion } from "./deployed.ts";
 import {
@@ -65,7 +65,7 @@ export interface UpgradeOptions extends CommandOptions {
 }
 
 /** Outcome of an upgrade. */
-export interface UpgradeResult extends Versions {
+export interface UpgradeResult extends PackageVersions {
   /**
    * 0 deployed, or there is nothing newer; with `check` 2 if there is. 2 waits for somebody, 3 a policy is broken, 4 it
    * failed and the former version answers, 5 it failed otherwise, 1 the preview or the rollout has not begun.
@@ -259,7 +259,7 @@ function requireConsent({ manifest, folder }: Project) {
   throw new BuildFailure("upgrade_unattended_off", cause, `Allow it there: \`${CONSENT}\``);
 }
 
-function downgrade({ deployed, installed, target }: Versions): BuildFailure {
+function downgrade({ deployed, installed, target }: PackageVersions): BuildFailure {
   const newest = deployed === undefined || semver.lt(deployed, installed) ? installed : deployed;
   const newer =
     deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;

@@ -9,10 +9,10 @@ import { SERVICE_OPERATIONS } from "../../../runtime/contract/service-operations
 import {
   isJson,
   parseJsonObject,
-  readBody,
+  readServiceBody,
   readJsonBody,
   readJsonText,
-  readText,
+  readBodyText,
 } from "../../../runtime/edge/admission/body.ts";
 import { takeInteraction } from "../../../runtime/edge/admission/discord.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
@@ -60,10 +60,7 @@ import {
 import { parseMarkdown } from "../../../runtime/gateway/markdown/parse.ts";
 import { splitMarkdown } from "../../../runtime/gateway/markdown/split.ts";
 import { splitForDiscord, writeDiscordText } from "../../../runtime/gateway/channels/discord/text.ts";
-import {
-  readText as readTelegramText,
-  expandLinks,
-} from "../../../runtime/gateway/channels/telegram/addressed.ts";
+import { readAddressedText, expandLinks } from "../../../runtime/gateway/channels/telegram/addressed.ts";
 import {
   asForwarded,
   personOf,
@@ -247,7 +244,7 @@ const entities = (text: string): unknown => {
     const piece = { type, offset: at * PIECE, length: PIECE, url: "https://a.example" };
     return at % 50 === 0 ? [piece, { type, offset: 0, length: text.length }] : piece;
   });
-  return readTelegramText({ message_id: 1, chat, from, text, entities: list } as never, bot);
+  return readAddressedText({ message_id: 1, chat, from, text, entities: list } as never, bot);
 };
 
 const caught = async (work: Promise<unknown>): Promise<unknown> => work.catch(() => undefined);
@@ -271,12 +268,12 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     readBody: async (text) => {
       const operation = SERVICE_OPERATIONS["slack/chat.postMessage"];
       const fields = { channel: "C1", text, unfurl_links: "false", unfurl_media: "false" };
-      await caught(readBody(posted(String(new URLSearchParams(fields))), operation));
-      await caught(readBody(posted(text), operation));
+      await caught(readServiceBody(posted(String(new URLSearchParams(fields))), operation));
+      await caught(readServiceBody(posted(text), operation));
     },
     readJsonBody: (text) => caught(readJsonBody(posted(text))),
     readJsonText: (text) => caught(readJsonText(posted(text))),
-    readText: (text) => caught(readText(posted(text))),
+    readText: (text) => caught(readBodyText(posted(text))),
   },
   "edge/admission/discord.ts": {
     takeInteraction: (text) => {

@@ -2,7 +2,7 @@ import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../../../cont
 import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
 import { asEdit, textOfBlocks, unreadableMessage } from "../blocks.ts";
-import { readText, expandLinks, type BotIdentity } from "./addressed.ts";
+import { readAddressedText, expandLinks, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";
 import {
   isNotice,
@@ -67,7 +67,8 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const { bot, moves, mediaMaxBytes } = options;
   const { forward_origin: origin } = message;
   // A forwarded text was written by somebody else: it addresses nobody and is not a command.
-  const read = origin === undefined ? readText(message, bot) : { ...UNADDRESSED, text: expandLinks(message) };
+  const read =
+    origin === undefined ? readAddressedText(message, bot) : { ...UNADDRESSED, text: expandLinks(message) };
   if (read.nameNeeded && !direct) {
     throw new RetryableError("channel_failed", "The bot's name has not been requested from Telegram yet.", {
       retryAfterMs: NAME_WAIT_MS,
