@@ -5,7 +5,7 @@ import {
   type VariableReference,
   referencesInText,
 } from "../../runtime/contract/config/references.ts";
-import { selectGatewayVariables } from "../../runtime/contract/environment.ts";
+import { gatewayVariables } from "../../runtime/contract/environment.ts";
 import { fixOf, type Reason } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
@@ -157,7 +157,7 @@ function misplacedFix({ configSet }: OperatorCommands): string {
 /** Returns the gateway's environment as the program knows it: of a secret, the program knows only that it is set. */
 function deployedEnvironment({ variables, secrets }: DeployedEnvironment): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
-  return selectGatewayVariables({ ...variables, ...Object.fromEntries(set) });
+  return gatewayVariables({ ...variables, ...Object.fromEntries(set) });
 }
 
 function settingCommand(name: string, { configSet }: OperatorCommands): string {

@@ -1,5 +1,5 @@
 import { parseDuration } from "../../runtime/contract/duration.ts";
-import { type Duty, formatMeasuredSpan } from "../../runtime/contract/duty.ts";
+import { type Duty, formatSpan } from "../../runtime/contract/duty.ts";
 import type { InstanceType } from "./container-api.ts";
 
 /**
@@ -183,7 +183,7 @@ function basis(inputs: CostInputs): string {
   const sleepAfterMs = parseDuration(inputs.sleepAfter);
   const measured = usableMeasure(inputs);
   if (measured === undefined) return sleepAfterMs === Number.POSITIVE_INFINITY ? "" : " as expected";
-  const over = formatMeasuredSpan(measured.measuredHours);
+  const over = formatSpan(measured.measuredHours);
   if ((measured.sleepAfterMs ?? Number.POSITIVE_INFINITY) === sleepAfterMs) return ` as ${over}`;
   return `, reckoned from ${hours(measured.awakeHours)} h ${over}`;
 }

@@ -44,7 +44,7 @@ export function expiredGenerations(generations: readonly Aged[], now: number): s
  * @param lookedAt time at which the state was last copied, or known to be as the newest copy has it
  * @param everyMs interval at which the state is looked at
  */
-export function backupLateReason(lookedAt: number, now: number, everyMs: number): Reason | undefined {
+export function lateReason(lookedAt: number, now: number, everyMs: number): Reason | undefined {
   if (now - lookedAt <= LATE_LOOKS * everyMs) return undefined;
   const since = new Date(lookedAt).toISOString();
   return reason("backup_late", `What has changed since ${since} may be in none.`);
@@ -54,7 +54,7 @@ export function backupLateReason(lookedAt: number, now: number, everyMs: number)
 type Counts = GenerationManifest["counts"];
 
 /** Describes how a copy has shrunk so much against the one before that it looks like a loss; `undefined` if it has not. */
-export function describeShrinkage(before: Counts, now: Counts): string | undefined {
+export function shrinkage(before: Counts, now: Counts): string | undefined {
   const fallen = WATCHED.filter((name) => before[name] >= FEWEST && now[name] < before[name] / 2);
   if (fallen.length === 0) return undefined;
   return fallen.map((name) => `${name} fell from ${before[name]} to ${now[name]}`).join(", ");

@@ -15,13 +15,12 @@ export interface Attestation {
 /** The variable that holds the key. */
 export const ATTESTATION_KEY_VARIABLE = "ATTESTATION_KEY" satisfies VariableName;
 
-const ATTESTATION_HASH_LENGTH = 16;
+const HASH_LENGTH = 16;
 const ATTESTED = SECRET_NAMES.filter((name) => name !== ATTESTATION_KEY_VARIABLE).sort();
 
 /** Returns what an environment's secrets come to under this key. Other entries, and empty ones, are not looked at. */
 export async function attest(key: string, environment: Environment): Promise<Attestation> {
-  const hash = async (text: string): Promise<string> =>
-    (await hmacHex(key, text)).slice(0, ATTESTATION_HASH_LENGTH);
+  const hash = async (text: string): Promise<string> => (await hmacHex(key, text)).slice(0, HASH_LENGTH);
   const secrets: Attestation["secrets"] = {};
   for (const name of [...ATTESTED, ...ownNames(environment, { secretOnly: true })]) {
     const value = environment[name];

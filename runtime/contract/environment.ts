@@ -5,7 +5,7 @@ import { DURATION_HELP, parseDuration } from "./duration.ts";
 import { isTenantId } from "./tenant.ts";
 import { formProblem, VARIABLES } from "./variables.ts";
 
-export { selectGatewayVariables, VARIABLES, type Environment, type VariableName } from "./variables.ts";
+export { gatewayVariables, VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
 const optional = z.pipe(
   z.optional(z.string()),

@@ -441,7 +441,7 @@ export const SERVICE_OPERATIONS = {
 export type OperationName = keyof typeof SERVICE_OPERATIONS;
 
 /** Returns the operation with this name; `undefined` for an unknown name. */
-export function findServiceOperation(
+export function serviceOperation(
   name: string,
 ): { name: OperationName; operation: ServiceOperation } | undefined {
   if (!Object.hasOwn(SERVICE_OPERATIONS, name)) return undefined;

@@ -108,7 +108,7 @@ export function secretNames(environment: Environment): string[] {
  * Returns the part of an environment that goes into the container: the gateway's variables and the operator's own.
  * Empty values are left out.
  */
-export function selectGatewayVariables(environment: Environment): Record<string, string> {
+export function gatewayVariables(environment: Environment): Record<string, string> {
   const names = (Object.keys(VARIABLES) as VariableName[]).filter(
     (name) => VARIABLES[name].reader !== "edge",
   );

@@ -3,7 +3,7 @@ import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import {
   directRequest,
-  findServiceOperation,
+  serviceOperation,
   type OperationArguments,
   type OperationName,
   type ServiceOperation,
@@ -123,7 +123,7 @@ export function createBroker(options: BrokerOptions): Broker {
       count("refused");
       return problemResponse(problem("broker_refused"));
     }
-    const name = findServiceOperation(path)?.name;
+    const name = serviceOperation(path)?.name;
     try {
       const answer = await perform(request, readOperation(request.method, path, query));
       count("answered", name);
@@ -168,7 +168,7 @@ function hasPass(path: string, headers: Headers, token: string): boolean {
 
 /** @throws StewardError for what is not in the table, and for arguments that its operation does not take. */
 function readOperation(method: string, path: string, query: URLSearchParams): BrokerOperation {
-  const found = findServiceOperation(path);
+  const found = serviceOperation(path);
   if (found === undefined || method !== found.operation.method) {
     throw new StewardError("broker_operation_unknown");
   }

@@ -11,7 +11,7 @@ import { type Line, readCommandLine, splitWords } from "../operations/words.ts";
 import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
 import { readFields } from "./form.ts";
 import { knownNames } from "./ledger-routes.ts";
-import { askOperation, withCommandTimeout } from "./operate.ts";
+import { askOperation, commandTimeout } from "./operate.ts";
 import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
 /** Enough for a large archive, and for the start of a stopped container. */
@@ -130,7 +130,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
 
 /** Says that a backup which takes long continues, and not that it failed. */
 async function runHere(run: () => unknown): Promise<OperationReply> {
-  const reply = await replyOf(() => withCommandTimeout(LIMIT_MS, Promise.resolve(run())));
+  const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;
   return { ...reply, error: { ...reply.error, message: GOES_ON } };
 }

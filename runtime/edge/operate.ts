@@ -143,7 +143,7 @@ export async function operate<I extends object, O, T>(
 }
 
 /** Waits for `work` for at most so many milliseconds: a page must not wait for a container that hangs. */
-export function withCommandTimeout<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+export function commandTimeout<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   return withTimeout(milliseconds, work, () => new StewardError("command_timed_out"));
 }
 
@@ -156,7 +156,7 @@ export interface Attempt<T> {
 /** Waits for `work` within a limit. Never rejects: a page shows the reason in the value's place. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
-    return { value: await withCommandTimeout(milliseconds, work) };
+    return { value: await commandTimeout(milliseconds, work) };
   } catch (error) {
     return { problem: error instanceof StewardError ? error.reason : reason("gateway_unavailable") };
   }

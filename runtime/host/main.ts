@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../contract/attestation.ts";
 import {
-  selectGatewayVariables,
+  gatewayVariables,
   readEdgeSettings,
   type EdgeSettings,
   type Environment,
@@ -81,7 +81,7 @@ function hostAccess(
 function childEnvironment(environment: Environment, broker: { address: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
   const own = withPasses(
-    { ...selectGatewayVariables(environment), [BROKER_VARIABLE]: broker.address },
+    { ...gatewayVariables(environment), [BROKER_VARIABLE]: broker.address },
     broker.token,
   );
   return { ...Object.fromEntries(system), ...own, STEWARD_BIND: "127.0.0.1" };

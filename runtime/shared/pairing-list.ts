@@ -76,7 +76,7 @@ export function fromOtherStore(request: MovedRequest): PairingRequest {
  * Returns the requests with those of another store, which keep their codes and their expiry. A sender that is known here
  * keeps the code from here. If there are more than places, the oldest are dropped.
  */
-export function mergeMovedRequests(
+export function mergeRequests(
   list: PairingList,
   moved: readonly MovedRequest[],
   now: number,

@@ -6,7 +6,7 @@ import type { TenantReporter } from "../edge/tenants/reporter.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
 import { waitAtMost } from "../shared/timeout.ts";
-import type { Alarm, RetryBackoff } from "./alarm.ts";
+import type { Alarm, Backoff } from "./alarm.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { DutyCycle } from "./duty-cycle.ts";
 import type { ContainerGateway } from "./gateway.ts";
@@ -86,7 +86,7 @@ export interface AgendaParts {
   container: SandboxContainer;
   gateway: ContainerGateway;
   /** Backoff of restarts of an always-on container. */
-  restart: RetryBackoff;
+  restart: Backoff;
   duty: DutyCycle;
   state: ContainerBackups;
   sleep: Sleep;

@@ -9,7 +9,7 @@ import type { ChatRelay } from "../edge/chat-relay.ts";
 import { joinSockets } from "../edge/page-sockets.ts";
 import { receiveBrowser } from "../edge/tenants/browser-door.ts";
 import type { WorkerEnvironment } from "./environment.ts";
-import { unwrapResult } from "./rpc.ts";
+import { unwrap } from "./rpc.ts";
 
 /** Headers of the Worker. The gateway trusts them because of the control token. */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER];
@@ -84,9 +84,9 @@ export async function proxyChat(
     origin,
     remoteIp,
     async enter(device, known) {
-      if (DIRECTORY !== undefined) return unwrapResult(DIRECTORY.getByName(AGENT).enter(device, known));
+      if (DIRECTORY !== undefined) return unwrap(DIRECTORY.getByName(AGENT).enter(device, known));
       // Only a running gateway can let a stranger in.
-      if (!(await unwrapResult(SANDBOX.getByName(AGENT).wakeFor(device.deviceId))))
+      if (!(await unwrap(SANDBOX.getByName(AGENT).wakeFor(device.deviceId))))
         throw new StewardError("gateway_unavailable");
       return { kind: "paired", device: { ...device, scopes: [] } };
     },

@@ -13,7 +13,7 @@ import { Alarm } from "./alarm.ts";
 import { ContainerMemory } from "./container-memory.ts";
 import { durableSql } from "./durable-sql.ts";
 import { consoleLog, readWorker, type WorkerEnvironment } from "./environment.ts";
-import { toResult, unwrapResult } from "./rpc.ts";
+import { toResult, unwrap } from "./rpc.ts";
 import { remoteSandbox } from "./tenants.ts";
 
 /** Containers that are asked to make room for another one. */
@@ -40,11 +40,11 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       environment: variables,
       readConfig: async () => (await env.STATE.get(stateKeys().config))?.text(),
       sandbox: remoteSandbox(env, AGENT),
-      servedAllSince: () => unwrapResult(env.SANDBOX.getByName(AGENT).servedAllSince()),
+      servedAllSince: () => unwrap(env.SANDBOX.getByName(AGENT).servedAllSince()),
       storeApprovals: async (approvals) =>
         void (await env.STATE.put(APPROVALS_KEY, JSON.stringify(approvals))),
-      changeRights: (tenant, grant) => unwrapResult(env.SANDBOX.getByName(tenant).changeRights(grant)),
-      changeBrowser: (tenant, role) => unwrapResult(env.SANDBOX.getByName(tenant).changeBrowser(role)),
+      changeRights: (tenant, grant) => unwrap(env.SANDBOX.getByName(tenant).changeRights(grant)),
+      changeBrowser: (tenant, role) => unwrap(env.SANDBOX.getByName(tenant).changeBrowser(role)),
       wakeAt: (time) => this.#alarm.wakeAt(time),
       fetch: (url, init) => fetch(url, init),
       clock: Date.now,
@@ -57,7 +57,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       canaries: settings.canaryTenants,
       knows: (tenant) => roster.has(tenant),
       isWell: (tenant) => roster.isWell(tenant),
-      look: (tenant) => unwrapResult(env.SANDBOX.getByName(tenant).lookAsDeployed()),
+      look: (tenant) => unwrap(env.SANDBOX.getByName(tenant).lookAsDeployed()),
       clock: Date.now,
     });
   }
@@ -101,7 +101,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
       for (const tenant of [...idle.slice(0, MOST_ASKED), AGENT].filter((one) => one !== wanting)) {
         const object = this.env.SANDBOX.getByName(tenant);
-        if (await unwrapResult(object.sleepEarly())) return true;
+        if (await unwrap(object.sleepEarly())) return true;
       }
       return false;
     });
@@ -111,7 +111,7 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     return toResult(async () => {
       const told = this.#reception.roster
         .running()
-        .map((one) => unwrapResult(this.env.SANDBOX.getByName(one).followConfig()));
+        .map((one) => unwrap(this.env.SANDBOX.getByName(one).followConfig()));
       await Promise.allSettled(told);
     });
   }

@@ -13,7 +13,7 @@ import { Teller } from "../edge/ledger/tell.ts";
 import { type Gate, refusedResult } from "../edge/tenants/gate.ts";
 import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
-import { RetryBackoff } from "./alarm.ts";
+import { Backoff } from "./alarm.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { ContainerGateway } from "./gateway.ts";
 
@@ -50,7 +50,7 @@ interface ContainerLedgerOptions {
 /** The ledger of a Durable Object: delivers recorded events to a container that may have to be started for them. */
 export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   /** Backoff while events wait for a gateway that cannot start. */
-  readonly startAgain = new RetryBackoff(START_AGAIN);
+  readonly startAgain = new Backoff(START_AGAIN);
   readonly #options: ContainerLedgerOptions;
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;

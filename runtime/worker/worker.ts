@@ -15,7 +15,7 @@ import { readAsset } from "./assets.ts";
 import { remoteBackups } from "./remote-backups.ts";
 import { isChatUpgrade, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
-import { unwrapResult } from "./rpc.ts";
+import { unwrap } from "./rpc.ts";
 import { objectNameOf, remoteNames, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
@@ -47,26 +47,26 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
     attestation: attestationOf(variables),
     stackKey: variables[ATTESTATION_KEY_VARIABLE],
     ledger: {
-      admit: (event) => unwrapResult(env.SANDBOX.getByName(objectNameOf(event, settings)).admit(event)),
-      counts: () => unwrapResult(object().counts()),
-      list: (query) => unwrapResult(object().list(query)),
-      details: (key) => unwrapResult(object().details(key)),
-      excerpt: (key) => unwrapResult(object().excerpt(key)),
-      recent: (limit) => unwrapResult(object().recent(limit)),
-      replay: (key) => unwrapResult(object().replay(key)),
+      admit: (event) => unwrap(env.SANDBOX.getByName(objectNameOf(event, settings)).admit(event)),
+      counts: () => unwrap(object().counts()),
+      list: (query) => unwrap(object().list(query)),
+      details: (key) => unwrap(object().details(key)),
+      excerpt: (key) => unwrap(object().excerpt(key)),
+      recent: (limit) => unwrap(object().recent(limit)),
+      replay: (key) => unwrap(object().replay(key)),
     },
     directory: remoteNames(
       () => (tenant === undefined ? env.DIRECTORY?.getByName(AGENT) : undefined) ?? object(),
     ),
     activity: {
-      record: (entry) => unwrapResult(object().record(entry)),
-      activity: (limit, actions) => unwrapResult(object().activity(limit, actions)),
+      record: (entry) => unwrap(object().record(entry)),
+      activity: (limit, actions) => unwrap(object().activity(limit, actions)),
     },
     answers: {
-      keepAnswer: (question, text) => unwrapResult(object().keepAnswer(question, text)),
-      lastAnswer: (question) => unwrapResult(object().lastAnswer(question)),
+      keepAnswer: (question, text) => unwrap(object().keepAnswer(question, text)),
+      lastAnswer: (question) => unwrap(object().lastAnswer(question)),
     },
-    signatures: { useSignature: (mac, expiresAt) => unwrapResult(object().useSignature(mac, expiresAt)) },
+    signatures: { useSignature: (mac, expiresAt) => unwrap(object().useSignature(mac, expiresAt)) },
     sandbox: withDeployment(remoteSandbox(env, tenant ?? AGENT), env),
     ...(tenants && {
       browserSandbox: async (deviceId) => {

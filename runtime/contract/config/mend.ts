@@ -2,7 +2,7 @@ import { checkConfig, type ConfigProblem } from "./index.ts";
 import { deprecatedKey, isSection, type ConfigSection } from "./deprecated.ts";
 import { misplacedKey } from "./references.ts";
 import { secretsOf } from "./text.ts";
-import { selectGatewayVariables, secretNames, type Environment } from "../variables.ts";
+import { gatewayVariables, secretNames, type Environment } from "../variables.ts";
 
 /** Deprecated keys may carry others with them, as a whole channel that stood at the top does. */
 const MOST_ROUNDS = 8;
@@ -65,7 +65,7 @@ function sectionAt(value: unknown, path: readonly PropertyKey[]): ConfigSection 
  * @returns one line a change, without any value.
  */
 export function moveSecrets(value: unknown, environment: Environment): string[] {
-  const offered = selectGatewayVariables(environment);
+  const offered = gatewayVariables(environment);
   const names = secretNames(environment);
   return secretsOf(value).flatMap(({ path, secret }) => {
     if (typeof secret !== "string" || secret === "") return [];

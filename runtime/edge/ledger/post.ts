@@ -41,7 +41,7 @@ export function replyRequest(
 }
 
 /** Returns the request that sends a text to a chat, outside of any thread. */
-export function chatMessageRequest(
+export function chatRequest(
   platform: Platform,
   chat: string,
   text: string,

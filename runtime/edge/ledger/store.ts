@@ -19,7 +19,7 @@ import { NameStore } from "./names.ts";
 import { excerptOf, peopleOf } from "./people.ts";
 import { prepareLedger } from "./schema.ts";
 import type { Row, Sql } from "./sql.ts";
-import { carriedMessage, isRelevantChange } from "./versions.ts";
+import { carriedMessage, isRelevant } from "./versions.ts";
 
 /** End of an entry. */
 export interface SettledAs {
@@ -105,7 +105,7 @@ export class LedgerStore {
   /** Stores an event at `now`, unless it is already stored or no answer can depend on it. */
   record(delivery: Delivery, now = delivery.receivedAt): RecordOutcome {
     const carried = carriedMessage(delivery);
-    if (carried !== undefined && !isRelevantChange(this.#sql, delivery, carried)) return "left";
+    if (carried !== undefined && !isRelevant(this.#sql, delivery, carried)) return "left";
     const isChange = carried?.change !== undefined;
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(

@@ -31,11 +31,7 @@ export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" 
  * unlisted group, an edit without visible changes, or the deletion of an answered message. Platforms also send edits
  * for link previews and reactions; recording those would clutter the ledger.
  */
-export function isRelevantChange(
-  sql: Sql,
-  delivery: Delivery,
-  { message, change, always }: Carried,
-): boolean {
+export function isRelevant(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
   if (change === undefined || always) return true;
   if (change === "deletion") {
     const open = "SELECT 1 FROM ledger WHERE message = ? AND settled_at IS NULL LIMIT 1";

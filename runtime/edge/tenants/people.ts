@@ -16,7 +16,7 @@ import {
   restoreAccess,
   revokeAccess,
   type RevokedAccess,
-  mergeMovedRequests,
+  mergeRequests,
 } from "../../shared/pairing-list.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
@@ -99,7 +99,7 @@ export class People {
 
   #addRequests(platform: Platform, moved: readonly MovedRequest[]): void {
     const lists = this.#read(platform);
-    this.#write(platform, { ...lists, requests: mergeMovedRequests(lists, moved, this.#options.clock()) });
+    this.#write(platform, { ...lists, requests: mergeRequests(lists, moved, this.#options.clock()) });
   }
 
   /** The lists of a platform; a gateway's store has the same calls. */

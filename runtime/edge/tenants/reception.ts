@@ -15,7 +15,7 @@ import {
   channelAccess,
 } from "../../shared/channel-access.ts";
 import type { DeviceEntry, NewDevice } from "../../shared/devices.ts";
-import { type Fetch, chatMessageRequest, replyRequest, post } from "../ledger/post.ts";
+import { type Fetch, chatRequest, replyRequest, post } from "../ledger/post.ts";
 import { NameStore } from "../ledger/names.ts";
 import { peopleOf } from "../ledger/people.ts";
 import type { Sql } from "../ledger/sql.ts";
@@ -122,8 +122,7 @@ export class TenantReception {
       mostAttempts: 10,
       send: async (tenant, text) => {
         const { platform, chat } = chatOfTenant(tenant);
-        if (platform !== "web")
-          await post(platform, chatMessageRequest(platform, chat, text, environment), fetch);
+        if (platform !== "web") await post(platform, chatRequest(platform, chat, text, environment), fetch);
       },
       clock,
       log,

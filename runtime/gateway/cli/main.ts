@@ -1,4 +1,4 @@
-import { selectGatewayVariables } from "../../contract/variables.ts";
+import { gatewayVariables } from "../../contract/variables.ts";
 import { createRedactor } from "../../shared/redact.ts";
 import { readOwnEnvironment } from "../../process/environment.ts";
 import { readProcessSettings } from "../../process/settings.ts";
@@ -31,7 +31,7 @@ try {
   becomeOwnerOf(settings.home);
   const setExitCode = (code: number): void => void (process.exitCode = code);
   // A config is valid by what the gateway gets, and not by what else this shell has.
-  const environment = selectGatewayVariables(received);
+  const environment = gatewayVariables(received);
   const context = { environment, settings, redact, output, clock: Date.now, setExitCode };
   const isRequest = args.length === 1 && args[0] === REQUEST_FLAG;
   await (isRequest ? runRequest(context, await text(process.stdin)) : runCommandLine(context, args));

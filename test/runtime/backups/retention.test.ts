@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nameGeneration } from "../../../runtime/contract/backup.ts";
-import { expiredGenerations, describeShrinkage } from "../../../runtime/backups/retention.ts";
+import { expiredGenerations, shrinkage } from "../../../runtime/backups/retention.ts";
 
 const HOUR = 3_600_000;
 const NOW = Date.parse("2026-11-21T12:30:00.000Z");
@@ -45,18 +45,18 @@ describe("a copy that holds far less than the one before", () => {
   const before = { files: 900, sessions: 40, messages: 400, schedules: 30, approvals: 20 };
 
   it("is told with its figures", () => {
-    expect(describeShrinkage(before, { ...before, messages: 12 })).toBe("messages fell from 400 to 12");
-    expect(describeShrinkage(before, { ...before, sessions: 0, approvals: 9 })).toBe(
+    expect(shrinkage(before, { ...before, messages: 12 })).toBe("messages fell from 400 to 12");
+    expect(shrinkage(before, { ...before, sessions: 0, approvals: 9 })).toBe(
       "sessions fell from 40 to 0, approvals fell from 20 to 9",
     );
   });
 
   it("is taken at half and above, where little was there, and whatever the files and schedules do", () => {
-    expect(
-      describeShrinkage(before, { files: 0, sessions: 20, messages: 200, schedules: 0, approvals: 10 }),
-    ).toBe(undefined);
+    expect(shrinkage(before, { files: 0, sessions: 20, messages: 200, schedules: 0, approvals: 10 })).toBe(
+      undefined,
+    );
     const few = { files: 1, sessions: 19, messages: 19, schedules: 19, approvals: 19 };
-    expect(describeShrinkage(few, { files: 0, sessions: 0, messages: 0, schedules: 0, approvals: 0 })).toBe(
+    expect(shrinkage(few, { files: 0, sessions: 0, messages: 0, schedules: 0, approvals: 0 })).toBe(
       undefined,
     );
   });
