@@ -265,7 +265,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "edge/admission/body.ts": {
     isJson,
     parseJsonObject: (text) => caught((async () => parseJsonObject(text))()),
-    readBody: async (text) => {
+    readServiceBody: async (text) => {
       const operation = SERVICE_OPERATIONS["slack/chat.postMessage"];
       const fields = { channel: "C1", text, unfurl_links: "false", unfurl_media: "false" };
       await caught(readServiceBody(posted(String(new URLSearchParams(fields))), operation));
@@ -273,7 +273,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     },
     readJsonBody: (text) => caught(readJsonBody(posted(text))),
     readJsonText: (text) => caught(readJsonText(posted(text))),
-    readText: (text) => caught(readBodyText(posted(text))),
+    readBodyText: (text) => caught(readBodyText(posted(text))),
   },
   "edge/admission/discord.ts": {
     takeInteraction: (text) => {
@@ -417,7 +417,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     asForwarded: (text) => asForwarded({ text, attachments: [] }, { sender_user_name: text }, bot),
   },
   "gateway/channels/telegram/addressed.ts": {
-    readText: entities,
+    readAddressedText: entities,
     expandLinks: (text) =>
       expandLinks({ text, entities: [{ type: "text_link", offset: 0, length: 1, url: text }] }),
   },
