@@ -16,7 +16,10 @@ export interface Sample {
 /** A stack's resources by name. */
 export type Samples = Record<string, Sample>;
 
-const WEBHOOKS = Object.values(ROUTES).flatMap(({ access, path }) => (access === "webhook" ? [path] : []));
+/** Paths of the platforms' webhooks. */
+export const WEBHOOKS = Object.values(ROUTES).flatMap(({ access, path }) =>
+  access === "webhook" ? [path] : [],
+);
 const HOST = "steward.example.workers.dev";
 const DIGEST = `sha256:${"0".repeat(64)}`;
 
