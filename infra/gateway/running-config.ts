@@ -12,7 +12,7 @@ import { ROUTES } from "../../runtime/contract/routes.ts";
 import { createRedactor } from "../../runtime/shared/redact.ts";
 import { askAsStack } from "../readiness/ask-as-stack.ts";
 import type { RuntimeEnvironment } from "./environment.ts";
-import { SECRET_VARIABLES } from "./properties.ts";
+import { SECRET_ARGUMENTS } from "./properties.ts";
 
 const ANSWER_MS = 10_000;
 
@@ -161,7 +161,7 @@ function deployedEnvironment({ variables, secrets }: DeployedEnvironment): Recor
 }
 
 function settingCommand(name: string, { configSet }: OperatorCommands): string {
-  const isKey = Object.values<string>(SECRET_VARIABLES).includes(name);
+  const isKey = Object.hasOwn(SECRET_ARGUMENTS, name);
   return isKey
     ? configSet(`steward:${keyOf(name)}`, "<value>", { secret: true })
     : configSet(`steward:secrets.${name}`, "<value>", { path: true, secret: true });

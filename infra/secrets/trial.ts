@@ -1,3 +1,4 @@
+import type { ServiceName, SERVICES } from "../../runtime/contract/services.ts";
 import { askDiscord } from "../channels/discord-api.ts";
 import { anthropicRoot, openaiRoot, slackRoot } from "../channels/endpoints.ts";
 import { askPlatform, bodyFields } from "../channels/platform-call.ts";
@@ -6,13 +7,8 @@ import { askTelegram } from "../channels/telegram-api.ts";
 /** A platform's answer to a value: taken or refused, or nothing that tells. */
 export type Verdict = "taken" | "refused" | "silent";
 
-/** A secret that can be tried: others, such as a signing secret, only show when the platform sends. */
-export type TriedVariable =
-  | "ANTHROPIC_API_KEY"
-  | "OPENAI_API_KEY"
-  | "SLACK_BOT_TOKEN"
-  | "TELEGRAM_BOT_TOKEN"
-  | "DISCORD_BOT_TOKEN";
+/** A service's key, which can be tried. Other secrets, such as a signing secret, only show when the platform sends. */
+export type TriedVariable = (typeof SERVICES)[ServiceName]["key"];
 
 interface Trial {
   /** The stack's key that holds the value. */

@@ -1,14 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { ServiceName } from "../../runtime/contract/services.ts";
 import { print } from "../../runtime/shared/terminal.ts";
 
 /** Addresses of the platforms; the platform's own where one is left out. */
-export interface Endpoints {
-  slack?: string | undefined;
-  telegram?: string | undefined;
-  discord?: string | undefined;
-  anthropic?: string | undefined;
-  openai?: string | undefined;
-}
+export type Endpoints = { [Service in ServiceName]?: string | undefined };
 
 /**
  * Reaches what a resource of this package manages. It is an input of the resource and no property of what is managed:

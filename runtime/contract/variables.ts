@@ -45,6 +45,16 @@ export const VARIABLES = {
 /** The name of a variable. */
 export type VariableName = keyof typeof VARIABLES;
 
+/** The name of a variable that holds a secret. */
+export type SecretVariable = {
+  [Name in VariableName]: (typeof VARIABLES)[Name]["secret"] extends true ? Name : never;
+}[VariableName];
+
+/** The name of a variable that the edge reads. */
+export type EdgeVariable = {
+  [Name in VariableName]: (typeof VARIABLES)[Name]["reader"] extends "gateway" ? never : Name;
+}[VariableName];
+
 /** An environment as a process or a Worker receives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@ import { Hono, type Context, type MiddlewareHandler } from "hono";
 import type { Attest } from "../contract/attestation.ts";
 import type { EdgeSettings } from "../contract/environment.ts";
 import { ERRORS, isErrorCode, StewardError } from "../contract/errors.ts";
-import { ROUTES } from "../contract/routes.ts";
+import { ROUTES, type WebhookPath } from "../contract/routes.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import {
   clientOf,
@@ -22,7 +22,7 @@ import { keepNamedChat } from "./admin/tenants.tsx";
 import { discordInteractions } from "./admission/discord.ts";
 import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
-import { webhook } from "./admission/webhook.ts";
+import { webhook, type WebhookOptions } from "./admission/webhook.ts";
 import { streamChanges } from "./changes.ts";
 import { asset, type ReadAsset } from "./assets.ts";
 import { chat, chatApp, chatFile, chatSocket } from "./chat.ts";
@@ -152,7 +152,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
       read: telegramUpdates({ secret: settings.telegramWebhookSecret, clock }),
     },
     [ROUTES.discordInteractions.path]: discordInteractions({ publicKey: settings.discordPublicKey, clock }),
-  };
+  } satisfies Record<WebhookPath, Pick<WebhookOptions, "read" | "recorded">>;
   const refusals = limit(PER_MINUTE.refusedWebhooks);
   for (const [path, options] of Object.entries(webhooks)) {
     app.use(path, requirePublicOrIdentity(settings.publicWebhooks, identify));

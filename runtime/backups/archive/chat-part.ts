@@ -4,7 +4,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { ChatsReport } from "../../contract/control.ts";
-import { chatOfTenant, isTenantId, type TenantChat, type TenantId, tenantOf } from "../../contract/tenant.ts";
+import {
+  CHAT_PLACES,
+  chatOfTenant,
+  isTenantId,
+  type TenantChat,
+  type TenantId,
+  tenantOf,
+} from "../../contract/tenant.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
 import { CHATS, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 import { chatName } from "../../process/chat-name.ts";
@@ -17,7 +24,7 @@ import { copyTables } from "./tables.ts";
 /** Folder of a root's former versions. */
 const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root}`;
 const BUSY_TIMEOUT_MS = 5_000;
-const PLATFORM_CHAT = /^(slack|telegram|discord|web)[:-](.+)$/;
+const PLATFORM_CHAT = new RegExp(`^(${CHAT_PLACES.join("|")})[:-](.+)$`);
 
 /** The folders of a chat's part. Files of the first two are also the deployment's: every chat may read them. */
 export interface ChatFolders {

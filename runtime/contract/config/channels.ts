@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { Platform } from "../delivery.ts";
 import { GROUP_IDS, type IdForm, idOrAll, sendElsewhere, USER_IDS } from "./ids.ts";
 import { withHelp, httpUrl, integer, whenFieldsValid, secret } from "./values.ts";
 
@@ -149,7 +150,7 @@ export const channels = z.prefault(
     telegram: z.optional(telegram),
     slack: z.optional(slack),
     discord: z.optional(discord),
-  }),
+  } satisfies Record<Platform, z.ZodMiniType>),
   {},
 );
 

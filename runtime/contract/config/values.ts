@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { platformSchema } from "../delivery.ts";
 import { parseDuration } from "../duration.ts";
 import "../english.ts";
 
@@ -59,7 +60,7 @@ export const httpUrl = z
 
 /** Place where something is sent without being asked: a chat, in its platform's own ids. */
 export const chatAddress = z.strictObject({
-  platform: z.enum(["slack", "telegram", "discord"]),
+  platform: platformSchema,
   chat: textUpTo(128),
   thread: z.optional(textUpTo(128)),
 });

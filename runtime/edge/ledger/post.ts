@@ -26,19 +26,26 @@ export function replyRequest(
   text: string,
   environment: Environment,
 ): PlatformRequest | undefined {
-  switch (platform) {
-    case "telegram": {
-      const to = telegramTarget(payload);
-      return to && telegramText(to, text, environment);
-    }
-    case "slack": {
-      const to = slackTarget(payload);
-      return to && slackText(to, text, environment);
-    }
-    case "discord":
-      return discordRequest(payload, text, environment);
-  }
+  return REQUESTS[platform](payload, text, environment);
 }
+
+type MakeRequest = (
+  payload: Delivery["payload"],
+  text: string,
+  environment: Environment,
+) => PlatformRequest | undefined;
+
+const REQUESTS: Record<Platform, MakeRequest> = {
+  slack(payload, text, environment) {
+    const to = slackTarget(payload);
+    return to && slackText(to, text, environment);
+  },
+  telegram(payload, text, environment) {
+    const to = telegramTarget(payload);
+    return to && telegramText(to, text, environment);
+  },
+  discord: discordRequest,
+};
 
 /** Returns the request that sends a text to a chat, outside of any thread. */
 export function chatRequest(

@@ -1,5 +1,5 @@
 import { parseJson, isRecord } from "../../shared/json.ts";
-import type { Delivery } from "../../contract/delivery.ts";
+import type { Delivery, Platform } from "../../contract/delivery.ts";
 import type { Sql } from "./sql.ts";
 
 /** The message that an event carries or changes. */
@@ -22,9 +22,15 @@ const SEEN =
 
 /** Returns the message of an event; `undefined` for other kinds of events. */
 export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
-  if (platform === "telegram") return carriedByTelegram(payload);
-  return platform === "slack" ? carriedBySlack(payload) : undefined;
+  return CARRIED[platform](payload);
 }
+
+const CARRIED: Record<Platform, (payload: Fields) => Carried | undefined> = {
+  slack: carriedBySlack,
+  telegram: carriedByTelegram,
+  // Edits and deletions are not received from Discord.
+  discord: () => undefined,
+};
 
 /**
  * Returns false for a change that cannot affect any answer: of a message that is not in the ledger or is from an
