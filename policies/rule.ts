@@ -55,7 +55,7 @@ export function resourceRule<Type extends string = string>({
   ...rest
 }: ResourceRule<Type>): ResourceValidationPolicy {
   return {
-    ...texts(rest),
+    ...ruleTexts(rest),
     validateResource: (args, reportViolation) => {
       if (types !== undefined && !types.some((type) => type === args.type)) return;
       const resource = seenResource(args) as OneOf<Type>;
@@ -67,13 +67,13 @@ export function resourceRule<Type extends string = string>({
 /** Makes a rule about the stack as a whole. */
 export function stackRule({ check, ...rest }: StackRule): StackValidationPolicy {
   return {
-    ...texts(rest),
+    ...ruleTexts(rest),
     validateStack: ({ resources, getConfig }, reportViolation) => {
       for (const { message, urn } of check(seenStack(resources), getConfig())) reportViolation(message, urn);
     },
   };
 }
 
-function texts({ topics, level = "mandatory", ...rest }: RuleText) {
+function ruleTexts({ topics, level = "mandatory", ...rest }: RuleText) {
   return { ...rest, enforcementLevel: level, tags: [...topics] };
 }

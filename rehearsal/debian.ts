@@ -2,7 +2,7 @@ import { access, mkdir, rename, rm } from "node:fs/promises";
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { BuildFailure } from "../infra/shell/failure.ts";
-import { run, tail } from "../infra/shell/process.ts";
+import { runProcess, tail } from "../infra/shell/process.ts";
 
 const RELEASE = "bookworm";
 
@@ -64,9 +64,13 @@ export async function assembleDebian(
   options.log(`assembling Debian ${RELEASE} (${arch}) from its packages: about 15 s, once for this machine`);
   const progress = setInterval(() => options.log(`assembling Debian: ${seconds()} s`), PROGRESS_MS);
   try {
-    const finished = await run("mmdebstrap", [...ARGS, `--architectures=${arch}`, RELEASE, temporary], {
-      env: options.env,
-    });
+    const finished = await runProcess(
+      "mmdebstrap",
+      [...ARGS, `--architectures=${arch}`, RELEASE, temporary],
+      {
+        env: options.env,
+      },
+    );
     if (finished.missing) {
       throw new BuildFailure(
         "base_mmdebstrap_missing",

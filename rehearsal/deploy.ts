@@ -7,7 +7,7 @@ import { STACK } from "./stack.ts";
 const MOST_ERRORS = 5;
 
 /** How a deployment went. Times are in milliseconds. */
-export interface Deployment {
+export interface RehearsedDeployment {
   url: string;
   /** The Access application's audience; empty if there is none. */
   audience: string;
@@ -32,7 +32,7 @@ export async function deploy(
   signal: AbortSignal,
   onOutput: (text: string) => void,
   step: RunStep = (_, work) => work(),
-): Promise<Deployment> {
+): Promise<RehearsedDeployment> {
   const previewed = await step("Previewing the stack", () =>
     timed(() => stack.preview({ color: "never", onOutput, signal })).catch(withoutLog),
   );

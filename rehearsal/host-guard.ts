@@ -1,5 +1,5 @@
 import { BuildFailure } from "../infra/shell/failure.ts";
-import { run } from "../infra/shell/process.ts";
+import { runProcess } from "../infra/shell/process.ts";
 import { HOST_NAMES } from "../runtime/contract/names.ts";
 
 /**
@@ -19,5 +19,5 @@ export async function refuseForeignHostStack(): Promise<void> {
 }
 
 async function exists(kind: "container" | "volume", name: string): Promise<boolean> {
-  return (await run("docker", [kind, "inspect", name])).code === 0;
+  return (await runProcess("docker", [kind, "inspect", name])).code === 0;
 }

@@ -1,7 +1,7 @@
 import type { SandboxStatus } from "../runtime/contract/control.ts";
 import { ROUTES } from "../runtime/contract/routes.ts";
 import { mention } from "./standins/slack.ts";
-import type { Deployment } from "./deploy.ts";
+import type { RehearsedDeployment } from "./deploy.ts";
 import type { World } from "./world.ts";
 
 const REPLY_TIMEOUT_MS = 180_000;
@@ -19,7 +19,7 @@ export interface Exchange {
 }
 
 /** Sends one signed mention and waits for its reply at Slack's stand-in. */
-export async function exchangeMessage(world: World, deployment: Deployment): Promise<Exchange> {
+export async function exchangeMessage(world: World, deployment: RehearsedDeployment): Promise<Exchange> {
   const { slack } = world.platforms;
   const text = `Rehearsal of ${new Date().toISOString()}: are you there?`;
   const known = new Set(slack.messages());
@@ -35,7 +35,7 @@ export async function exchangeMessage(world: World, deployment: Deployment): Pro
   return { text, status: response.status, reply: reply.text, replyMs, coldStartMs };
 }
 
-async function sandboxStatus(world: World, { url, audience }: Deployment): Promise<SandboxStatus> {
+async function sandboxStatus(world: World, { url, audience }: RehearsedDeployment): Promise<SandboxStatus> {
   const headers = await world.signIn(audience);
   const response = await fetch(new URL(ROUTES.processes.path, url), { headers });
   if (!response.ok) throw new Error(`${ROUTES.processes.path} was answered with ${response.status}`);

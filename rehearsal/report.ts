@@ -1,7 +1,7 @@
 import path from "node:path";
 import { ROUTES } from "../runtime/contract/routes.ts";
 import type { Target } from "../infra/gateway/args.ts";
-import type { Deployment } from "./deploy.ts";
+import type { RehearsedDeployment } from "./deploy.ts";
 import type { Exchange } from "./message.ts";
 import { startCommand } from "./options.ts";
 import { STACK } from "./stack.ts";
@@ -9,7 +9,7 @@ import { OPERATOR } from "./stack-config.ts";
 import type { World } from "./world.ts";
 
 /** Returns a summary of the deployment for people; `verbose` lists every resource type. */
-export function deploymentReport(world: World, deployment: Deployment, verbose: boolean): string {
+export function deploymentReport(world: World, deployment: RehearsedDeployment, verbose: boolean): string {
   const { engine, sandbox } = world;
   const changes = Object.entries(deployment.changes).map(([kind, count]) => `${count} ${kind}`);
   return [
@@ -21,13 +21,13 @@ export function deploymentReport(world: World, deployment: Deployment, verbose: 
   ].join("\n");
 }
 
-function deploymentTimes({ previewMs, upMs }: Deployment): string {
+function deploymentTimes({ previewMs, upMs }: RehearsedDeployment): string {
   if (upMs === undefined) return `Nothing to change, after a preview of ${previewMs} ms`;
   return `Deployed in ${upMs} ms after a preview of ${previewMs} ms`;
 }
 
 /** Returns the addresses of a rehearsal, each with what it is. */
-export function addresses({ platforms, limits, settings }: World, { url }: Deployment): string {
+export function addresses({ platforms, limits, settings }: World, { url }: RehearsedDeployment): string {
   const signIn = limits.length > 0 ? `sign in as ${OPERATOR}` : `token: ${settings.secrets.adminToken}`;
   const lines = [
     ["Console:", `${url}/_admin/`, signIn],
@@ -91,7 +91,11 @@ function sourced(file: string): string {
 }
 
 /** Returns the object that `--json` prints at the end. */
-export function reportOf(world: World, deployment: Deployment, exchange: Exchange | undefined): object {
+export function reportOf(
+  world: World,
+  deployment: RehearsedDeployment,
+  exchange: Exchange | undefined,
+): object {
   const { url, resources, changes, previewMs, upMs } = deployment;
   return {
     ok: true,

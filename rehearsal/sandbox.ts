@@ -10,7 +10,7 @@ import type { SandboxChoice } from "./options.ts";
 import { ensureSidecarImage, sidecarImageName } from "./sidecar/index.ts";
 
 /** How containers run in this rehearsal, and where the stand-ins have to listen for them. */
-export interface Sandbox {
+export interface ContainerSetup {
   mode: ContainerMode;
   /** The address at which a container reaches this machine. */
   standInHost: string;
@@ -18,8 +18,8 @@ export interface Sandbox {
   description: string;
 }
 
-/** Options of {@link chooseSandbox}. */
-export interface SandboxOptions {
+/** Options of {@link chooseContainerSetup}. */
+export interface ContainerSetupOptions {
   choice: SandboxChoice;
   bundle: Bundle;
   dir: string;
@@ -30,7 +30,7 @@ export interface SandboxOptions {
  * Chooses how containers run: as `choice` says; otherwise on Docker if an engine answers and can get the images;
  * otherwise as local processes. The result's description says which and why.
  */
-export async function chooseSandbox(options: SandboxOptions): Promise<Sandbox> {
+export async function chooseContainerSetup(options: ContainerSetupOptions): Promise<ContainerSetup> {
   const { choice, log } = options;
   if (choice === "process") return processSandbox(options, "asked for");
   const engine = await dockerAvailable();
@@ -50,7 +50,7 @@ export async function chooseSandbox(options: SandboxOptions): Promise<Sandbox> {
 /**
  * Returns how containers ran when the stand-ins listened at `standInHost`. The result is only good for removing them.
  */
-export async function formerSandbox(dir: string, standInHost: string): Promise<ContainerMode> {
+export async function previousContainerMode(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
   }
@@ -58,7 +58,10 @@ export async function formerSandbox(dir: string, standInHost: string): Promise<C
   return processMode(dir, [process.execPath, "--eval", ""]);
 }
 
-async function dockerSandbox({ bundle, log }: SandboxOptions, version: string): Promise<Sandbox> {
+async function dockerSandbox(
+  { bundle, log }: ContainerSetupOptions,
+  version: string,
+): Promise<ContainerSetup> {
   const base = await prepareBaseImage({ log });
   const { image } = await stewardImage(bundle, log);
   const sidecar = await ensureSidecarImage({ log });
@@ -70,7 +73,7 @@ async function dockerSandbox({ bundle, log }: SandboxOptions, version: string): 
   };
 }
 
-function processSandbox({ bundle, dir }: SandboxOptions, why: string): Sandbox {
+function processSandbox({ bundle, dir }: ContainerSetupOptions, why: string): ContainerSetup {
   return {
     mode: processMode(dir, [process.execPath, path.join(bundle.container.dir, "supervisor/main.js")]),
     standInHost: LOOPBACK,

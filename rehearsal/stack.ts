@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { engineCommand, fileBackend, linkTo, type Engine } from "./engine/index.ts";
 import { answerFromState } from "./engine/answers.ts";
-import { mark } from "./stray-processes.ts";
+import { processMark } from "./stray-processes.ts";
 import { waitForEngine } from "../infra/shell/engine-connection.ts";
 import { program } from "../stacks/program.ts";
 
@@ -42,7 +42,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
       workDir,
       pulumiCommand: await engineCommand(engine),
       // They take the place of those of another rehearsal, whose environment file a shell may have read.
-      envVars: { ...engine.env, ...mark(dir), ...stackVariables({ dir, passphrase }) },
+      envVars: { ...engine.env, ...processMark(dir), ...stackVariables({ dir, passphrase }) },
       projectSettings: {
         name: PROJECT,
         runtime: "nodejs",
@@ -83,14 +83,14 @@ export function stackVariables({ dir, passphrase }: Pick<OpenStackOptions, "dir"
 }
 
 /** Where the stand-ins listened at the last update, as its settings tell; `undefined` before the first one. */
-export async function formerStandInHost(dir: string): Promise<string | undefined> {
+export async function previousStandInHost(dir: string): Promise<string | undefined> {
   const text = await readFile(placesOf(dir).settings, "utf8").catch(() => "");
   const endpoints = /^ *steward:endpoints: *(.*)$/m.exec(text)?.[1] ?? "";
   return /"?slack"?: ?"?http:\/\/([\d.]+):/.exec(endpoints)?.[1];
 }
 
 /** Returns false if the state has no resource and no operation that was interrupted: there is nothing to destroy. */
-export async function holdsResources(dir: string): Promise<boolean> {
+export async function hasResources(dir: string): Promise<boolean> {
   const file = path.join(placesOf(dir).state, ".pulumi", "stacks", PROJECT, `${STACK}.json`);
   if (!existsSync(file)) return false;
   try {

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { BuildFailure } from "../infra/shell/failure.ts";
-import { exclusively } from "../infra/shell/cache.ts";
+import { withFileLock } from "../infra/shell/cache.ts";
 import { runCommand, type CommandOutput } from "../infra/shell/command.ts";
 import type { Target } from "../infra/gateway/args.ts";
 import { ROUTES } from "../runtime/contract/routes.ts";
@@ -41,13 +41,13 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
   if (options.tour !== undefined) {
     const tour = { name: options.tour, ...call };
     const lock = path.join(options.dir, `lock-${tour.name}`);
-    await exclusively(lock, () => takeTour(tour), busy).finally(() => rm(lock, { force: true }));
+    await withFileLock(lock, () => takeTour(tour), busy).finally(() => rm(lock, { force: true }));
     // Only if nothing else is in it.
     await rmdir(options.dir).catch(() => undefined);
     return 0;
   }
   const run = options.destroy ? destroy : rehearse;
-  await exclusively(path.join(options.dir, "lock"), () => run(call), busy);
+  await withFileLock(path.join(options.dir, "lock"), () => run(call), busy);
   if (options.destroy) {
     if (options.target === undefined) await removeOwnFiles(options.dir);
     output.report({ ok: true });

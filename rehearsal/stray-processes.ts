@@ -6,7 +6,7 @@ import { endProcesses } from "./running.ts";
 const VARIABLE = "STEWARD_REHEARSAL";
 
 /** An environment variable that marks a child of this process, and which directory it works on. */
-export function mark(dir: string): Record<string, string> {
+export function processMark(dir: string): Record<string, string> {
   return { [VARIABLE]: `${process.pid}:${dir}` };
 }
 

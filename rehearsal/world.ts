@@ -13,10 +13,10 @@ import { endStrayProcesses, watchStrayProcesses } from "./stray-processes.ts";
 import type { RehearsalOptions } from "./options.ts";
 import type { RunStep } from "./progress.ts";
 import { startPlatforms, type Platforms } from "./platforms.ts";
-import { bridgeAddress, chooseSandbox, formerSandbox } from "./sandbox.ts";
+import { bridgeAddress, chooseContainerSetup, previousContainerMode } from "./sandbox.ts";
 import { readSettings, type RehearsalSettings } from "./settings.ts";
 import { hostConfig, OPERATOR, serverlessConfig } from "./stack-config.ts";
-import { configure, formerStandInHost, holdsResources, openStack } from "./stack.ts";
+import { configure, previousStandInHost, hasResources, openStack } from "./stack.ts";
 
 /** Everything around a rehearsed stack: engine, platforms, and for the serverless target the cloud. */
 export interface World {
@@ -49,7 +49,7 @@ export interface WorldOptions {
 }
 
 /** Parts that both targets' worlds share. */
-interface Ground extends Required<WorldOptions> {
+interface SharedWorld extends Required<WorldOptions> {
   dir: string;
   settings: RehearsalSettings;
   engine: Engine;
@@ -65,8 +65,8 @@ export function openWorld(
   log: (line: string) => void,
   more: WorldOptions = {},
 ): Promise<World> {
-  return onGround(target, options, { log, ...more }, (ground) =>
-    target === "host" ? openHost(ground) : openServerless(ground, options),
+  return withSharedWorld(target, options, { log, ...more }, (shared) =>
+    target === "host" ? openHost(shared) : openServerless(shared, options),
   );
 }
 
@@ -77,18 +77,18 @@ export async function destroyWorld(
   log: (line: string) => void,
 ): Promise<void> {
   // A stack that was never deployed can be removed without engine and provider.
-  if (!(await holdsResources(path.resolve(options.dir, target)))) {
+  if (!(await hasResources(path.resolve(options.dir, target)))) {
     endStrayProcesses(path.resolve(options.dir, target));
     return;
   }
-  const close = await onGround(target, options, { log }, async (ground) => {
-    const { dir, settings, ends } = ground;
-    const standInHost = (await formerStandInHost(dir)) ?? "127.0.0.1";
+  const close = await withSharedWorld(target, options, { log }, async (shared) => {
+    const { dir, settings, ends } = shared;
+    const standInHost = (await previousStandInHost(dir)) ?? "127.0.0.1";
     const platforms = await startPlatforms({ settings, dir, hostname: standInHost, realModel: false });
     ends.push(() => platforms.close());
-    const stack = await openStack({ ...ground, passphrase: settings.passphrase });
+    const stack = await openStack({ ...shared, passphrase: settings.passphrase });
     if (target === "serverless") {
-      const containers = await formerSandbox(dir, standInHost);
+      const containers = await previousContainerMode(dir, standInHost);
       const cloud = await startCloud({
         dir,
         settings,
@@ -105,11 +105,11 @@ export async function destroyWorld(
 }
 
 /** Prepares what every world needs. What was started ends again if a later step fails. */
-async function onGround<Result>(
+async function withSharedWorld<Result>(
   target: Target,
   options: Place,
-  { log, step = (_, work) => work(), wordMs = 0 }: WorldOptions & Pick<Ground, "log">,
-  open: (ground: Ground) => Promise<Result>,
+  { log, step = (_, work) => work(), wordMs = 0 }: WorldOptions & Pick<SharedWorld, "log">,
+  open: (shared: SharedWorld) => Promise<Result>,
 ): Promise<Result> {
   const dir = path.resolve(options.dir, target);
   // An engine that outlived a killed rehearsal still writes to the stack's state.
@@ -118,7 +118,7 @@ async function onGround<Result>(
   const engine = await step("Preparing Pulumi's engine", () =>
     ensureEngine({ docker: target === "host", log }),
   );
-  const ends: Ground["ends"] = [watchStrayProcesses(dir)];
+  const ends: SharedWorld["ends"] = [watchStrayProcesses(dir)];
   try {
     return await open({ dir, settings, engine, log, step, wordMs, ends });
   } catch (error) {
@@ -127,18 +127,18 @@ async function onGround<Result>(
   }
 }
 
-async function openServerless(ground: Ground, options: Place): Promise<World> {
-  const { dir, settings, log, step, ends } = ground;
-  const sandbox = await step("Building the bundle and what runs it", async () =>
-    chooseSandbox({ choice: options.sandbox, bundle: await buildBundle(), dir, log }),
+async function openServerless(shared: SharedWorld, options: Place): Promise<World> {
+  const { dir, settings, log, step, ends } = shared;
+  const setup = await step("Building the bundle and what runs it", async () =>
+    chooseContainerSetup({ choice: options.sandbox, bundle: await buildBundle(), dir, log }),
   );
   const { platforms, cloud } = await step("Starting the platforms and the cloud", async () => {
-    const platforms = await openPlatforms(ground, sandbox.standInHost);
+    const platforms = await openPlatforms(shared, setup.standInHost);
     const cloud: Cloud = await startCloud({
       dir,
       settings,
-      containers: sandbox.mode,
-      containerHost: sandbox.standInHost,
+      containers: setup.mode,
+      containerHost: setup.standInHost,
       log: () => {},
     });
     ends.push(() => cloud.close());
@@ -148,9 +148,9 @@ async function openServerless(ground: Ground, options: Place): Promise<World> {
   const endpoints = { ...platforms.endpoints, worker: containerOrigin };
   const config = serverlessConfig({ settings, endpoints, apiUrl, origin, teamOrigin: identity.url });
   return {
-    ...(await openConfigured(ground, config)),
+    ...(await openConfigured(shared, config)),
     platforms,
-    sandbox: sandbox.description,
+    sandbox: setup.description,
     limits: LIMITS,
     cloud,
     signIn: async (audience) => ({
@@ -159,16 +159,16 @@ async function openServerless(ground: Ground, options: Place): Promise<World> {
   };
 }
 
-async function openHost(ground: Ground): Promise<World> {
-  const { dir, settings, log, step } = ground;
+async function openHost(shared: SharedWorld): Promise<World> {
+  const { dir, settings, log, step } = shared;
   const { version } = await requireDocker();
   if (!existsSync(path.join(dir, "state"))) await refuseForeignHostStack();
   await step("Preparing the base image", () => prepareBaseImage({ log }));
   const platforms = await step("Starting the platforms", async () =>
-    openPlatforms(ground, await bridgeAddress()),
+    openPlatforms(shared, await bridgeAddress()),
   );
   return {
-    ...(await openConfigured(ground, hostConfig({ settings, endpoints: platforms.endpoints }))),
+    ...(await openConfigured(shared, hostConfig({ settings, endpoints: platforms.endpoints }))),
     platforms,
     sandbox: `a container on Docker ${version}`,
     limits: [],
@@ -176,17 +176,17 @@ async function openHost(ground: Ground): Promise<World> {
   };
 }
 
-async function openPlatforms(ground: Ground, hostname: string): Promise<Platforms> {
-  const { dir, settings, wordMs, ends } = ground;
+async function openPlatforms(shared: SharedWorld, hostname: string): Promise<Platforms> {
+  const { dir, settings, wordMs, ends } = shared;
   const realModel = modelKey() !== undefined;
   const platforms = await startPlatforms({ settings, dir, hostname, realModel, wordMs });
   ends.push(() => platforms.close());
   return platforms;
 }
 
-async function openConfigured(ground: Ground, config: ConfigMap) {
-  const { dir, settings, engine, ends } = ground;
-  const stack = await openStack({ ...ground, passphrase: settings.passphrase });
+async function openConfigured(shared: SharedWorld, config: ConfigMap) {
+  const { dir, settings, engine, ends } = shared;
+  const stack = await openStack({ ...shared, passphrase: settings.passphrase });
   const key = modelKey();
   await configure(stack, engine, config, key === undefined ? {} : { "steward:anthropicApiKey": key });
   return { stack, dir, engine, settings, close: () => end(ends) };
@@ -197,6 +197,6 @@ function modelKey(): string | undefined {
   return process.env["ANTHROPIC_API_KEY"] || undefined;
 }
 
-async function end(ends: Ground["ends"]): Promise<void> {
+async function end(ends: SharedWorld["ends"]): Promise<void> {
   for (const one of ends.splice(0).toReversed()) await one();
 }

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import * as z from "zod";
 import { buildBundle } from "../infra/bundle/bundle.ts";
-import { RELEASED, type Released, releasedSchema } from "../infra/bundle/released.ts";
+import { BUILD_RECORD_FILE, type BuildRecord, buildRecordSchema } from "../infra/bundle/released.ts";
 import { commandParser, runCommand, type CommandOutput } from "../infra/shell/command.ts";
 import { PACKAGE, ROOT } from "../infra/shell/package.ts";
 import { buildPolicyPack } from "../policies/build.ts";
@@ -77,7 +77,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     .parse(argv, { from: "user" });
   const { out, image } = command.opts<{ out: string; image?: string }>();
   const folder = path.resolve(out);
-  const published = releasedSchema.shape.image.parse(image && JSON.parse(image));
+  const published = buildRecordSchema.shape.image.parse(image && JSON.parse(image));
   await mkdir(folder, { recursive: true });
   const content = await mkdtemp(path.join(tmpdir(), "steward-package-"));
   try {
@@ -89,7 +89,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 }
 
 /** Fills a folder with the package and packs it. Returns the file's name. */
-async function packed(content: string, folder: string, image: Released["image"]): Promise<string> {
+async function packed(content: string, folder: string, image: BuildRecord["image"]): Promise<string> {
   await compile(content);
   for await (const name of glob(COPIED, { cwd: ROOT })) {
     await cp(path.join(ROOT, name), path.join(content, name), { recursive: true });
@@ -153,19 +153,19 @@ async function linkPages(content: string): Promise<void> {
   }
 }
 
-async function addBundle(content: string, image: Released["image"]): Promise<void> {
+async function addBundle(content: string, image: BuildRecord["image"]): Promise<void> {
   const { worker, container } = await buildBundle();
   const modules = worker.files.map(({ name }) => name);
   const built = { worker: worker.hash, modules, container: container.hash };
-  const released: Released = { ...built, node: await pinnedNode(), ...(image && { image }) };
+  const released: BuildRecord = { ...built, node: await pinnedNode(), ...(image && { image }) };
   for (const folder of [container.dir, container.context, worker.dir]) {
     await cp(folder, path.join(content, "dist", path.basename(folder)), { recursive: true });
   }
-  await writeFile(path.join(content, RELEASED), JSON.stringify(released));
+  await writeFile(path.join(content, BUILD_RECORD_FILE), JSON.stringify(released));
 }
 
 /** Returns the Node of an image that the package builds: an installed package does not bring it. */
-async function pinnedNode(): Promise<Released["node"]> {
+async function pinnedNode(): Promise<BuildRecord["node"]> {
   const { packages } = lockSchema.parse(
     JSON.parse(await readFile(path.join(ROOT, "package-lock.json"), "utf8")),
   );

@@ -7,7 +7,7 @@ export const GATEWAY = "steward";
  * Returns options for a gateway that takes over what a stack deployed before there was a component: its children belonged
  * to the stack itself, under their names without the gateway's. Their own children inherit the aliases.
  */
-export function adopting(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
+export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
   let gateway: pulumi.Resource | undefined;
   const adopt: pulumi.ResourceTransformation = ({ resource, name, type, props, opts: own }) => {
     // Pulumi calls it for the gateway first, then for everything below it.

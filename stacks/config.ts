@@ -1,17 +1,17 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { type ArgsOf, type Completed, completed, type Target } from "../infra/gateway/args.ts";
+import { type ArgsOf, type WithDefaults, withDefaults, type Target } from "../infra/gateway/args.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
 import {
   argumentValues,
-  findProblems,
+  findConfigProblems,
   formatProblems,
   stewardValues,
   targetOf,
   WORKER,
 } from "./config/find.ts";
-import type { ConfigSource } from "./config/source.ts";
+import type { StackConfigSource } from "./config/source.ts";
 
-type Plain<Of extends Target> = pulumi.Unwrap<Completed<Of>>;
+type Plain<Of extends Target> = pulumi.Unwrap<WithDefaults<Of>>;
 
 /** Arguments of a serverless stack's gateway, all of them plain; the component marks the secrets. */
 export interface ServerlessConfig extends Plain<"serverless"> {
@@ -33,8 +33,8 @@ export type StackConfig = ServerlessConfig | HostConfig;
  *
  * @throws StewardError `stack_config_invalid` with every problem, its key and its fix.
  */
-export function loadConfig(source: ConfigSource): StackConfig {
-  const problems = findProblems(source);
+export function loadConfig(source: StackConfigSource): StackConfig {
+  const problems = findConfigProblems(source);
   if (problems.length > 0) {
     throw new StewardError("stack_config_invalid", formatProblems(problems), { fix: "" });
   }
@@ -50,11 +50,11 @@ function read<Of extends Target>(target: Of, given: Readonly<Record<string, stri
     const [group = "", member] = path.split(".");
     args[group] = member === undefined ? value : Object.assign(args[group] ?? {}, { [member]: value });
   }
-  return completed(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
+  return withDefaults(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
 }
 
 /** The token and the address that the `cloudflare` provider takes, from where it takes them. */
-function cloudflareOf({ values, environment }: ConfigSource): ServerlessConfig["cloudflare"] {
+function cloudflareOf({ values, environment }: StackConfigSource): ServerlessConfig["cloudflare"] {
   const { "cloudflare:apiToken": token, "cloudflare:baseUrl": address } = values;
   const baseUrl = address ?? environment["CLOUDFLARE_BASE_URL"];
   return {

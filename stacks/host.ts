@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { HostGateway } from "../infra/gateway/host-gateway.ts";
 import { resolveEngine } from "../infra/shell/docker.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
-import { adopting, GATEWAY } from "./adopt.ts";
+import { withAdoption, GATEWAY } from "./adopt.ts";
 import type { HostConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
@@ -23,7 +23,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       containerName: names.container,
       ...(args.dataDirectory === undefined && { volumeName: names.volume }),
     },
-    adopting({ providers: { docker: provider } }),
+    withAdoption({ providers: { docker: provider } }),
   );
   const { volumeName, dataDirectory, discordCommands } = gateway;
   return {

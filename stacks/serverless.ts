@@ -1,13 +1,13 @@
 import { ServerlessGateway } from "../infra/gateway/serverless-gateway.ts";
 import { operatorStack } from "../infra/shell/resource.ts";
 import { commandsFor } from "../infra/shell/package.ts";
-import { adopting, GATEWAY } from "./adopt.ts";
+import { withAdoption, GATEWAY } from "./adopt.ts";
 import type { ServerlessConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 /** The stack on Cloudflare. */
 export function serverless({ target, ...args }: ServerlessConfig): StackOutputs {
-  const gateway = new ServerlessGateway(GATEWAY, args, adopting());
+  const gateway = new ServerlessGateway(GATEWAY, args, withAdoption());
   const { audience, registrations } = gateway;
   return {
     target,

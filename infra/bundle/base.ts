@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { parseJson } from "../../runtime/shared/json.ts";
-import { cacheRoot, contentKey, exclusively, publish } from "../shell/cache.ts";
+import { cacheRoot, contentKey, withFileLock, createFolderAtomically } from "../shell/cache.ts";
 import { docker, imageId, requireDocker, tryPull } from "../shell/docker.ts";
-import { run, tail } from "../shell/process.ts";
+import { runProcess, tail } from "../shell/process.ts";
 import { BuildFailure } from "../shell/failure.ts";
-import { released, type Released } from "./released.ts";
+import { readBuildRecord, type BuildRecord } from "./released.ts";
 
 const REPOSITORY = "steward-base";
 /** Others than root may run the program but not read it; see base.Dockerfile. */
@@ -93,9 +93,13 @@ export async function baseImageRecipe(
     id: () => imageId(image, env),
     earlier: async () => {
       // An engine that does not say has none: why the new one cannot be made is the error to tell.
-      const { stdout } = await run("docker", ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"], {
-        env,
-      });
+      const { stdout } = await runProcess(
+        "docker",
+        ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"],
+        {
+          env,
+        },
+      );
       return stdout
         .split("\n")
         .filter((name) => name.startsWith(`${REPOSITORY}:${key}-`) && name < image)
@@ -103,7 +107,7 @@ export async function baseImageRecipe(
         .at(-1);
     },
     build: async (debian) => build(image, debian, await file(), env),
-    exclusively: (work) => exclusively(join(cacheRoot(env), "base", `${key}.lock`), work),
+    exclusively: (work) => withFileLock(join(cacheRoot(env), "base", `${key}.lock`), work),
   };
 }
 
@@ -134,7 +138,7 @@ async function build(image: string, debian: string, node: string, env: NodeJS.Pr
 async function pinnedNode(env: NodeJS.ProcessEnv): Promise<PinnedNode> {
   const { arch } = await requireDocker(env);
   const name = `node-linux-${arch === "amd64" ? "x64" : arch}`;
-  const pinned = released()?.node;
+  const pinned = readBuildRecord()?.node;
   if (pinned !== undefined) return { file: () => fetched(name, pinned, env), version: pinned.version, arch };
   const require = createRequire(import.meta.url);
   try {
@@ -161,7 +165,7 @@ const packedSchema = z.tuple([z.object({ filename: z.string(), integrity: z.stri
 /** Returns the file of a package's Node in the cache. The package is the one whose digest this package names. */
 async function fetched(
   name: string,
-  { version, integrity }: Released["node"],
+  { version, integrity }: BuildRecord["node"],
   env: NodeJS.ProcessEnv,
 ): Promise<string> {
   const folder = join(cacheRoot(env), "node", `${name}-${version}`);
@@ -169,10 +173,10 @@ async function fetched(
   if (existsSync(file)) return file;
   const fetch = ["pack", `${name}@${version}`];
   const again = `Make this work, then try again: \`npm ${fetch.join(" ")}\``;
-  await exclusively(`${folder}.lock`, async () => {
+  await withFileLock(`${folder}.lock`, async () => {
     if (existsSync(file)) return;
-    await publish(folder, async (draft) => {
-      const answer = await run("npm", [...fetch, "--json"], { cwd: draft, env });
+    await createFolderAtomically(folder, async (draft) => {
+      const answer = await runProcess("npm", [...fetch, "--json"], { cwd: draft, env });
       const [found] = packedSchema.safeParse(parseJson(answer.stdout)).data ?? [];
       if (found === undefined) throw missingNode(name, tail(answer, 3), again);
       if (found.integrity !== integrity[name]) {
@@ -182,7 +186,7 @@ async function fetched(
           "Let npm ask a registry that has the original: `npm config get registry` prints the present one.",
         );
       }
-      const unpacked = await run("tar", ["-xzf", found.filename, "--strip-components=1"], {
+      const unpacked = await runProcess("tar", ["-xzf", found.filename, "--strip-components=1"], {
         cwd: draft,
         env,
       });

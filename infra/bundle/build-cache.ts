@@ -29,10 +29,10 @@ const entrySchema = z.strictObject({ made: z.string(), read: z.array(z.string())
  * nothing: to read the files takes a twentieth of what bundling them does. What is kept and makes no sense does not
  * count.
  */
-export async function kept<Result>(options: CachedBuild<Result>): Promise<Result> {
+export async function loadOrBuild<Result>(options: CachedBuild<Result>): Promise<Result> {
   const { file, root, build } = options;
   const made = hashOfSources(options);
-  const former = await formerResult(options, made);
+  const former = await previousResult(options, made);
   if (former !== undefined) return former;
 
   const { result, read } = await build();
@@ -44,7 +44,7 @@ export async function kept<Result>(options: CachedBuild<Result>): Promise<Result
   return result;
 }
 
-async function formerResult<Result>(
+async function previousResult<Result>(
   { file, root, result }: CachedBuild<Result>,
   made: string,
 ): Promise<Result | undefined> {

@@ -6,8 +6,8 @@ import packageJson from "../../package.json" with { type: "json" };
 import { JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
 import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
 import { bundleAssets } from "./assets.ts";
-import { exclusively, publish, readSource } from "../shell/cache.ts";
-import { type Built, foldersOf, HASH_LENGTH } from "./built.ts";
+import { withFileLock, createFolderAtomically, readSource } from "../shell/cache.ts";
+import { type Built, bundleFolders, BUNDLE_HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
 
 /**
@@ -34,7 +34,7 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   // Added after the hash, which is its content.
   container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
   const result = { worker: workerHash, modules: [...worker.files.keys()], container: containerHash };
-  const folders = foldersOf(outdir, result);
+  const folders = bundleFolders(outdir, result);
   await store(folders.worker, (draft) => writeFiles(worker.files, draft));
   await store(folders.container, (draft) => writeFiles(container, draft));
   const sorted = new Map([...container].sort(byName));
@@ -56,12 +56,12 @@ async function imageRecipe(): Promise<Files> {
 function contentHash(files: Files): string {
   const hash = createHash("sha256");
   for (const [name, content] of files) hash.update(`${name}\0${content.byteLength}\0`).update(content);
-  return hash.digest("hex").slice(0, HASH_LENGTH);
+  return hash.digest("hex").slice(0, BUNDLE_HASH_LENGTH);
 }
 
 function store(dir: string, fill: (draft: string) => Promise<void>): Promise<string> {
-  return exclusively(path.join(path.dirname(dir), ".lock"), async () => {
-    if (!existsSync(dir)) await publish(dir, fill);
+  return withFileLock(path.join(path.dirname(dir), ".lock"), async () => {
+    if (!existsSync(dir)) await createFolderAtomically(dir, fill);
     return dir;
   });
 }

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { configJsonSchema } from "../../runtime/contract/config/json-schema.ts";
 import { ROOT } from "../shell/package.ts";
-import { kept } from "./build-cache.ts";
-import { type Built, builtSchema, foldersOf, HASH_LENGTH } from "./built.ts";
-import { released } from "./released.ts";
+import { loadOrBuild } from "./build-cache.ts";
+import { type Built, builtSchema, bundleFolders, BUNDLE_HASH_LENGTH } from "./built.ts";
+import { readBuildRecord } from "./released.ts";
 
 /**
  * The workerd behaviour that the Worker is built and tested for:
@@ -49,8 +49,8 @@ const SOURCES = [
  * where everything that the former bundle was made of is still the same. A release has its bundle.
  */
 export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Promise<Bundle> {
-  const built = released() ?? (await buildFromSource(outdir));
-  const { worker, container, image } = foldersOf(outdir, built);
+  const built = readBuildRecord() ?? (await buildFromSource(outdir));
+  const { worker, container, image } = bundleFolders(outdir, built);
   const files = built.modules.map((name) => ({
     name,
     path: path.join(worker, name),
@@ -61,7 +61,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
       .update(built.worker)
       .update(built.container)
       .digest("hex")
-      .slice(0, HASH_LENGTH),
+      .slice(0, BUNDLE_HASH_LENGTH),
     worker: { dir: worker, mainModule: "index.js", files, hash: built.worker },
     container: { dir: container, context: image, hash: built.container },
   };
@@ -69,12 +69,12 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
 
 async function buildFromSource(outdir: string): Promise<Built> {
   const schema = `${JSON.stringify(configJsonSchema())}\n`;
-  return kept({
+  return loadOrBuild({
     file: path.join(outdir, "built.json"),
     texts: [schema],
     root: ROOT,
     sources: SOURCES,
-    result: builtSchema.refine((former) => Object.values(foldersOf(outdir, former)).every(existsSync)),
+    result: builtSchema.refine((former) => Object.values(bundleFolders(outdir, former)).every(existsSync)),
     // Loaded when it is needed: it brings the bundler, which a release does not have.
     build: async () => (await import("./build.ts")).build(outdir, schema),
   });

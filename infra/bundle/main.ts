@@ -5,7 +5,7 @@ import { docker } from "../shell/docker.ts";
 import { commandLine } from "../shell/package.ts";
 import { buildBundle } from "./bundle.ts";
 import { stewardImage } from "./image.ts";
-import { released } from "./released.ts";
+import { readBuildRecord } from "./released.ts";
 import { printError } from "../../runtime/shared/terminal.ts";
 
 const SCRIPT = commandLine("image");
@@ -28,7 +28,7 @@ async function buildImage(): Promise<string> {
 
 /** Pulls the published image after its signature was checked. Returns its name, by digest; `undefined` without one. */
 async function pullPublished(): Promise<string | undefined> {
-  const { image, container: bundle } = released() ?? {};
+  const { image, container: bundle } = readBuildRecord() ?? {};
   if (image === undefined) return undefined;
   const name = await verifiedImage({ image: image.name, signer: image.signer, bundle });
   await docker(["pull", "--quiet", name]);

@@ -5,7 +5,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { commandParser, runCommand, type CommandOutput } from "../shell/command.ts";
 import { docker } from "../shell/docker.ts";
 import { BuildFailure } from "../shell/failure.ts";
-import { run, tail } from "../shell/process.ts";
+import { runProcess, tail } from "../shell/process.ts";
 import { bundleAssets } from "./assets.ts";
 import { buildBundle } from "./bundle.ts";
 import { stewardImage } from "./image.ts";
@@ -68,7 +68,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 async function installedPackages(): Promise<Bill> {
   // Without `--omit dev`, which leaves out what a package for development needs as well.
   const words = ["sbom", "--sbom-format", "cyclonedx"];
-  const made = await run("npm", words, { cwd: ROOT, env: process.env });
+  const made = await runProcess("npm", words, { cwd: ROOT, env: process.env });
   if (made.code !== 0) {
     throw new BuildFailure(
       "sbom_failed",

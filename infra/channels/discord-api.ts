@@ -1,7 +1,7 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
 import { discordRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf } from "./platform-call.ts";
+import { askPlatform, bodyFields } from "./platform-call.ts";
 
 /** An application, and its bot. */
 export interface DiscordBot {
@@ -28,7 +28,7 @@ export async function askDiscord(
   if (status === 0 || status >= 500)
     throw new StewardError("registration_unreachable", "Discord did not answer");
   if (status < 300) return { refused: false, result: answer.body };
-  throw refusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
+  throw discordRefusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
 }
 
 /** Returns the headers of a request that the bot sends to Discord. */
@@ -49,13 +49,13 @@ export async function callDiscord(
 }
 
 /** Returns the error for something that Discord has refused or would refuse. */
-export function refusal(detail: string): Error {
+export function discordRefusal(detail: string): Error {
   return new StewardError("registration_refused", detail);
 }
 
 /** The general message, and the words of the field that is wrong: https://docs.discord.com/developers/reference#error-messages */
 function problemOf(body: unknown, status: number): string {
-  const { message, errors } = fieldsOf(body);
+  const { message, errors } = bodyFields(body);
   const words = JSON.stringify(errors ?? {}).matchAll(/"message":"([^"]*)"/g);
   const general = String(message ?? `status ${status}`);
   return [general, ...[...words].map(([, text]) => text)].join(": ");

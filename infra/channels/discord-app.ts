@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { discordHeaders } from "./discord-api.ts";
 import { discordRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf } from "./platform-call.ts";
+import { askPlatform, bodyFields } from "./platform-call.ts";
 
 /**
  * Warns, also in a preview, about a Discord app that anyone may add to their own server. Silent if Discord does not
@@ -18,7 +18,7 @@ export function warnOfPublicDiscordApp(
   const root = discordRoot(endpoint);
   token?.apply(async (botToken) => {
     const answer = await askPlatform("GET", `${root}/applications/@me`, discordHeaders(botToken));
-    if (fieldsOf(answer.body)["bot_public"] !== true) return;
+    if (bodyFields(answer.body)["bot_public"] !== true) return;
     await pulumi.log.warn(
       "Anyone may add this Discord app to a server of their own (bot_public). It answers there only if " +
         "channels.discord.guilds in steward.json lists the server. To close it, switch off Public Bot on the app's " +

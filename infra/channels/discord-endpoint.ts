@@ -2,8 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import type { DiscordCommandsArgs } from "./discord-commands.ts";
-import { askDiscord, callDiscord, refusal, type DiscordBot } from "./discord-api.ts";
-import { fieldsOf } from "./platform-call.ts";
+import { askDiscord, callDiscord, discordRefusal, type DiscordBot } from "./discord-api.ts";
+import { bodyFields } from "./platform-call.ts";
 
 /** Destination of an application's interactions. */
 export interface EndpointInputs extends DiscordBot {
@@ -29,7 +29,7 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
   },
 
   async read(id, props) {
-    const application = fieldsOf(await callDiscord(props, "GET", APPLICATION));
+    const application = bodyFields(await callDiscord(props, "GET", APPLICATION));
     const url = addressOf(application);
     // The next update cannot fix a changed key: it fails, and its error names the setting to change.
     const { verify_key: publicKey = props.publicKey } = application;
@@ -55,18 +55,20 @@ export const discordEndpointProvider: ResourceProvider<EndpointInputs, EndpointI
 
 /** https://docs.discord.com/developers/resources/application#edit-current-application */
 async function setEndpoint(inputs: EndpointInputs): Promise<void> {
-  const { id, verify_key: publicKey } = fieldsOf(await callDiscord(inputs, "GET", APPLICATION));
+  const { id, verify_key: publicKey } = bodyFields(await callDiscord(inputs, "GET", APPLICATION));
   if (id !== inputs.applicationId) {
-    throw refusal("steward:discordBotToken belongs to another application than steward:discordApplicationId");
+    throw discordRefusal(
+      "steward:discordBotToken belongs to another application than steward:discordApplicationId",
+    );
   }
   if (publicKey !== inputs.publicKey) {
-    throw refusal("steward:discordPublicKey is not the key of steward:discordApplicationId");
+    throw discordRefusal("steward:discordPublicKey is not the key of steward:discordApplicationId");
   }
   await callDiscord(inputs, "PATCH", APPLICATION, { interactions_endpoint_url: inputs.url });
 }
 
 function addressOf(application: unknown): string {
-  const { interactions_endpoint_url: url } = fieldsOf(application);
+  const { interactions_endpoint_url: url } = bodyFields(application);
   return typeof url === "string" ? url : "";
 }
 

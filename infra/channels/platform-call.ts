@@ -37,6 +37,6 @@ export async function askPlatform(
 }
 
 /** Returns the fields of a response body that is an object; an empty object if there is no body. */
-export function fieldsOf(body: unknown): Record<string, unknown> {
+export function bodyFields(body: unknown): Record<string, unknown> {
   return { ...(body as Record<string, unknown> | undefined) };
 }

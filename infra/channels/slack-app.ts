@@ -3,7 +3,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import { slackRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf } from "./platform-call.ts";
+import { askPlatform, bodyFields } from "./platform-call.ts";
 import { say } from "../shell/connection.ts";
 
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
@@ -36,7 +36,7 @@ export const slackAppProvider: ResourceProvider<SlackAppInputs, SlackAppInputs> 
       say("Slack's app is not looked at: the configuration token has expired.");
       return { id, inputs: props, props };
     }
-    const manifest = holds(answer.body["manifest"], JSON.parse(props.manifest))
+    const manifest = containsDeep(answer.body["manifest"], JSON.parse(props.manifest))
       ? props.manifest
       : JSON.stringify(answer.body["manifest"]);
     const inputs = { ...props, manifest };
@@ -63,15 +63,15 @@ async function updateManifest(inputs: SlackAppInputs): Promise<void> {
  * Tells whether everything that is wanted is there, at any depth. An object may hold more; a list may not, since one
  * more scope or event is a right that nobody asked for.
  */
-function holds(found: unknown, wanted: unknown): boolean {
+function containsDeep(found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null) return found === wanted;
   if (Array.isArray(wanted)) {
     if (!Array.isArray(found) || found.length !== wanted.length) return false;
-    return wanted.every((item) => found.some((other) => holds(other, item)));
+    return wanted.every((item) => found.some((other) => containsDeep(other, item)));
   }
   if (typeof found !== "object" || found === null) return false;
   return Object.entries(wanted).every(([key, value]) =>
-    holds((found as Record<string, unknown>)[key], value),
+    containsDeep((found as Record<string, unknown>)[key], value),
   );
 }
 
@@ -98,7 +98,7 @@ async function askSlack(
   if (answer.status === 0 || answer.status >= 500) {
     throw new StewardError("registration_unreachable", `Slack did not answer ${method}`);
   }
-  const fields = fieldsOf(answer.body);
+  const fields = bodyFields(answer.body);
   if (fields["ok"] === true) return { refused: false, body: fields };
   const error = String(fields["error"] ?? answer.status);
   if (TOKEN_ERRORS.includes(error)) return { refused: true };
@@ -124,7 +124,7 @@ async function callSlack(
 function problemsOf({ errors }: Record<string, unknown>): string[] {
   if (!Array.isArray(errors)) return [];
   return errors.map((error: unknown) => {
-    const { pointer = "", message = "" } = fieldsOf(error);
+    const { pointer = "", message = "" } = bodyFields(error);
     return `${String(pointer)} ${String(message)}`.trim();
   });
 }

@@ -1,6 +1,6 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { telegramRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf } from "./platform-call.ts";
+import { askPlatform, bodyFields } from "./platform-call.ts";
 
 /** A Telegram bot. */
 export interface TelegramBot {
@@ -29,7 +29,7 @@ export async function askTelegram(
   if (status === 401 || status === 404) return { refused: true };
   if (status === 0 || status >= 500)
     throw new StewardError("registration_unreachable", `Telegram did not answer ${method}`);
-  const { ok, result, description } = fieldsOf(body);
+  const { ok, result, description } = bodyFields(body);
   if (ok === true) return { refused: false, result };
   throw new StewardError(
     "registration_refused",

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { TELEGRAM_UPDATES } from "../../runtime/contract/telegram.ts";
 import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
-import { fieldsOf } from "./platform-call.ts";
+import { bodyFields } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
 /**
@@ -41,7 +41,7 @@ export const telegramWebhookProvider: ResourceProvider<WebhookInputs, WebhookInp
    * that was changed by hand is therefore not noticed here; it shows as `last_error_message` once an update arrives.
    */
   async read(id, props) {
-    const info = fieldsOf(await callTelegram(props, "getWebhookInfo"));
+    const info = bodyFields(await callTelegram(props, "getWebhookInfo"));
     const url = addressOf(info);
     const { allowed_updates: allowed, max_connections: most } = info;
     const inputs = {
@@ -91,7 +91,7 @@ function isSame(old: unknown, wanted: unknown): boolean {
 
 /** https://core.telegram.org/bots/api#webhookinfo */
 function addressOf(info: unknown): string {
-  const { url } = fieldsOf(info);
+  const { url } = bodyFields(info);
   return typeof url === "string" ? url : "";
 }
 

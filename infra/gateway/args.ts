@@ -302,11 +302,11 @@ export function defaultsOf(target: Target, { tenancy }: { tenancy?: unknown }): 
 type Given<Value> = { [Key in keyof Value]-?: Exclude<Value[Key], undefined> };
 
 /** A target's arguments with {@link DEFAULTS}. */
-export type Completed<Of extends Target> = Omit<ArgsOf[Of], keyof (typeof DEFAULTS)[Of]> &
+export type WithDefaults<Of extends Target> = Omit<ArgsOf[Of], keyof (typeof DEFAULTS)[Of]> &
   Given<Pick<ArgsOf[Of], keyof (typeof DEFAULTS)[Of] & keyof ArgsOf[Of]>>;
 
 /** Adds the defaults to arguments. An argument that is `undefined` counts as left out. */
-export function completed<Of extends Target>(target: Of, args: ArgsOf[Of]): Completed<Of> {
+export function withDefaults<Of extends Target>(target: Of, args: ArgsOf[Of]): WithDefaults<Of> {
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
-  return { ...defaultsOf(target, given), ...given } as unknown as Completed<Of>;
+  return { ...defaultsOf(target, given), ...given } as unknown as WithDefaults<Of>;
 }

@@ -3,7 +3,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { nearest } from "../../runtime/contract/nearest.ts";
 import { type ArgsOf, defaultsOf, type Target } from "./args.ts";
 import { runError } from "./gate.ts";
-import { LATER, type Problem, type Values, type Wording } from "./problem.ts";
+import { LATER, type ArgumentProblem, type Values, type Wording } from "./problem.ts";
 import { PROPERTIES, REQUIRED } from "./properties.ts";
 import { RULES } from "./rules.ts";
 
@@ -21,7 +21,11 @@ const ARGUMENTS: Wording = {
  *
  * @param given values by path; see {@link valuesOf}
  */
-export function findProblems(target: Target, given: Values, words: Wording = ARGUMENTS): Problem[] {
+export function findArgumentProblems(
+  target: Target,
+  given: Values,
+  words: Wording = ARGUMENTS,
+): ArgumentProblem[] {
   const properties = PROPERTIES[target];
   const required = REQUIRED[target].filter((path) => given[path] === undefined);
   const parsed = Object.entries(given).flatMap(([path, value]) => {
@@ -32,7 +36,7 @@ export function findProblems(target: Target, given: Values, words: Wording = ARG
   const wrong = [
     ...required.map((path) => ({ path, reason: "missing", fix: words.set(path) })),
     ...parsed.flatMap(({ path, issues }) =>
-      issues.map(({ path: member, message, ...issue }): Problem => {
+      issues.map(({ path: member, message, ...issue }): ArgumentProblem => {
         const right = "params" in issue ? issue.params?.["value"] : undefined;
         const fix = words.set(path, typeof right === "string" ? right : undefined);
         return { path, reason: message, fix, ...(member.length > 0 && { member: member.join(".") }) };
@@ -63,7 +67,7 @@ function valuesOf(target: Target, args: object): Values {
 }
 
 /** Reports arguments that do not exist, and a value in place of a group. Their values are not shown. */
-function unknownArguments(target: Target, given: Values): Problem[] {
+function unknownArguments(target: Target, given: Values): ArgumentProblem[] {
   const paths = Object.keys(PROPERTIES[target]);
   const unknown = Object.keys(given).filter((path) => !paths.includes(path));
   return unknown.map((path) => {
@@ -93,7 +97,7 @@ function unknownArguments(target: Target, given: Values): Problem[] {
 export function checkArgs<Of extends Target>(target: Of, name: string, args: ArgsOf[Of]): Promise<void> {
   const given = valuesOf(target, args);
   const check = (values: Values): void => {
-    const problems = [...findProblems(target, values), ...unknownArguments(target, values)];
+    const problems = [...findArgumentProblems(target, values), ...unknownArguments(target, values)];
     if (problems.length > 0) throw invalid(name, problems);
   };
   const known = (values: Values): Values =>
@@ -102,7 +106,7 @@ export function checkArgs<Of extends Target>(target: Of, name: string, args: Arg
   return resolved(given).then((values) => check(known(values as Values)));
 }
 
-function invalid(name: string, problems: readonly Problem[]): pulumi.RunError {
+function invalid(name: string, problems: readonly ArgumentProblem[]): pulumi.RunError {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const lines = sorted.flatMap(({ path, member, reason, fix }) => [
@@ -123,10 +127,10 @@ function knownNow(value: unknown): unknown {
 }
 
 function isLater(value: unknown): boolean {
-  return value === UNKNOWN || pulumi.Output.isInstance(value) || value instanceof Promise;
+  return value === UNKNOWN_IN_PREVIEW || pulumi.Output.isInstance(value) || value instanceof Promise;
 }
 
-/** Returns a value with what it holds once that is known, {@link UNKNOWN} where a preview does not know it. */
+/** Returns a value with what it holds once that is known, {@link UNKNOWN_IN_PREVIEW} where a preview does not know it. */
 async function resolved(value: unknown): Promise<unknown> {
   if (isLater(value)) return whenKnown(value as pulumi.Input<unknown>);
   if (Array.isArray(value)) return Promise.all(value.map(resolved));
@@ -136,14 +140,16 @@ async function resolved(value: unknown): Promise<unknown> {
 }
 
 /** Returned by {@link whenKnown} for a value that a preview cannot know. */
-export const UNKNOWN = Symbol("unknown in a preview");
+export const UNKNOWN_IN_PREVIEW = Symbol("unknown in a preview");
 
 /** Returns an input's value without marking anything as secret, and without skipping what follows if it is unknown. */
-export async function whenKnown<T>(input: pulumi.Input<T>): Promise<pulumi.Unwrap<T> | typeof UNKNOWN> {
+export async function whenKnown<T>(
+  input: pulumi.Input<T>,
+): Promise<pulumi.Unwrap<T> | typeof UNKNOWN_IN_PREVIEW> {
   // Pulumi has these members, and leaves them out of its types.
   const output = pulumi.output(input) as unknown as {
     isKnown: Promise<boolean>;
     promise(withUnknowns?: boolean): Promise<pulumi.Unwrap<T>>;
   };
-  return (await output.isKnown) ? output.promise() : UNKNOWN;
+  return (await output.isKnown) ? output.promise() : UNKNOWN_IN_PREVIEW;
 }

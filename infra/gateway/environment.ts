@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { SANDBOXES, type VariableName } from "../../runtime/contract/environment.ts";
+import type { SecretVariable } from "../../runtime/contract/variables.ts";
 import type { ArgsOf, ServerlessGatewayArgs, Target, TelegramArgs } from "./args.ts";
-import { SECRET_VARIABLES } from "./properties.ts";
+import { SECRET_ARGUMENTS } from "./properties.ts";
 
 /** The environment that a gateway hands to the runtime. Every secret is a Pulumi secret, and nowhere plain. */
 export interface RuntimeEnvironment {
@@ -20,7 +21,7 @@ export function environmentOf(target: Target, args: ArgsOf[Target]): RuntimeEnvi
     variables: variablesOf(args),
     secrets: {
       ...Object.fromEntries(
-        Object.entries(SECRET_VARIABLES).flatMap(([path, variable]) => {
+        Object.entries(SECRET_ARGUMENTS).flatMap(([variable, path]) => {
           const value = secretAt(args, path);
           return value === undefined ? [] : [[variable, pulumi.secret(value)]];
         }),
@@ -31,10 +32,21 @@ export function environmentOf(target: Target, args: ArgsOf[Target]): RuntimeEnvi
   };
 }
 
+/** Variables that are set elsewhere: below, or by the Worker and its tests. */
+type SetElsewhere =
+  | "CANARY_TENANTS"
+  | "MAX_SANDBOXES"
+  | "PUBLIC_ORIGIN"
+  | "STEWARD_OWN_SECRETS"
+  | "STEWARD_OWN_VARIABLES"
+  | "TELEGRAM_DM_POLICY"
+  | "TENANCY";
+type PlainVariable = Exclude<VariableName, SecretVariable | SetElsewhere>;
+
 function variablesOf(args: ArgsOf[Target]): Record<string, pulumi.Input<string>> {
   const { access, discord, endpoints = {}, ...given } = args;
   const { secrets: ownSecrets = {}, variables: ownVariables = {} } = given;
-  const variables: Partial<Record<VariableName, pulumi.Input<string> | undefined>> = {
+  const variables: Record<PlainVariable, pulumi.Input<string> | undefined> = {
     LOG_LEVEL: given.logLevel,
     ENVIRONMENT_NAME: given.environmentName ?? pulumi.getStack(),
     CONFIG_RECOVERY: given.configRecovery,

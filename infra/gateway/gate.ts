@@ -4,19 +4,19 @@ import { explain, explanationText } from "../shell/explain.ts";
 import { commandsFor } from "../shell/package.ts";
 
 /** Holds back what depends on it until all checks have passed. */
-export type Gate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
+export type CheckGate = <Value>(input: pulumi.Input<Value>) => pulumi.Output<Value>;
 
 /**
  * Creates the gate of a component's checks. A failed check fails everything that has passed through the gate, so that
  * nothing is registered; the error is a RunError, which Pulumi prints once and without a stack trace.
  */
-export function gateOf(checks: Promise<unknown>): Gate {
-  const passed = checks.then(() => true, explained);
+export function gateOf(checks: Promise<unknown>): CheckGate {
+  const passed = checks.then(() => true, throwExplained);
   return (input) => pulumi.all([input, passed]).apply(([value]) => value) as pulumi.Output<never>;
 }
 
 /** Throws an error of this package with its text and fix alone, for a `catch`. */
-export function explained(error: unknown): never {
+export function throwExplained(error: unknown): never {
   const explanation = explain(error, commandsFor(operatorStack()));
   if (pulumi.RunError.isInstance(error) || explanation.code === undefined) throw error;
   throw runError(explanationText(explanation), error);

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
-import { offeredChannels } from "../../runtime/contract/config/credentials.ts";
+import { channelsWithCredentials } from "../../runtime/contract/config/credentials.ts";
 import { SANDBOXES } from "../../runtime/contract/environment.ts";
 import { CHAT_USERS, type HostNames } from "../../runtime/contract/names.ts";
 import { buildArguments } from "../bundle/arguments.ts";
@@ -23,16 +23,16 @@ import { probeEnvironment } from "../readiness/readiness.ts";
 import { AttestationKey } from "../secrets/attestation-key.ts";
 import { SecretChecks } from "../secrets/secret-checks.ts";
 import { defaultName, fittingName } from "../serverless/names.ts";
-import { type Engine, resolveEngine } from "../shell/docker.ts";
+import { type DockerEngine, resolveEngine } from "../shell/docker.ts";
 import { commandsFor } from "../shell/package.ts";
-import { type Completed, completed, type HostGatewayArgs } from "./args.ts";
-import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
+import { type WithDefaults, withDefaults, type HostGatewayArgs } from "./args.ts";
+import { checkArgs, UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
-import { explained, gateOf, type Gate } from "./gate.ts";
+import { throwExplained, gateOf, type CheckGate } from "./gate.ts";
 import { gatewayImage } from "./image.ts";
 import { judgeConfigText } from "./running-config.ts";
 
-type Settings = Completed<"host">;
+type Settings = WithDefaults<"host">;
 
 const ANY = new Set(["0.0.0.0", "::"]);
 /** Docker's limit is 128; the name with `-former` and `-data` has to fit as well. */
@@ -63,7 +63,7 @@ export class HostGateway extends pulumi.ComponentResource {
 
   /** @throws RunError with all problems of the arguments, before anything is registered */
   constructor(name: string, args: HostGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
-    const settings = completed("host", args);
+    const settings = withDefaults("host", args);
     const checked = checkArgs("host", name, settings);
     warnOfUnlistedPlugin();
     super("steward:index:HostGateway", name, {}, opts);
@@ -77,13 +77,19 @@ export class HostGateway extends pulumi.ComponentResource {
     const wanted = gatewayImage(settings, checked);
     const gate = gateOf(
       Promise.all([engine, wanted.checked, checked, hooks.registered]).then(([found, image]) =>
-        checkHost(settings, names, environment, found, wanted.isOwn || image === UNKNOWN ? undefined : image),
+        checkHost(
+          settings,
+          names,
+          environment,
+          found,
+          wanted.isOwn || image === UNKNOWN_IN_PREVIEW ? undefined : image,
+        ),
       ),
     );
     const runtime = { ...environment, secrets: gatedSecrets(environment, gate) };
     const parent = { parent: this };
     const connection = { endpoints: settings.endpoints };
-    const built = buildBundle().catch(explained);
+    const built = buildBundle().catch(throwExplained);
     const bundle = gate(built);
     warnOfPublicDiscordApp(runtime.secrets["DISCORD_BOT_TOKEN"], settings.endpoints?.discord);
     const secrets = new SecretChecks(`${name}-secrets`, { secrets: runtime.secrets, connection }, parent);
@@ -111,7 +117,7 @@ export class HostGateway extends pulumi.ComponentResource {
     const container = new Container(
       `${name}-service`,
       {
-        shape: shape(settings, names),
+        shape: containerShape(settings, names),
         imageId: image.imageId,
         data,
         variables: runtime.variables,
@@ -135,7 +141,7 @@ export class HostGateway extends pulumi.ComponentResource {
           // A custom image is not checked.
           bundle: wanted.isOwn ? bundle.container.hash : undefined,
           attestation: attestation.expected(runtime),
-          channels: offeredChannels(runtime.secrets),
+          channels: channelsWithCredentials(runtime.secrets),
           alerts: runtime.secrets["ALERTS"] !== undefined,
           publicWebhooks: settings.publicWebhooks,
         }),
@@ -168,7 +174,7 @@ function namesOf(name: string, { containerName, volumeName }: Settings): HostNam
 }
 
 /** Returns the shape of the container for a gateway's arguments. */
-export function shape(settings: Settings, names: HostNames): Shape {
+export function containerShape(settings: Settings, names: HostNames): Shape {
   return shapeOf({
     containerName: names.container,
     port: { external: settings.port, address: settings.address },
@@ -194,7 +200,7 @@ function explainChats({ maxSandboxes = SANDBOXES.default, memoryMiB }: Settings)
     );
 }
 
-function gatedSecrets({ secrets }: RuntimeEnvironment, gate: Gate): RuntimeEnvironment["secrets"] {
+function gatedSecrets({ secrets }: RuntimeEnvironment, gate: CheckGate): RuntimeEnvironment["secrets"] {
   return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, gate(value)]));
 }
 
@@ -203,7 +209,7 @@ async function checkHost(
   settings: Settings,
   names: HostNames,
   { variables, secrets }: RuntimeEnvironment,
-  engine: Engine,
+  engine: DockerEngine,
   image: string | undefined,
 ): Promise<void> {
   const { memoryMiB, cpus, diskMiB, dataDirectory: directory, port, address } = settings;
@@ -220,18 +226,18 @@ async function checkHost(
     chats: settings.tenancy === "chat" ? settings.maxSandboxes : undefined,
     image,
     commands,
-    ...(known !== UNKNOWN && {
+    ...(known !== UNKNOWN_IN_PREVIEW && {
       judgeConfig: (text: string) => judgeConfigText(text, { variables: known, secrets }, commands),
     }),
   });
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */
-function imageBuild(bundle: Promise<Bundle>, engine: Promise<Engine>, gate: Gate): ImageBuild {
+function imageBuild(bundle: Promise<Bundle>, engine: Promise<DockerEngine>, gate: CheckGate): ImageBuild {
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { context, hash } = gate(bundle).container;
   const base = gate(engine)
-    .apply(({ env }) => ensureBaseImage({ log, env }).catch(explained))
+    .apply(({ env }) => ensureBaseImage({ log, env }).catch(throwExplained))
     .apply(({ image }) => image);
   const buildArgs = pulumi
     .all([hash, base])

@@ -1,16 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
-import { released } from "../bundle/released.ts";
+import { readBuildRecord } from "../bundle/released.ts";
 import { verifiedImage } from "../registry/verified.ts";
 import { BUILD, type GatewayArgs } from "./args.ts";
-import { UNKNOWN, whenKnown } from "./check.ts";
-import { explained } from "./gate.ts";
+import { UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
+import { throwExplained } from "./gate.ts";
 
 /** The image that a gateway runs. */
 export interface GatewayImage {
   /** Its name, by digest if its signature was checked; `undefined` if the image is to be built. */
   name: pulumi.Output<string> | undefined;
   /** The name once the signature was checked; `UNKNOWN` in a preview that cannot know it yet. */
-  checked: Promise<string | typeof UNKNOWN | undefined>;
+  checked: Promise<string | typeof UNKNOWN_IN_PREVIEW | undefined>;
   /** True for this package's own code: built here, or published with the package. */
   isOwn: boolean;
 }
@@ -24,24 +24,26 @@ export function gatewayImage(
   { image, imagePublicKey }: Pick<GatewayArgs, "image" | "imagePublicKey">,
   valid: Promise<void>,
 ): GatewayImage {
-  const { image: published, container: bundle } = released() ?? {};
+  const { image: published, container: bundle } = readBuildRecord() ?? {};
   if (image === BUILD || (image === undefined && published === undefined)) {
     return { name: undefined, checked: Promise.resolve(undefined), isOwn: true };
   }
-  const find = (): Promise<string | typeof UNKNOWN> =>
+  const find = (): Promise<string | typeof UNKNOWN_IN_PREVIEW> =>
     image === undefined && published !== undefined
       ? verifiedImage({ image: published.name, signer: published.signer, bundle })
       : signed(image, imagePublicKey);
-  const checked = valid.then(find).catch(explained);
-  const name = pulumi.output<string>(checked.then((found) => (found === UNKNOWN ? image : found) as string));
+  const checked = valid.then(find).catch(throwExplained);
+  const name = pulumi.output<string>(
+    checked.then((found) => (found === UNKNOWN_IN_PREVIEW ? image : found) as string),
+  );
   return { name, checked, isOwn: image === undefined };
 }
 
 async function signed(
   image: GatewayArgs["image"],
   key: GatewayArgs["imagePublicKey"],
-): Promise<string | typeof UNKNOWN> {
+): Promise<string | typeof UNKNOWN_IN_PREVIEW> {
   const [name, publicKey] = await Promise.all([whenKnown(image ?? ""), key && whenKnown(key)]);
-  if (name === UNKNOWN || publicKey === UNKNOWN) return UNKNOWN;
+  if (name === UNKNOWN_IN_PREVIEW || publicKey === UNKNOWN_IN_PREVIEW) return UNKNOWN_IN_PREVIEW;
   return publicKey === undefined ? name : verifiedImage({ image: name, signer: { publicKey } });
 }

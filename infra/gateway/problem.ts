@@ -1,5 +1,5 @@
 /** One problem with an argument. */
-export interface Problem {
+export interface ArgumentProblem {
   /** The argument's path, for example `slack.botToken`. */
   path: string;
   /** Path of the wrong member inside the argument, such as `0` in a list. */
@@ -31,9 +31,9 @@ export type Values = Readonly<Record<string, unknown>>;
 export const LATER = Symbol("known later");
 
 /** Returns the problems between valid values. */
-export type Rule = (values: Values, words: Wording) => Problem[];
+export type ArgumentRule = (values: Values, words: Wording) => ArgumentProblem[];
 
 /** Returns a fix with alternatives: one of them is enough. */
-export function either(words: Wording, ...remedies: string[]): string {
+export function joinRemedies(words: Wording, ...remedies: string[]): string {
   return remedies.map((remedy) => words.quote(remedy)).join(", or ");
 }

@@ -7,26 +7,25 @@ import {
   SANDBOXES,
   SHORTEST_ADMIN_TOKEN,
   TENANCIES,
-  type VariableName,
 } from "../../runtime/contract/environment.ts";
 import { isTenantId } from "../../runtime/contract/tenant.ts";
-import { formProblem, ownNameProblem } from "../../runtime/contract/variables.ts";
+import { formProblem, ownNameProblem, type SecretVariable } from "../../runtime/contract/variables.ts";
 import { INSTANCES } from "../serverless/cost.ts";
 import { BUCKET_NAME, fittingName, LONGEST, WORKER_NAME } from "../serverless/names.ts";
-import type { Target } from "./args.ts";
+import type { ArgsOf, EndpointsArgs, Target } from "./args.ts";
 
-/** Secrets that the runtime reads as variables, by the path of the argument that holds them. */
-export const SECRET_VARIABLES = {
-  "models.anthropicApiKey": "ANTHROPIC_API_KEY",
-  "models.openaiApiKey": "OPENAI_API_KEY",
-  "slack.botToken": "SLACK_BOT_TOKEN",
-  "slack.signingSecret": "SLACK_SIGNING_SECRET",
-  "telegram.botToken": "TELEGRAM_BOT_TOKEN",
-  "telegram.webhookSecret": "TELEGRAM_WEBHOOK_SECRET",
-  "discord.botToken": "DISCORD_BOT_TOKEN",
-  adminToken: "ADMIN_TOKEN",
-  alerts: "ALERTS",
-} as const satisfies Record<string, VariableName>;
+/** Paths of the arguments with secrets, by the variable that each sets. The attestation's key is generated. */
+export const SECRET_ARGUMENTS = {
+  ANTHROPIC_API_KEY: "models.anthropicApiKey",
+  OPENAI_API_KEY: "models.openaiApiKey",
+  SLACK_BOT_TOKEN: "slack.botToken",
+  SLACK_SIGNING_SECRET: "slack.signingSecret",
+  TELEGRAM_BOT_TOKEN: "telegram.botToken",
+  TELEGRAM_WEBHOOK_SECRET: "telegram.webhookSecret",
+  DISCORD_BOT_TOKEN: "discord.botToken",
+  ADMIN_TOKEN: "adminToken",
+  ALERTS: "alerts",
+} as const satisfies Record<Exclude<SecretVariable, "ATTESTATION_KEY">, string>;
 
 /**
  * Schemas of single values. The description of a schema ends the sentence "must be …", and never repeats the given
@@ -47,7 +46,11 @@ function resourceName(pattern: RegExp, description: string, longest: number) {
 }
 
 function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return z.enum(words, { error: `must be ${words.join(", ").replace(/, ([^,]*)$/, " or $1")}` });
+  return z.enum(words, { error: `must be ${oneOfWords(words)}` });
+}
+
+function oneOfWords(words: readonly string[]): string {
+  return words.join(", ").replace(/, ([^,]*)$/, " or $1");
 }
 
 const flag = () => z.boolean({ error: "must be true or false" });
@@ -90,7 +93,15 @@ const serverUrl = () =>
     .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password")
     .optional();
 
-const ENDPOINTS = "must be an object with slack, telegram, discord, anthropic, openai or worker";
+const ENDPOINTS = {
+  slack: serverUrl(),
+  telegram: serverUrl(),
+  discord: serverUrl(),
+  anthropic: serverUrl(),
+  openai: serverUrl(),
+  worker: serverUrl(),
+} satisfies Record<keyof EndpointsArgs, z.ZodType>;
+const ENDPOINTS_FORM = `must be an object with ${oneOfWords(Object.keys(ENDPOINTS))}`;
 
 /** Destinations of alerts, checked here and passed on as they are. */
 function alerts() {
@@ -137,6 +148,16 @@ const MIGRATIONS = z.array(z.strictObject({ tag: z.string(), newSqliteClasses: z
   error: "must be a list of {tag, newSqliteClasses}",
 });
 
+/** Arguments with members of their own. */
+type Group = "access" | "cloudflare" | "discord" | "models" | "slack" | "telegram";
+/** Paths of a target's arguments, such as `sleepAfter` and `slack.botToken`. */
+type Paths<Args> = {
+  [Name in keyof Args & string]-?: Name extends Group
+    ? `${Name}.${keyof NonNullable<Args[Name]> & string}`
+    : Name;
+}[keyof Args & string];
+type Schemas<Of extends Target> = Readonly<Record<Paths<ArgsOf[Of]>, z.ZodType>>;
+
 const COMMON = {
   "models.anthropicApiKey": secret(),
   "models.openaiApiKey": secret(),
@@ -159,17 +180,9 @@ const COMMON = {
     /^-----BEGIN PUBLIC KEY-----\s[\w+/=\s]{40,4000}-----END PUBLIC KEY-----\s*$/,
     "a public key as PEM, as in cosign.pub",
   ),
-  endpoints: z.strictObject(
-    {
-      slack: serverUrl(),
-      telegram: serverUrl(),
-      discord: serverUrl(),
-      anthropic: serverUrl(),
-      openai: serverUrl(),
-      worker: serverUrl(),
-    },
-    { error: ({ code }) => (code === "invalid_type" ? ENDPOINTS : undefined) },
-  ),
+  endpoints: z.strictObject(ENDPOINTS, {
+    error: ({ code }) => (code === "invalid_type" ? ENDPOINTS_FORM : undefined),
+  }),
   secrets: ownVariables(),
   variables: ownVariables(),
   alerts: alerts(),
@@ -177,7 +190,7 @@ const COMMON = {
   "access.teamDomain": teamDomain(),
 };
 
-const SERVERLESS = {
+const SERVERLESS: Schemas<"serverless"> = {
   ...COMMON,
   accountId: matching(/^[0-9a-f]{32}$/, "the account's 32 hexadecimal digits"),
   "cloudflare.apiToken": matching(/^[\w-]{40,80}$/, "an API token (40 to 80 letters, digits, _ and -)"),
@@ -228,7 +241,7 @@ const SERVERLESS = {
 const DOCKER_NAME = /^[a-zA-Z0-9][\w.-]{0,127}$/;
 const dockerName = () => matching(DOCKER_NAME, "a name of letters, digits, _, . and -");
 
-const HOST_PROPERTIES = {
+const HOST_PROPERTIES: Schemas<"host"> = {
   ...COMMON,
   "access.audience": matching(/^[0-9a-f]{64}$/, "the Access application's 64 hexadecimal digits"),
   adminToken: secret().refine(

@@ -1,7 +1,7 @@
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
 import { SANDBOXES } from "../../runtime/contract/environment.ts";
 import { DIRECTORY_CLASS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
-import { type CostInputs, dollars, INSTANCES, isUnknown, monthlyCost } from "../serverless/cost.ts";
+import { type CostInputs, formatDollars, INSTANCES, isUnknown, monthlyCost } from "../serverless/cost.ts";
 import {
   checkMigrations,
   type Migration,
@@ -9,13 +9,20 @@ import {
   repairedMigrations,
 } from "../serverless/migration-list.ts";
 import { BUILD, type Target } from "./args.ts";
-import { either, LATER, type Problem, type Rule, type Values, type Wording } from "./problem.ts";
+import {
+  joinRemedies,
+  LATER,
+  type ArgumentProblem,
+  type ArgumentRule,
+  type Values,
+  type Wording,
+} from "./problem.ts";
 
 /** Duration that the remedy offers instead of `never`. */
 const SHORT_SLEEP = "10m";
 
 const DISCORD = ["discord.applicationId", "discord.publicKey", "discord.botToken"];
-const COMMON: readonly Rule[] = [
+const COMMON: readonly ArgumentRule[] = [
   together("Slack", ["slack.botToken", "slack.signingSecret"]),
   together("Discord", DISCORD),
   loopbackTeamDomain,
@@ -29,7 +36,7 @@ const COMMON: readonly Rule[] = [
  * channel is configured with its secret or not at all and a route without one refuses everything; and cron triggers
  * beyond the plan, since schedules wake the container by the Durable Object's alarm.
  */
-export const RULES: Record<Target, readonly Rule[]> = {
+export const RULES: Record<Target, readonly ArgumentRule[]> = {
   serverless: [
     ...COMMON,
     together("Slack's manifest", ["slack.appId", "slack.configToken"]),
@@ -37,7 +44,7 @@ export const RULES: Record<Target, readonly Rule[]> = {
     telegram,
     address,
     foreignTeamDomain,
-    awakeAnyway,
+    checkAwakeHours,
     budget,
     protectedAndEmptied,
     migrations,
@@ -59,7 +66,7 @@ function inOrder(words: Wording, ...remedies: string[]): string {
 }
 
 /** Creates the rule for arguments that only make sense with one another: all of them, or none. */
-function together(what: string, paths: readonly string[]): Rule {
+function together(what: string, paths: readonly string[]): ArgumentRule {
   return (values, words) => {
     const missing = paths.filter((path) => values[path] === undefined);
     if (missing.length === paths.length) return [];
@@ -88,35 +95,38 @@ export function workersHost(workerName: string, subdomain: string): string {
 }
 
 /** Reports a webhook secret without a bot. A bot without one is fine: its secret is derived from its token. */
-function telegram(values: Values, words: Wording): Problem[] {
+function telegram(values: Values, words: Wording): ArgumentProblem[] {
   const [bot, secret] = ["telegram.botToken", "telegram.webhookSecret"];
   if (values[secret] === undefined || values[bot] !== undefined) return [];
   const reason = `missing: Telegram is configured by half, by ${words.name(secret)} alone`;
-  return [{ path: bot, reason, fix: either(words, words.set(bot), words.remove(secret)) }];
+  return [{ path: bot, reason, fix: joinRemedies(words, words.set(bot), words.remove(secret)) }];
 }
 
 /** Reports expected awake hours that the estimate would ignore. */
-function awakeAnyway({ sleepAfter, expectedAwakeHours: hours }: Values, words: Wording): Problem[] {
+function checkAwakeHours(
+  { sleepAfter, expectedAwakeHours: hours }: Values,
+  words: Wording,
+): ArgumentProblem[] {
   if (sleepAfter !== "never" || hours === undefined || hours === LATER || hours === 24) return [];
   return [
     {
       path: "expectedAwakeHours",
       reason: `a container with ${words.name("sleepAfter")} never is awake for 24 hours a day`,
-      fix: either(words, words.remove("expectedAwakeHours"), words.set("sleepAfter", SHORT_SLEEP)),
+      fix: joinRemedies(words, words.remove("expectedAwakeHours"), words.set("sleepAfter", SHORT_SLEEP)),
     },
   ];
 }
 
 /** Reports a key without an image of somebody's: of this package's own image it is known who signs it. */
-function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): Problem[] {
+function keyOfNoImage({ image, imagePublicKey }: Values, words: Wording): ArgumentProblem[] {
   if (imagePublicKey === undefined || (image !== undefined && image !== BUILD)) return [];
   const reason = `given without an image's name in ${words.name("image")}`;
-  const fix = either(words, words.set("image", "<name at a registry>"), words.remove("imagePublicKey"));
+  const fix = joinRemedies(words, words.set("image", "<name at a registry>"), words.remove("imagePublicKey"));
   return [{ path: "imagePublicKey", reason, fix }];
 }
 
 /** Reports a list of migrations that is out of order, or does not create the classes that the tenancy needs. */
-function migrations(values: Values, words: Wording): Problem[] {
+function migrations(values: Values, words: Wording): ArgumentProblem[] {
   const path = "migrations";
   const { tenancy, [path]: given } = values;
   if (given === undefined || given === LATER) return [];
@@ -133,7 +143,7 @@ function migrations(values: Values, words: Wording): Problem[] {
 }
 
 /** Reports arguments of tenants where all chats share one sandbox. */
-function onlyWithChat(values: Values, words: Wording): Problem[] {
+function onlyWithChat(values: Values, words: Wording): ArgumentProblem[] {
   if (values["tenancy"] === "chat") return [];
   const given = ["maxSandboxes", "canaryTenants", "monthlyChatBudget"].filter(
     (path) => values[path] !== undefined,
@@ -141,12 +151,12 @@ function onlyWithChat(values: Values, words: Wording): Problem[] {
   return given.map((path) => ({
     path,
     reason: `has no effect: all chats share one sandbox unless ${words.name("tenancy")} is chat`,
-    fix: either(words, words.set("tenancy", "chat"), words.remove(path)),
+    fix: joinRemedies(words, words.set("tenancy", "chat"), words.remove(path)),
   }));
 }
 
 /** A destroy cannot both keep the bucket and empty it. */
-function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: Wording): Problem[] {
+function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: Wording): ArgumentProblem[] {
   if (protectState !== true || bucketOnDestroy !== "empty") return [];
   return [
     {
@@ -158,7 +168,7 @@ function protectedAndEmptied({ protectState, bucketOnDestroy }: Values, words: W
 }
 
 /** One name has one value, secret or not. */
-function ownTwice({ secrets, variables }: Values, words: Wording): Problem[] {
+function ownTwice({ secrets, variables }: Values, words: Wording): ArgumentProblem[] {
   const names = Object.keys(Object(variables)).filter((name) => Object.hasOwn(Object(secrets), name));
   return names.map((name) => ({
     path: "variables",
@@ -167,29 +177,29 @@ function ownTwice({ secrets, variables }: Values, words: Wording): Problem[] {
   }));
 }
 
-function address({ hostname, subdomain }: Values, words: Wording): Problem[] {
+function address({ hostname, subdomain }: Values, words: Wording): ArgumentProblem[] {
   if ((hostname === undefined) !== (subdomain === undefined)) return [];
   const path = "subdomain";
   if (hostname !== undefined) {
     const reason = `given beside ${words.name("hostname")}: the Worker has one address`;
-    return [{ path, reason, fix: either(words, words.remove("subdomain"), words.remove("hostname")) }];
+    return [{ path, reason, fix: joinRemedies(words, words.remove("subdomain"), words.remove("hostname")) }];
   }
   const [name, host] = [
     words.set("subdomain", "<name on workers.dev>"),
     words.set("hostname", "<host name>"),
   ];
-  return [{ path, reason: "missing: the Worker needs an address", fix: either(words, name, host) }];
+  return [{ path, reason: "missing: the Worker needs an address", fix: joinRemedies(words, name, host) }];
 }
 
 /** Cloudflare sends the e-mails. */
-function emailOnHost({ alerts }: Values, words: Wording): Problem[] {
+function emailOnHost({ alerts }: Values, words: Wording): ArgumentProblem[] {
   if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
   const fix = `${words.quote(words.set("alerts"))}, with slack or webhook in its place`;
   return [{ path: "alerts", reason: "email: a host has nothing that sends e-mail", fix }];
 }
 
 /** Reports an admin token that nobody could use: the identity gateway also decides about Bearer tokens. */
-function twoSignIns(values: Values, words: Wording): Problem[] {
+function twoSignIns(values: Values, words: Wording): ArgumentProblem[] {
   const domain = "access.teamDomain";
   if (values["adminToken"] === undefined || values[domain] === undefined) return [];
   const without = inOrder(words, words.remove(domain), words.remove("access.audience"));
@@ -203,10 +213,10 @@ function twoSignIns(values: Values, words: Wording): Problem[] {
 }
 
 /** The data is in a directory or in a volume. */
-function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): Problem[] {
+function twoPlaces({ dataDirectory, volumeName }: Values, words: Wording): ArgumentProblem[] {
   if (dataDirectory === undefined || volumeName === undefined) return [];
   const reason = `given beside ${words.name("dataDirectory")}: the data is in one place`;
-  const fix = either(words, words.remove("volumeName"), words.remove("dataDirectory"));
+  const fix = joinRemedies(words, words.remove("volumeName"), words.remove("dataDirectory"));
   return [{ path: "volumeName", reason, fix }];
 }
 
@@ -227,7 +237,7 @@ const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; m
 };
 
 /** Reports values of the example settings, such as an operator who does not exist. A rehearsal may have them. */
-function placeholders(values: Values, words: Wording): Problem[] {
+function placeholders(values: Values, words: Wording): ArgumentProblem[] {
   if (values["origin"] !== undefined) return [];
   return Object.entries(PLACEHOLDERS)
     .filter(([path, { is }]) => is(values[path]))
@@ -239,7 +249,7 @@ function placeholders(values: Values, words: Wording): Problem[] {
 }
 
 /** Returns the problems that leave the gateway's own public address unknown. */
-export function addressProblems(values: Values, words: Wording): Problem[] {
+export function addressProblems(values: Values, words: Wording): ArgumentProblem[] {
   return placeholders(values, words).filter(({ path }) => ["subdomain", "hostname"].includes(path));
 }
 
@@ -247,28 +257,28 @@ function isReserved(value: unknown): boolean {
   return typeof value === "string" && RESERVED.test(value);
 }
 
-const wrongTeamDomain = (reason: string, words: Wording): Problem => ({
+const wrongTeamDomain = (reason: string, words: Wording): ArgumentProblem => ({
   path: "access.teamDomain",
   reason,
   fix: words.set("access.teamDomain", "<team>.cloudflareaccess.com"),
 });
 
 /** A gateway that people use has its identity gateway on the internet; the rehearsal's is on this machine. */
-function loopbackTeamDomain(values: Values, words: Wording): Problem[] {
+function loopbackTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
   return [wrongTeamDomain("is this machine's own address, which only a rehearsal can use", words)];
 }
 
 /** Reports a team domain that is the Worker's own host: the sign-in keys would be fetched from the Worker itself. */
-function foreignTeamDomain(values: Values, words: Wording): Problem[] {
+function foreignTeamDomain(values: Values, words: Wording): ArgumentProblem[] {
   const { "access.teamDomain": teamDomain, origin } = values;
   if (typeof teamDomain !== "string" || ![publicHost(values), origin].includes(teamDomain)) return [];
   return [wrongTeamDomain("is the Worker's own host; it must be the identity gateway's", words)];
 }
 
 /** A budget below the estimated cost. */
-function budget(values: Values, words: Wording): Problem[] {
+function budget(values: Values, words: Wording): ArgumentProblem[] {
   const { monthlyBudget } = values;
   const inputs = costInputs(values);
   if (typeof monthlyBudget !== "number" || inputs === undefined || isUnknown(inputs)) return [];
@@ -278,7 +288,7 @@ function budget(values: Values, words: Wording): Problem[] {
   return [
     {
       path: "monthlyBudget",
-      reason: `${dollars(monthlyBudget)} is below the estimate of ${dollars(cost)} a month for ${instanceType} with ${words.name("sleepAfter")} ${sleepAfter}`,
+      reason: `${formatDollars(monthlyBudget)} is below the estimate of ${formatDollars(cost)} a month for ${instanceType} with ${words.name("sleepAfter")} ${sleepAfter}`,
       fix: remedy(inputs, cost, monthlyBudget, words),
     },
   ];
@@ -289,7 +299,7 @@ function remedy(inputs: CostInputs, cost: number, monthlyBudget: number, words: 
   const shorter = monthlyCost({ ...inputs, sleepAfter: SHORT_SLEEP });
   if (shorter <= monthlyBudget && shorter < cost) {
     const sooner = words.quote(words.set("sleepAfter", SHORT_SLEEP));
-    return `${sooner} (about ${dollars(shorter)} a month), or ${raise}`;
+    return `${sooner} (about ${formatDollars(shorter)} a month), or ${raise}`;
   }
   return `${raise}, or a smaller ${words.name("instanceType")}`;
 }

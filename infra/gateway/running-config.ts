@@ -1,14 +1,18 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as z from "zod";
-import { misplacedKey, type Reference, referencesInText } from "../../runtime/contract/config/references.ts";
-import { gatewayEnvironment } from "../../runtime/contract/environment.ts";
+import {
+  misplacedKey,
+  type VariableReference,
+  referencesInText,
+} from "../../runtime/contract/config/references.ts";
+import { gatewayVariables } from "../../runtime/contract/environment.ts";
 import { fixOf, type Reason } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { createRedactor } from "../../runtime/shared/redact.ts";
 import { askAsStack } from "../readiness/ask-as-stack.ts";
 import type { RuntimeEnvironment } from "./environment.ts";
-import { SECRET_VARIABLES } from "./properties.ts";
+import { SECRET_ARGUMENTS } from "./properties.ts";
 
 const ANSWER_MS = 10_000;
 
@@ -50,18 +54,18 @@ export async function judgeConfigText(
   commands: OperatorCommands,
 ): Promise<Reason | undefined> {
   // The schema is large, and a first update has no config to judge.
-  const [{ readConfigText, secretValues }, { tellProblems }] = await Promise.all([
+  const [{ readConfigText, secretValues }, { describeProblems }] = await Promise.all([
     import("../../runtime/contract/config/text.ts"),
     import("../../runtime/contract/config/help.ts"),
   ]);
   const { value, result } = readConfigText(text, deployedEnvironment(runtime));
   const redact = createRedactor({}, secretValues(value, {}));
-  const problems = result.ok ? [] : tellProblems(result.problems, text, redact);
+  const problems = result.ok ? [] : describeProblems(result.problems, text, redact);
   return runningConfigProblem({ references: referencesInText(text), problems }, runtime, commands);
 }
 
 function variablesProblem(
-  references: readonly Reference[],
+  references: readonly VariableReference[],
   runtime: DeployedEnvironment,
   commands: OperatorCommands,
 ): Reason | undefined {
@@ -153,11 +157,11 @@ function misplacedFix({ configSet }: OperatorCommands): string {
 /** Returns the gateway's environment as the program knows it: of a secret, the program knows only that it is set. */
 function deployedEnvironment({ variables, secrets }: DeployedEnvironment): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
-  return gatewayEnvironment({ ...variables, ...Object.fromEntries(set) });
+  return gatewayVariables({ ...variables, ...Object.fromEntries(set) });
 }
 
 function settingCommand(name: string, { configSet }: OperatorCommands): string {
-  const isKey = Object.values<string>(SECRET_VARIABLES).includes(name);
+  const isKey = Object.hasOwn(SECRET_ARGUMENTS, name);
   return isKey
     ? configSet(`steward:${keyOf(name)}`, "<value>", { secret: true })
     : configSet(`steward:secrets.${name}`, "<value>", { path: true, secret: true });

@@ -1,7 +1,7 @@
 import type { Provider } from "@pulumi/cloudflare/provider.js";
 import * as pulumi from "@pulumi/pulumi";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
-import { offeredChannels } from "../../runtime/contract/config/credentials.ts";
+import { channelsWithCredentials } from "../../runtime/contract/config/credentials.ts";
 import { AGENT, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../../runtime/contract/variables.ts";
 import { baseMonth } from "../bundle/base.ts";
@@ -24,10 +24,10 @@ import { PushedImage, type PushedImageArgs } from "../serverless/pushed-image.ts
 import { StateBucket } from "../serverless/state-bucket.ts";
 import { readModules, Worker } from "../serverless/worker.ts";
 import { commandsFor } from "../shell/package.ts";
-import { BUILD, type Completed, completed, type ServerlessGatewayArgs } from "./args.ts";
-import { checkArgs, UNKNOWN, whenKnown } from "./check.ts";
+import { BUILD, type WithDefaults, withDefaults, type ServerlessGatewayArgs } from "./args.ts";
+import { checkArgs, UNKNOWN_IN_PREVIEW, whenKnown } from "./check.ts";
 import { environmentOf, type RuntimeEnvironment } from "./environment.ts";
-import { explained, type Gate, gateOf } from "./gate.ts";
+import { throwExplained, type CheckGate, gateOf } from "./gate.ts";
 import { gatewayImage } from "./image.ts";
 import { workersHost } from "./rules.ts";
 import { askAboutRunningConfig } from "./running-config.ts";
@@ -35,7 +35,7 @@ import { askAboutRunningConfig } from "./running-config.ts";
 /** https://developers.cloudflare.com/containers/platform-details/image-management/ */
 const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
 
-type Settings = Completed<"serverless"> & { workerName: string };
+type Settings = WithDefaults<"serverless"> & { workerName: string };
 
 /**
  * An assistant gateway on Cloudflare: a Worker with a container, its state bucket, an identity gateway before its admin
@@ -68,7 +68,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
   constructor(name: string, args: ServerlessGatewayArgs, opts?: pulumi.ComponentResourceOptions) {
     const names = { project: pulumi.getProject(), stack: pulumi.getStack(), name };
     const { workerName = defaultName(names, LONGEST.worker) } = args;
-    const settings = { ...completed("serverless", args), workerName };
+    const settings = { ...withDefaults("serverless", args), workerName };
     const checked = checkArgs("serverless", name, settings);
     warnOfUnlistedPlugin();
     super("steward:index:ServerlessGateway", name, {}, opts);
@@ -82,7 +82,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
     const connection = { cloudflare: stored, endpoints: settings.endpoints };
     // Creates nothing in the account, but starts the provider's process while the bundle is built.
     const attestation = new AttestationKey(`${name}-attestation-key`, parent);
-    const bundle = gate(buildBundle().catch(explained));
+    const bundle = gate(buildBundle().catch(throwExplained));
     const { worker: code, container } = bundle;
     warnOfPublicDiscordApp(runtime.secrets.DISCORD_BOT_TOKEN, settings.endpoints?.discord);
     if (settings.discord?.botToken !== undefined) tellOfDiscordCommands();
@@ -184,7 +184,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
         url,
         bundle: code.hash,
         attestation: attestation.expected(runtime),
-        channels: offeredChannels(runtime.secrets),
+        channels: channelsWithCredentials(runtime.secrets),
         alerts: runtime.secrets["ALERTS"] !== undefined,
         key: attestation.key,
         publicWebhooks: settings.publicWebhooks,
@@ -219,7 +219,7 @@ export class ServerlessGateway extends pulumi.ComponentResource {
 }
 
 /** Returns what the children share, once the checks have passed. */
-function gated(settings: Settings, gate: Gate) {
+function gated(settings: Settings, gate: CheckGate) {
   const { secrets, variables } = environmentOf("serverless", settings);
   const entries = Object.entries(secrets).map(([name, value]) => [name, gate(value)]);
   const runtime: RuntimeEnvironment = { variables, secrets: Object.fromEntries(entries) };
@@ -271,7 +271,13 @@ async function checkToken(settings: Settings, { apiToken, baseUrl }: ApiCredenti
     whenKnown(apiToken),
     whenKnown(baseUrl),
   ]);
-  if (accountId === UNKNOWN || token === UNKNOWN || baseURL === UNKNOWN || token === undefined) return;
+  if (
+    accountId === UNKNOWN_IN_PREVIEW ||
+    token === UNKNOWN_IN_PREVIEW ||
+    baseURL === UNKNOWN_IN_PREVIEW ||
+    token === undefined
+  )
+    return;
   const permissions = permissionsOf({ gate: settings.access?.operators !== undefined });
   const warn = (line: string) => void pulumi.log.warn(line);
   await checkPermissions({ permissions, accountId, apiToken: token, baseURL, warn });

@@ -1,3 +1,5 @@
+import type { Platform } from "../../runtime/contract/delivery.ts";
+import type { VariableName } from "../../runtime/contract/variables.ts";
 import type { Shape } from "./shape.ts";
 
 /** Dependencies of a Compose file. */
@@ -11,15 +13,21 @@ export interface ComposeArgs {
   secrets: readonly string[];
 }
 
-/** Variables that a stack may leave out and an operator may fill in later, with what they are for. */
-const OPTIONAL: readonly (readonly [about: string, names: readonly string[]])[] = [
-  ["Admin pages: a token of at least 16 characters. Without it they stay closed.", ["ADMIN_TOKEN"]],
-  ["Telegram: the token from @BotFather.", ["TELEGRAM_BOT_TOKEN"]],
-  ["Slack: both, from the app's pages.", ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]],
-  [
+type Optional = readonly [about: string, names: readonly VariableName[]];
+
+/** The variables of each channel. */
+const CHANNELS: Readonly<Record<Platform, Optional>> = {
+  telegram: ["Telegram: the token from @BotFather.", ["TELEGRAM_BOT_TOKEN"]],
+  slack: ["Slack: both, from the app's pages.", ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]],
+  discord: [
     "Discord: all three, from the developer portal.",
     ["DISCORD_BOT_TOKEN", "DISCORD_APPLICATION_ID", "DISCORD_PUBLIC_KEY"],
   ],
+};
+/** Variables that a stack may leave out and an operator may fill in later, with what they are for. */
+const OPTIONAL: readonly Optional[] = [
+  ["Admin pages: a token of at least 16 characters. Without it they stay closed.", ["ADMIN_TOKEN"]],
+  ...Object.values(CHANNELS),
   ["A second model provider that speaks OpenAI's chat completions.", ["OPENAI_API_KEY"]],
 ];
 

@@ -4,7 +4,7 @@ import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
 import { INTERPRETER, programText } from "../shell/package.ts";
 import type { DataPlace } from "./data.ts";
-import { beforeCreate } from "./names.ts";
+import { runBeforeCreate } from "./names.ts";
 import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */
@@ -69,7 +69,7 @@ export class Container extends pulumi.ComponentResource {
         // Set here because a replacement trigger replaces the container without asking the provider, which would demand
         // the same.
         deleteBeforeReplace: true,
-        transformations: [beforeCreate(args.hooks)],
+        transformations: [runBeforeCreate(args.hooks)],
         ...(args.round !== undefined && { replacementTrigger: args.round }),
       },
     );

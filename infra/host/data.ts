@@ -1,6 +1,6 @@
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
-import { beforeCreate, OWNER_LABEL, owner } from "./names.ts";
+import { runBeforeCreate, OWNER_LABEL, stackOwner } from "./names.ts";
 
 /** Store of the data: a named volume, or a directory of the host, which belongs to its owner. */
 export type DataPlace = { volumeName: pulumi.Input<string> } | { directory: string };
@@ -22,14 +22,14 @@ export class Volume extends pulumi.ComponentResource {
     super("steward:host:Volume", name, {}, opts);
     const volume = new docker.Volume(
       name,
-      { name: args.volumeName, labels: [{ label: OWNER_LABEL, value: owner() }] },
+      { name: args.volumeName, labels: [{ label: OWNER_LABEL, value: stackOwner() }] },
       {
         parent: this,
         ...(args.protect === true && { protect: true, retainOnDelete: true }),
         // A changed label would replace the volume. A volume that was created before the label was introduced has none,
         // and keeps its data.
         ignoreChanges: ["labels"],
-        transformations: [beforeCreate(args.hooks)],
+        transformations: [runBeforeCreate(args.hooks)],
       },
     );
 

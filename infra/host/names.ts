@@ -4,17 +4,17 @@ import type { ErrorCode } from "../../runtime/contract/errors.ts";
 import { AGENT, type HostNames } from "../../runtime/contract/names.ts";
 import { operatorStack } from "../shell/resource.ts";
 import { commandsFor } from "../shell/package.ts";
-import { environmentFor } from "../shell/docker.ts";
+import { dockerEnvironment } from "../shell/docker.ts";
 import { explanationText } from "../shell/explain.ts";
-import { run } from "../shell/process.ts";
-import { containersOf, type Inspected } from "./update/containers.ts";
-import { freeName } from "./update/former.ts";
+import { runProcess } from "../shell/process.ts";
+import { containersOf, type InspectedContainer } from "./update/containers.ts";
+import { freeName } from "./update/previous.ts";
 
-/** Label of the volume that a stack creates. Its value is {@link owner}. */
+/** Label of the volume that a stack creates. Its value is {@link stackOwner}. */
 export const OWNER_LABEL = `${AGENT}.stack`;
 
 /** Returns the project and the name of the stack that is being deployed. */
-export function owner(): string {
+export function stackOwner(): string {
   return `${pulumi.getProject()}/${pulumi.getStack()}`;
 }
 
@@ -28,7 +28,7 @@ export interface NameHooks {
 /**
  * Registers the hooks. A Pulumi language host from before hooks existed does not register them, so names are not
  * checked there: the lists are filled with what was registered once `registered` is fulfilled. Pulumi reads them when all
- * inputs of a resource are known; see {@link beforeCreate}.
+ * inputs of a resource are known; see {@link runBeforeCreate}.
  */
 export function nameHooks({ container, volume }: HostNames, dockerHost: string | undefined): NameHooks {
   const hooks = [containerNameHook(container, dockerHost), volumeNameHook(volume, dockerHost)];
@@ -48,7 +48,7 @@ export function nameHooks({ container, volume }: HostNames, dockerHost: string |
  * Returns a transformation that makes a resource run hooks before it is created. The option `hooks` would copy the list
  * before it is filled.
  */
-export function beforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
+export function runBeforeCreate(hooks: pulumi.ResourceHook[] = []): pulumi.ResourceTransformation {
   return ({ props, opts }) => ({ props, opts: { ...opts, hooks: { beforeCreate: hooks } } });
 }
 
@@ -78,7 +78,7 @@ function containerNameHook(name: string, dockerHost: string | undefined): pulumi
 }
 
 /** Returns true if the container has the attestation key of the one that is to be created, a secret of its stack. */
-async function isOwn({ Config }: Inspected, inputs: unknown): Promise<boolean> {
+async function isOwn({ Config }: InspectedContainer, inputs: unknown): Promise<boolean> {
   const { envs } = inputs as { envs?: unknown };
   // Without `apply`, which never runs for the unknown values of a first preview: `undefined` there.
   const output = pulumi.output(envs) as unknown as { promise(): Promise<string[] | undefined> };
@@ -93,13 +93,13 @@ async function isOwn({ Config }: Inspected, inputs: unknown): Promise<boolean> {
  */
 function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   // Inside the callback Pulumi no longer knows the stack.
-  const own = owner();
+  const own = stackOwner();
   const { configSet } = commandsFor(operatorStack());
   return new pulumi.ResourceHook(
     `volume-name-${name}`,
     async () => {
-      const env = environmentFor(dockerHost);
-      const { code, stdout } = await run("docker", ["volume", "inspect", name], { env });
+      const env = dockerEnvironment(dockerHost);
+      const { code, stdout } = await runProcess("docker", ["volume", "inspect", name], { env });
       if (code !== 0) return;
       const [found] = JSON.parse(stdout) as { Labels: Record<string, string> | null; Mountpoint: string }[];
       if (found === undefined || found.Labels?.[OWNER_LABEL] === own) return;

@@ -3,9 +3,9 @@ import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
-import { environmentFor, imageId } from "../shell/docker.ts";
-import { run } from "../shell/process.ts";
-import { containersOf, type Inspected } from "./update/containers.ts";
+import { dockerEnvironment, imageId } from "../shell/docker.ts";
+import { runProcess } from "../shell/process.ts";
+import { containersOf, type InspectedContainer } from "./update/containers.ts";
 
 /** Inputs and outputs of {@link Placement}'s provider. */
 export interface PlacementInputs {
@@ -90,13 +90,13 @@ export const placementProvider: ResourceProvider<PlacementInputs, PlacementInput
 async function compare({ container, image, settings, dockerHost }: PlacementInputs) {
   const [found, id] = await Promise.all([
     containersOf(dockerHost).inspect(container),
-    imageId(image, environmentFor(dockerHost)),
+    imageId(image, dockerEnvironment(dockerHost)),
   ]);
   const containerWrong = found === undefined || !isDeepStrictEqual(settingsOf(found), settings);
   return { imageMissing: id === undefined, containerWrong };
 }
 
-function settingsOf({ HostConfig, NetworkSettings }: Inspected): Settings {
+function settingsOf({ HostConfig, NetworkSettings }: InspectedContainer): Settings {
   // The engine reports null or -1 for a limit that was never set or has been removed.
   const unset = (value: unknown): boolean => value === undefined || value === null || value === -1;
   const entries = Object.entries(DEFAULTS).map(([name, byDefault]) => {
@@ -107,7 +107,9 @@ function settingsOf({ HostConfig, NetworkSettings }: Inspected): Settings {
 
 async function volumeExists({ volume, dockerHost }: PlacementInputs): Promise<boolean> {
   if (volume === "") return true;
-  const asked = await run("docker", ["volume", "inspect", volume], { env: environmentFor(dockerHost) });
+  const asked = await runProcess("docker", ["volume", "inspect", volume], {
+    env: dockerEnvironment(dockerHost),
+  });
   return asked.code === 0 || !/no such volume/i.test(asked.stderr);
 }
 

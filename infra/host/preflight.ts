@@ -2,10 +2,10 @@ import { statfs } from "node:fs/promises";
 import { type Reason, StewardError } from "../../runtime/contract/errors.ts";
 import { CONFIG_FILE, CONTAINER_USER, DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { dockerAvailable } from "../shell/docker.ts";
-import { run } from "../shell/process.ts";
+import { runProcess } from "../shell/process.ts";
 import { chatProblems } from "./preflight/chats.ts";
 import { dataProblems } from "./preflight/data.ts";
-import { type Host, type HostPlan, lookAt, problemOf } from "./preflight/engine.ts";
+import { type HostFacts, type HostPlan, inspectHost, problemOf } from "./preflight/engine.ts";
 import { portProblems } from "./preflight/port.ts";
 
 const MIB = 1024 * 1024;
@@ -40,7 +40,7 @@ async function findProblems(plan: HostPlan): Promise<Reason[]> {
       ),
     ];
   }
-  const host = await lookAt(plan);
+  const host = await inspectHost(plan);
   const found = await Promise.all([
     portProblems(plan, host),
     dataProblems(plan, host),
@@ -58,11 +58,11 @@ function formatted(problems: readonly Reason[]): string {
 }
 
 /** Reports a running config with which the new deployment would not start. */
-async function configProblems(plan: HostPlan, { container }: Host): Promise<Reason[]> {
+async function configProblems(plan: HostPlan, { container }: HostFacts): Promise<Reason[]> {
   const { judgeConfig, environment: env } = plan;
   if (judgeConfig === undefined || container?.running !== true) return [];
   const file = `${DATA_DIRECTORY}/${CONFIG_FILE}`;
-  const { code, stdout } = await run(
+  const { code, stdout } = await runProcess(
     "docker",
     ["exec", "--user", String(CONTAINER_USER), container.id, "head", `--bytes=${MOST_BYTES}`, file],
     { env },
@@ -73,13 +73,13 @@ async function configProblems(plan: HostPlan, { container }: Host): Promise<Reas
 }
 
 /** Less memory, processors or disk than the configuration counts on. */
-async function roomProblems(plan: HostPlan, host: Host): Promise<Reason[]> {
+async function roomProblems(plan: HostPlan, host: HostFacts): Promise<Reason[]> {
   const disks = host.local ? [host.rootDirectory, ...(plan.directory ? [plan.directory] : [])] : [];
   const problems = await Promise.all(disks.map((disk) => diskProblem(disk, plan)));
   return [...memoryProblem(plan, host), ...cpuProblem(plan, host), ...problems.flat()];
 }
 
-function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: Host): Reason[] {
+function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: HostFacts): Reason[] {
   const has = Math.floor(memoryBytes / MIB);
   if (has >= memoryMiB) return [];
   return [
@@ -95,7 +95,7 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: Host)
  * Reports a CPU limit above the number of processors of the engine's machine. Docker would refuse such a container in
  * the middle of an update.
  */
-function cpuProblem({ cpus, commands }: HostPlan, host: Host): Reason[] {
+function cpuProblem({ cpus, commands }: HostPlan, host: HostFacts): Reason[] {
   if (host.cpus >= cpus) return [];
   return [
     problemOf(

@@ -4,8 +4,15 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { OwnResource } from "../shell/resource.ts";
 import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
 import { askService } from "./update/ask.ts";
-import { type Containers, containersOf, type Inspected } from "./update/containers.ts";
-import { dropFormer, formerName, goBack, inspectPair, isReady, putInPlace } from "./update/former.ts";
+import { type Containers, containersOf, type InspectedContainer } from "./update/containers.ts";
+import {
+  removePrevious,
+  previousName,
+  restorePrevious,
+  inspectPair,
+  isReady,
+  replacePrevious,
+} from "./update/previous.ts";
 
 /** State of the service on its engine: the wanted one, or the one that a refresh has read. */
 interface Runs {
@@ -89,16 +96,16 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   const containers = containersOf(dockerHost);
   let report: string;
   try {
-    await putInPlace(containers, container);
-    const { former } = await inspectPair(containers, container);
-    report = await askService({ probe, key, dockerHost, hasFormer: former !== undefined });
+    await replacePrevious(containers, container);
+    const { previous } = await inspectPair(containers, container);
+    report = await askService({ probe, key, dockerHost, hasPrevious: previous !== undefined });
   } catch (error) {
-    const end = await goBack(containers, container).catch(
+    const end = await restorePrevious(containers, container).catch(
       (failure: unknown) => `The version before could not be put back: ${messageOf(failure)}`,
     );
     throw new Error(`${messageOf(error)}\n${end}`, { cause: error });
   }
-  await dropFormer(containers, container);
+  await removePrevious(containers, container);
   return { ...inputs, report };
 }
 
@@ -107,11 +114,11 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
  * `undefined` if neither exists.
  */
 async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
-  const { current, former } = await inspectPair(containers, name);
-  const usesFormer = former !== undefined && (current === undefined || !current.State.Running);
-  const found = usesFormer && (former.State.Running || current === undefined) ? former : current;
+  const { current, previous } = await inspectPair(containers, name);
+  const usesPrevious = previous !== undefined && (current === undefined || !current.State.Running);
+  const found = usesPrevious && (previous.State.Running || current === undefined) ? previous : current;
   if (found === undefined) return undefined;
-  const container = found === former ? formerName(name) : name;
+  const container = found === previous ? previousName(name) : name;
   const { Paused, Status } = found.State;
   const ready = Status === "running" && !Paused && (await isReady(containers, container));
   return {
@@ -133,7 +140,7 @@ async function describe(containers: Containers, runs: Runs, before: ServiceOutpu
   return `${runs.container} is ${runs.status} and ${runs.health}${found ? endOf(found) : ""}`;
 }
 
-function endOf({ State, RestartCount }: Inspected): string {
+function endOf({ State, RestartCount }: InspectedContainer): string {
   const exit = State.Running ? "" : `, exit code ${State.ExitCode}`;
   const memory = State.OOMKilled ? ", out of memory (OOM-killed)" : "";
   return `${exit}, ${RestartCount} restarts${memory}`;

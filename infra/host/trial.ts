@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BACKUPS_DIRECTORY, DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { containerReport } from "../readiness/container.ts";
-import { environmentFor } from "../shell/docker.ts";
+import { dockerEnvironment } from "../shell/docker.ts";
 import { BuildFailure } from "../shell/failure.ts";
 import { tail } from "../shell/process.ts";
 import { containersOf } from "./update/containers.ts";
-import { backUp, isReady } from "./update/former.ts";
+import { backUp, isReady } from "./update/previous.ts";
 
 const READY_MS = 60_000;
 const RETRY_MS = 500;
@@ -75,7 +75,7 @@ export async function tryOnCopy(
       if (await isReady(containers, trial)) return true;
       if ((await containers.inspect(trial))?.State.Running !== true) break;
     }
-    const report = await containerReport(trial, environmentFor(dockerHost));
+    const report = await containerReport(trial, dockerEnvironment(dockerHost));
     throw new BuildFailure(
       "upgrade_trial_failed",
       [`${image} does not become ready on a copy of the data, so nothing was changed.`, ...report].join("\n"),

@@ -1,6 +1,6 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { LEDGER_FORMAT, VERSION } from "../../runtime/contract/names.ts";
-import { CONNECTION, type Connection, within } from "../shell/connection.ts";
+import { CONNECTION, type Connection, runInContext } from "../shell/connection.ts";
 import { explain, explanationText } from "../shell/explain.ts";
 import { commandsFor } from "../shell/package.ts";
 import { type Difference, type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
@@ -16,7 +16,7 @@ type AnyProvider = ResourceProvider<Properties>;
 const FORMATS: Readonly<Record<string, number>> = { state: 1, ledger: LEDGER_FORMAT };
 
 /** A resource as the engine has it in its state. */
-export interface Kept {
+export interface StoredResource {
   urn: string;
   id: string;
   inputs: Properties;
@@ -39,7 +39,9 @@ export async function check(urn: string, before: Properties, given: Properties):
     refuseNewer(former);
     // What cannot be reached yet is asked in the update.
     const isReachable = provider.check !== undefined && !isUnknown(connection);
-    const inputs = isReachable ? await within({ connection }, () => provider.check?.(olds, news)) : news;
+    const inputs = isReachable
+      ? await runInContext({ connection }, () => provider.check?.(olds, news))
+      : news;
     return { inputs: { ...(inputs ?? news), [CONNECTION]: written } };
   } catch (error) {
     return { inputs: given, reason: textOf(error, connection) };
@@ -47,16 +49,18 @@ export async function check(urn: string, before: Properties, given: Properties):
 }
 
 /** Compares a resource with wanted inputs; `undefined` leaves that to the engine. */
-export async function diff(kept: Kept, given: Properties): Promise<Difference | undefined> {
+export async function diff(stored: StoredResource, given: Properties): Promise<Difference | undefined> {
   const { connection, own: news } = split(given);
   if (isUnknown(connection)) return undefined;
-  return explained(connection, () => providerOf(kept.urn).diff(kept.id, split(kept.outputs).own, news));
+  return withExplainedErrors(connection, () =>
+    providerOf(stored.urn).diff(stored.id, split(stored.outputs).own, news),
+  );
 }
 
 /** Creates a resource. */
 export async function create(urn: string, given: Properties): Promise<{ id: string; outs: Properties }> {
   const { connection, own } = split(given);
-  return explained(connection, () => providerOf(urn).create(own));
+  return withExplainedErrors(connection, () => providerOf(urn).create(own));
 }
 
 /** Reads a resource; `undefined` if it is gone. */
@@ -65,7 +69,7 @@ export async function read({
   id,
   inputs,
   outputs,
-}: Kept): Promise<Pick<Kept, "id" | "inputs" | "outputs"> | undefined> {
+}: StoredResource): Promise<Pick<StoredResource, "id" | "inputs" | "outputs"> | undefined> {
   const { connection } = split(inputs);
   const { own } = split(outputs);
   const provider = providerOf(urn);
@@ -75,7 +79,7 @@ export async function read({
     );
   }
   if (provider.read === undefined) return { id, inputs, outputs: own };
-  const found = await explained(connection, async () => {
+  const found = await withExplainedErrors(connection, async () => {
     refuseNewer(connection);
     return provider.read?.(id, own);
   });
@@ -85,19 +89,19 @@ export async function read({
 }
 
 /** Brings a resource to wanted inputs, and returns its outputs. */
-export async function update(kept: Kept, given: Properties): Promise<Properties> {
+export async function update(stored: StoredResource, given: Properties): Promise<Properties> {
   const { connection, own: news } = split(given);
-  const { own: olds } = split(kept.outputs);
-  const provider = providerOf(kept.urn);
-  const updated = await explained(connection, async () => provider.update?.(kept.id, olds, news));
+  const { own: olds } = split(stored.outputs);
+  const provider = providerOf(stored.urn);
+  const updated = await withExplainedErrors(connection, async () => provider.update?.(stored.id, olds, news));
   return updated?.outs ?? news;
 }
 
 /** Deletes a resource. */
-export async function remove({ urn, id, inputs, outputs }: Kept): Promise<void> {
+export async function remove({ urn, id, inputs, outputs }: StoredResource): Promise<void> {
   const { connection } = split(inputs);
   const provider = providerOf(urn);
-  await explained(connection, async () => {
+  await withExplainedErrors(connection, async () => {
     refuseNewer(connection);
     return provider.delete?.(id, split(outputs).own);
   });
@@ -112,7 +116,7 @@ function providerOf(urn: string): AnyProvider {
 
 /**
  * Separates a resource's properties from what is beside them: the connection, and what a dynamic resource of a version
- * before 0.1.0 kept.
+ * before 0.1.0 stored.
  */
 function split(properties: Properties): { connection: Connection; own: Properties } {
   const { [CONNECTION]: connection = {}, ...own } = properties;
@@ -136,9 +140,12 @@ function isUnknown({ cloudflare, endpoints }: Connection): boolean {
   return JSON.stringify([cloudflare, endpoints]).includes(UNKNOWN);
 }
 
-async function explained<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
+async function withExplainedErrors<Result>(
+  connection: Connection,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
-    return await within({ connection }, work);
+    return await runInContext({ connection }, work);
   } catch (error) {
     throw Object.assign(new Error(textOf(error, connection), { cause: error }), created(error));
   }

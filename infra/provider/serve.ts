@@ -15,7 +15,7 @@ import anyProto from "google-protobuf/google/protobuf/any_pb.js";
 import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
 import structProto, { type Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import manifest from "../../package.json" with { type: "json" };
-import { within } from "../shell/connection.ts";
+import { runInContext } from "../shell/connection.ts";
 import { keepSecret, reveal } from "./secrets.ts";
 
 const { DIFF_NONE, DIFF_SOME, DIFF_UNKNOWN } = proto.DiffResponse.DiffChanges;
@@ -39,7 +39,7 @@ export async function serve(engine: string): Promise<number> {
     return async ({ request }, callback) => {
       const said: Promise<void>[] = [];
       const say = (line: string) => void said.push(log(request.getUrn?.() ?? "", line));
-      const answered = await within({ say }, async () => answer(request)).catch(refusal);
+      const answered = await runInContext({ say }, async () => answer(request)).catch(refusal);
       // After the answer to its last request the engine ends, and takes no more lines.
       await Promise.all(said);
       if ("code" in answered) callback(answered);
@@ -156,13 +156,13 @@ async function check(request: messages.CheckRequest) {
 }
 
 async function diff(request: messages.DiffRequest) {
-  const kept = {
+  const stored = {
     urn: request.getUrn(),
     id: request.getId(),
     inputs: fields(request.getOldInputs()),
     outputs: fields(request.getOlds()),
   };
-  const found = await (await methods()).diff(kept, fields(request.getNews()));
+  const found = await (await methods()).diff(stored, fields(request.getNews()));
   const { changes, replaces = [], deleteBeforeReplace = false } = found ?? {};
   return new proto.DiffResponse()
     .setChanges(changes === undefined ? DIFF_UNKNOWN : changes ? DIFF_SOME : DIFF_NONE)
@@ -176,13 +176,13 @@ async function create(request: messages.CreateRequest) {
 }
 
 async function read(request: messages.ReadRequest) {
-  const kept = {
+  const stored = {
     urn: request.getUrn(),
     id: request.getId(),
     inputs: fields(request.getInputs()),
     outputs: fields(request.getProperties()),
   };
-  const found = await (await methods()).read(kept);
+  const found = await (await methods()).read(stored);
   if (found === undefined) return new proto.ReadResponse();
   return new proto.ReadResponse()
     .setId(found.id)
@@ -191,13 +191,13 @@ async function read(request: messages.ReadRequest) {
 }
 
 async function update(request: messages.UpdateRequest) {
-  const kept = {
+  const stored = {
     urn: request.getUrn(),
     id: request.getId(),
     inputs: fields(request.getOldInputs()),
     outputs: fields(request.getOlds()),
   };
-  const outs = await (await methods()).update(kept, fields(request.getNews()));
+  const outs = await (await methods()).update(stored, fields(request.getNews()));
   return new proto.UpdateResponse().setProperties(toStruct(outs, request.getNews()));
 }
 

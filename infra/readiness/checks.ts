@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
+import type { Platform } from "../../runtime/contract/delivery.ts";
 import { fixOf, type ErrorCode } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
@@ -182,12 +183,13 @@ function webhookClosed(path: string): Check {
   };
 }
 
-const REFUSED_CREDENTIALS: ReadonlySet<string> = new Set<ErrorCode>([
-  "slack_token_expired",
-  "telegram_token_invalid",
-  "telegram_webhook_failed",
-  "discord_token_invalid",
-]);
+/** Codes by which a channel says that its platform refuses the credentials. */
+const REFUSALS: Readonly<Record<Platform, readonly ErrorCode[]>> = {
+  slack: ["slack_token_expired"],
+  telegram: ["telegram_token_invalid", "telegram_webhook_failed"],
+  discord: ["discord_token_invalid"],
+};
+const REFUSED_CREDENTIALS: ReadonlySet<string> = new Set(Object.values(REFUSALS).flat());
 const reported = z.object({ code: z.string(), detail: z.string(), fix: z.string() });
 const channelsAnswer = z.object({
   state: z.string(),

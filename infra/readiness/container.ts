@@ -1,11 +1,11 @@
 import { createRedactor } from "../../runtime/shared/redact.ts";
-import { run } from "../shell/process.ts";
+import { runProcess } from "../shell/process.ts";
 
 const LAST_LINES = 15;
 /** Number of times the process may end before the probe gives up. */
 const MOST_RESTARTS = 3;
 
-interface Inspected {
+interface ReportedContainer {
   Id: string;
   Created: string;
   RestartCount: number;
@@ -15,7 +15,12 @@ interface Inspected {
 
 /** Tells whether the container's process ends whenever it is started. */
 export async function keepsEnding(name: string): Promise<boolean> {
-  const { code, stdout } = await run("docker", ["container", "inspect", "--format={{.RestartCount}}", name]);
+  const { code, stdout } = await runProcess("docker", [
+    "container",
+    "inspect",
+    "--format={{.RestartCount}}",
+    name,
+  ]);
   return code === 0 && Number(stdout) >= MOST_RESTARTS;
 }
 
@@ -25,11 +30,13 @@ export async function keepsEnding(name: string): Promise<boolean> {
  * @param env selects the engine. Default: this process's
  */
 export async function containerReport(name: string, env = process.env): Promise<string[]> {
-  const asked = await run("docker", ["container", "inspect", name], { env });
+  const asked = await runProcess("docker", ["container", "inspect", name], { env });
   if (asked.code !== 0) return [`The container ${name} is not there.`];
-  const [found] = JSON.parse(asked.stdout) as Inspected[];
+  const [found] = JSON.parse(asked.stdout) as ReportedContainer[];
   if (found === undefined) return [];
-  const { code, stdout, stderr } = await run("docker", ["logs", `--tail=${LAST_LINES}`, name], { env });
+  const { code, stdout, stderr } = await runProcess("docker", ["logs", `--tail=${LAST_LINES}`, name], {
+    env,
+  });
   const redact = createRedactor(environmentOf(found));
   const state = stateText(name, found, await lastExitCode(found, env));
   if (code !== 0) return [`${state} Its logs cannot be read.`];
@@ -40,7 +47,10 @@ export async function containerReport(name: string, env = process.env): Promise<
 }
 
 /** The engine forgets it where the container runs again; its events do not. Nothing where it has never ended. */
-async function lastExitCode({ Id, Created, State }: Inspected, env: NodeJS.ProcessEnv): Promise<string> {
+async function lastExitCode(
+  { Id, Created, State }: ReportedContainer,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
   if (State.Status !== "running") return String(State.ExitCode);
   const words = [
     "events",
@@ -51,11 +61,11 @@ async function lastExitCode({ Id, Created, State }: Inspected, env: NodeJS.Proce
     `--until=${State.StartedAt}`,
     "--format={{.Actor.Attributes.exitCode}}",
   ];
-  const { stdout } = await run("docker", words, { env });
+  const { stdout } = await runProcess("docker", words, { env });
   return stdout.trimEnd().split("\n").at(-1) ?? "";
 }
 
-function stateText(name: string, { State, RestartCount }: Inspected, exitCode: string): string {
+function stateText(name: string, { State, RestartCount }: ReportedContainer, exitCode: string): string {
   const { Status, OOMKilled, Error } = State;
   const ended = exitCode === "" ? "" : `last exit code ${exitCode}, `;
   const memory = OOMKilled ? ", and ran out of memory (OOM-killed; raise steward:memoryMiB)" : "";
@@ -63,7 +73,7 @@ function stateText(name: string, { State, RestartCount }: Inspected, exitCode: s
   return `The container ${name} is ${Status} (${ended}${RestartCount} restarts${memory})${error}.`;
 }
 
-function environmentOf({ Config }: Inspected): Record<string, string> {
+function environmentOf({ Config }: ReportedContainer): Record<string, string> {
   const pairs = (Config.Env ?? []).map((text) => {
     const at = text.indexOf("=");
     return [text.slice(0, at), text.slice(at + 1)] as const;

@@ -38,7 +38,9 @@ const remarks = new Map<Check, string>();
 let waiting = checks;
 
 for (;;) {
-  const answers = await Promise.all(waiting.map(async (check) => ({ check, answer: await run(check) })));
+  const answers = await Promise.all(
+    waiting.map(async (check) => ({ check, answer: await waitForCheck(check) })),
+  );
   for (const { check, answer } of answers)
     if (answer instanceof CheckWarning) remarks.set(check, answer.message);
   const open = answers.filter(
@@ -74,7 +76,7 @@ function printReport(failed: readonly Check[]): void {
 }
 
 /** `undefined` for a right answer, a remark for one that does not count as a failure, else what is wrong. */
-async function run(check: Check): Promise<string | CheckWarning | undefined> {
+async function waitForCheck(check: Check): Promise<string | CheckWarning | undefined> {
   try {
     const answer = await check.run(fetch, url);
     remarks.delete(check);

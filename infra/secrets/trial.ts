@@ -1,18 +1,14 @@
+import type { ServiceName, SERVICES } from "../../runtime/contract/services.ts";
 import { askDiscord } from "../channels/discord-api.ts";
 import { anthropicRoot, openaiRoot, slackRoot } from "../channels/endpoints.ts";
-import { askPlatform, fieldsOf } from "../channels/platform-call.ts";
+import { askPlatform, bodyFields } from "../channels/platform-call.ts";
 import { askTelegram } from "../channels/telegram-api.ts";
 
 /** A platform's answer to a value: taken or refused, or nothing that tells. */
 export type Verdict = "taken" | "refused" | "silent";
 
-/** A secret that can be tried: others, such as a signing secret, only show when the platform sends. */
-export type TriedVariable =
-  | "ANTHROPIC_API_KEY"
-  | "OPENAI_API_KEY"
-  | "SLACK_BOT_TOKEN"
-  | "TELEGRAM_BOT_TOKEN"
-  | "DISCORD_BOT_TOKEN";
+/** A service's key, which can be tried. Other secrets, such as a signing secret, only show when the platform sends. */
+export type TriedVariable = (typeof SERVICES)[ServiceName]["key"];
 
 interface Trial {
   /** The stack's key that holds the value. */
@@ -49,7 +45,7 @@ async function askOpenai(value: string): Promise<Verdict> {
 /** https://docs.slack.dev/reference/methods/auth.test. Slack answers with status 200 in any case. */
 async function askSlack(value: string): Promise<Verdict> {
   const headers = { authorization: `Bearer ${value}` };
-  const { ok, error } = fieldsOf((await askPlatform("POST", `${slackRoot()}/auth.test`, headers)).body);
+  const { ok, error } = bodyFields((await askPlatform("POST", `${slackRoot()}/auth.test`, headers)).body);
   if (ok === true) return "taken";
   return SLACK_REFUSALS.test(String(error)) ? "refused" : "silent";
 }

@@ -118,13 +118,13 @@ export function pauseAfter(attempt: number, error: unknown): Promise<void> {
 }
 
 /** Turns Cloudflare's 404 into `undefined`, for a `catch`. Throws any other error again. */
-export function unlessGone(error: unknown): undefined {
+export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof AccountError && error.status === 404) return undefined;
   throw error;
 }
 
 /** Says in a refusal what was to be found out, for a `catch`. */
-export function untold(what: string) {
+export function rethrowAsUnknown(what: string) {
   return (error: unknown): never => {
     if (!(error instanceof AccountError)) throw error;
     const message = `Cloudflare did not tell whether ${what}: ${error.message}`;
@@ -142,7 +142,7 @@ export async function askAccount<Result>(
   path: string,
   request?: AccountRequest,
 ): Promise<Result | undefined> {
-  return (await callAccount<Result>(access, path, request).catch(unlessGone))?.result;
+  return (await callAccount<Result>(access, path, request).catch(ignoreNotFound))?.result;
 }
 
 /** Asks for something that has to be there, so that a 404 is an error too. See {@link askAccount}. */

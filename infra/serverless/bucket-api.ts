@@ -8,7 +8,7 @@ import {
   callAccount,
   listInAccount,
   textInAccount,
-  unlessGone,
+  ignoreNotFound,
 } from "./account-api.ts";
 
 const time = z.iso.datetime();
@@ -36,7 +36,7 @@ export interface FoundBucket {
 /** Returns a bucket with its marker; `undefined` if there is no bucket of that name. */
 export async function findBucket(access: AccountAccess, name: string): Promise<FoundBucket | undefined> {
   if ((await askAccount(access, pathOf(name))) === undefined) return undefined;
-  const marker = await textInAccount(access, pathOf(name, BUCKET_KEYS.owner)).catch(unlessGone);
+  const marker = await textInAccount(access, pathOf(name, BUCKET_KEYS.owner)).catch(ignoreNotFound);
   const read = bucketOwner.safeParse(parseJson(marker ?? ""));
   return { owner: read.data };
 }

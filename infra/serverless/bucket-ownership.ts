@@ -99,7 +99,7 @@ export function renameError({ name }: BucketClaim, former: string): StewardError
 }
 
 /** Returns the message of a destroy that keeps the bucket: what it holds, and how to use or remove it. */
-export function keptText(
+export function retainedBucketText(
   { name, accountId }: BucketClaim,
   content: string,
   commands: OperatorCommands,
@@ -112,6 +112,6 @@ export function keptText(
 }
 
 /** Returns a count of objects, for people. */
-export function objects(count: number): string {
+export function formatObjectCount(count: number): string {
   return count === 1 ? "1 object" : `${count.toLocaleString("en")} objects`;
 }

@@ -206,7 +206,7 @@ export async function findOrphans(access: AccountAccess): Promise<Orphan[]> {
  *
  * @throws StewardError `application_in_use` if the id does not belong to an orphan.
  */
-export async function removeOrphan(access: AccountAccess, id: string): Promise<Orphan> {
+export async function deleteOrphan(access: AccountAccess, id: string): Promise<Orphan> {
   const orphan = (await findOrphans(access)).find((one) => one.id === id);
   if (orphan === undefined) throw new StewardError("application_in_use");
   await deleteApplication(access, id);

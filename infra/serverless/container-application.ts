@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
 import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
-import { type AccountAccess, accessTo, callAccount, untold } from "./account-api.ts";
+import { type AccountAccess, accessTo, callAccount, rethrowAsUnknown } from "./account-api.ts";
 import {
   type ApplicationSettings,
   APPLICATIONS,
@@ -42,7 +42,7 @@ export const containerApplicationProvider: ResourceProvider<ApplicationInputs, A
     const { maxInstances: before = 0 } = olds;
     if (before > news.maxInstances) say(maxInstancesLine(before, news.maxInstances));
     if (olds.name === news.name || news.name === UNKNOWN) return;
-    const taken = await whyTaken(news).catch(untold(`${news.name} exists`));
+    const taken = await whyTaken(news).catch(rethrowAsUnknown(`${news.name} exists`));
     if (taken !== undefined) throw taken;
   },
 

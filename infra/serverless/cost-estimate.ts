@@ -2,7 +2,14 @@ import * as pulumi from "@pulumi/pulumi";
 import { OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import type { ApiCredentials } from "./account-api.ts";
-import { containerCost, type CostInputs, costLine, dollars, hardlyMoves, monthlyCost } from "./cost.ts";
+import {
+  containerCost,
+  type CostInputs,
+  costLine,
+  formatDollars,
+  isNegligibleChange,
+  monthlyCost,
+} from "./cost.ts";
 import { type DutyReading, readDuty } from "./duty-reading.ts";
 import { say } from "../shell/connection.ts";
 
@@ -33,7 +40,7 @@ export const costEstimateProvider: ResourceProvider<EstimateInputs, EstimateInpu
     const why =
       sleeps && measured?.sleepAfterMs === null ? "the deployed container never sleeps" : duty?.unmeasured;
     say(`${line}${why === undefined ? "" : `. Not measured: ${why}`}`);
-    const kept = before !== undefined && hardlyMoves(now, before) ? { ...now, measured: before } : now;
+    const kept = before !== undefined && isNegligibleChange(now, before) ? { ...now, measured: before } : now;
     return { ...kept, line: costLine(kept) };
   },
 
@@ -110,7 +117,7 @@ function warnOverBudget(
   if (monthlyBudget === undefined || measured === undefined) return;
   const cost = monthlyCost({ ...inputs, measured });
   if (cost <= monthlyBudget) return;
-  const amounts = `about ${dollars(cost)} a month, above steward:monthlyBudget (${dollars(monthlyBudget)})`;
+  const amounts = `about ${formatDollars(cost)} a month, above steward:monthlyBudget (${formatDollars(monthlyBudget)})`;
   void pulumi.log.warn(`As it is used, the stack costs ${amounts}.`);
 }
 
@@ -124,8 +131,8 @@ function warnOfChats(budget: number | undefined, inputs: CostInputs, { chats = [
     .filter(({ cost }) => cost > budget)
     .toSorted((a, b) => b.cost - a.cost);
   if (over.length === 0) return;
-  const named = over.slice(0, MOST_NAMED).map(({ tenant, cost }) => `${tenant} about ${dollars(cost)}`);
+  const named = over.slice(0, MOST_NAMED).map(({ tenant, cost }) => `${tenant} about ${formatDollars(cost)}`);
   const more = over.length > MOST_NAMED ? `, and ${over.length - MOST_NAMED} more chats` : "";
-  const limit = `more a month than steward:monthlyChatBudget (${dollars(budget)})`;
+  const limit = `more a month than steward:monthlyChatBudget (${formatDollars(budget)})`;
   void pulumi.log.warn(`As they are used, these chats cost ${limit}: ${named.join(", ")}${more}.`);
 }

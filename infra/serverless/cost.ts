@@ -1,5 +1,5 @@
 import { parseDuration } from "../../runtime/contract/duration.ts";
-import { type Duty, measuredOver } from "../../runtime/contract/duty.ts";
+import { type Duty, formatSpan } from "../../runtime/contract/duty.ts";
 import type { InstanceType } from "./container-api.ts";
 
 /**
@@ -139,12 +139,12 @@ export function isUnknown(inputs: CostInputs): boolean {
 export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   if (isUnknown(inputs)) return hourlyLine(inputs);
   const cost = monthlyCost(inputs);
-  const line = `Estimated cost: about ${dollars(cost)} a month (${describe(inputs)})`;
+  const line = `Estimated cost: about ${formatDollars(cost)} a month (${describe(inputs)})`;
   if (deployed === undefined || isUnknown(deployed)) return line;
   const difference = cost - monthlyCost(deployed);
   if (difference === 0) return `${line}, as deployed`;
   const sign = difference > 0 ? "+" : "-";
-  const change = `${sign}${dollars(Math.abs(difference))} a month`;
+  const change = `${sign}${formatDollars(Math.abs(difference))} a month`;
   return `${line}, ${change} to what is deployed (${describe(deployed)})`;
 }
 
@@ -153,18 +153,18 @@ function hourlyLine(inputs: CostInputs): string {
   const second = chargesOf(inputs).reduce((sum, { amount, price }) => sum + amount * price, 0);
   const hour = `about $${(second * 3_600).toPrecision(2)} an hour for each container that is awake`;
   const settings = `${instanceType}, sleepAfter ${sleepAfter}, at most ${maxSandboxes} at a time`;
-  return `Estimated cost: ${dollars(PRICES.plan)} a month and, beyond the plan's allowances, ${hour} (${settings})`;
+  return `Estimated cost: ${formatDollars(PRICES.plan)} a month and, beyond the plan's allowances, ${hour} (${settings})`;
 }
 
 /** Tells whether what was measured since changes the amount so little that the estimate may stay as it is. */
-export function hardlyMoves(inputs: CostInputs, before: MeasuredDuty): boolean {
+export function isNegligibleChange(inputs: CostInputs, before: MeasuredDuty): boolean {
   if ((before.containers === undefined) !== (inputs.measured?.containers === undefined)) return false;
   const cost = monthlyCost({ ...inputs, measured: before });
   return Math.abs(monthlyCost(inputs) - cost) <= NOTICED * cost;
 }
 
 /** An amount for people. */
-export function dollars(amount: number): string {
+export function formatDollars(amount: number): string {
   return `$${amount.toFixed(2)}`;
 }
 
@@ -183,7 +183,7 @@ function basis(inputs: CostInputs): string {
   const sleepAfterMs = parseDuration(inputs.sleepAfter);
   const measured = usableMeasure(inputs);
   if (measured === undefined) return sleepAfterMs === Number.POSITIVE_INFINITY ? "" : " as expected";
-  const over = measuredOver(measured.measuredHours);
+  const over = formatSpan(measured.measuredHours);
   if ((measured.sleepAfterMs ?? Number.POSITIVE_INFINITY) === sleepAfterMs) return ` as ${over}`;
   return `, reckoned from ${hours(measured.awakeHours)} h ${over}`;
 }

@@ -8,7 +8,13 @@ import {
 import { AGENT } from "../../runtime/contract/names.ts";
 import { isTenantId, stateKeys, type TenantId } from "../../runtime/contract/tenant.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
-import { type AccountAccess, AccountError, listInAccount, textInAccount, unlessGone } from "./account-api.ts";
+import {
+  type AccountAccess,
+  AccountError,
+  listInAccount,
+  textInAccount,
+  ignoreNotFound,
+} from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
 
 /** Measurements of a deployed stack. */
@@ -100,7 +106,7 @@ function objectsIn({ bucketName }: DutyPlace): string {
 }
 
 function readObject(place: DutyPlace, key: string): Promise<string | undefined> {
-  return textInAccount(place, `${objectsIn(place)}/${key}`, { attempts: 1 }).catch(unlessGone);
+  return textInAccount(place, `${objectsIn(place)}/${key}`, { attempts: 1 }).catch(ignoreNotFound);
 }
 
 function recordIn(text: string): DutyRecord | undefined {

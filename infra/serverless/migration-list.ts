@@ -129,7 +129,7 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
 }
 
 /** Returns true if the list begins with the entries that the account has applied. Later entries may differ. */
-export function beginsAsApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
+export function startsWithApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;
   return isSame(migrations.slice(0, count), appliedEntries(migrations, applied));
@@ -146,20 +146,20 @@ function fieldsOf({ tag, newSqliteClasses }: Migration): [string, string[]] {
 
 /** Returns the effects of a Worker's rename on its classes and their data, a line each. */
 export function renamingLines(
-  formerName: string,
+  previousName: string,
   workerName: string,
   migrations: readonly Migration[],
 ): string[] {
   // Kept in the list by a stack that goes back to one sandbox: its old objects are lost too.
   if (missingClasses(migrations, [DIRECTORY_CLASS]).length === 0) {
     return [
-      `Worker ${formerName} → ${workerName}: created with its classes and containers, and deleted under the old name`,
+      `Worker ${previousName} → ${workerName}: created with its classes and containers, and deleted under the old name`,
       "Moves along: the bucket with the containers' backups, which the new containers begin with",
       "Lost: the old Worker's Durable Objects (each chat's ledger with accepted but unanswered events and its history, and the directory of chats and people), and container changes since the last backups",
     ];
   }
   return [
-    `Worker ${formerName} → ${workerName}: created with its classes and container, and deleted under the old name`,
+    `Worker ${previousName} → ${workerName}: created with its classes and container, and deleted under the old name`,
     "Moves along: the bucket with the container's backups, which the new container begins with",
     "Lost: the old Worker's Durable Object (the ledger with accepted but unanswered events and its history), and container changes since the last backup",
   ];

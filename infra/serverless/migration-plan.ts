@@ -6,7 +6,7 @@ import { type ResourceProvider, UNKNOWN } from "../shell/provider.ts";
 import { accessTo } from "./account-api.ts";
 import { readLiveWorker, readOrigin } from "./live-worker.ts";
 import { entriesUpTo, type Migration, renamingLines } from "./migration-list.ts";
-import { foreignWorker } from "./migration-refusals.ts";
+import { foreignWorkerError } from "./migration-refusals.ts";
 import { say } from "../shell/connection.ts";
 
 /** Arguments of {@link MigrationPlan}. States of older versions have no account. */
@@ -31,7 +31,7 @@ export const migrationPlanProvider: ResourceProvider<MigrationPlanArgs, Migratio
     if (live === undefined) return;
     if (target !== undefined) {
       const origin = await readOrigin(access, news.workerName, BINDINGS.state);
-      throw foreignWorker({ ...news, bucketName: UNKNOWN, live: target, origin, present: former });
+      throw foreignWorkerError({ ...news, bucketName: UNKNOWN, live: target, origin, present: former });
     }
     const applied = entriesUpTo(live.tag) ?? 0;
     if (news.migrations.length <= applied) throw tagMissing(former, news.workerName, `v${applied + 1}`);

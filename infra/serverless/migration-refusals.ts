@@ -22,7 +22,7 @@ interface Found {
 }
 
 /** Returns the error for a Worker whose migrations in the account are not the stack's list. */
-export function otherMigrations({ workerName, migrations, live, origin }: Wanted & Found): StewardError {
+export function otherMigrationsError({ workerName, migrations, live, origin }: Wanted & Found): StewardError {
   const { tag = "none", classes } = live;
   const has = `has the migration tag ${tag} and the classes ${classes.join(", ") || "none"}`;
   const since = `last deployed ${origin.deployed ?? "never"}`;
@@ -45,13 +45,16 @@ function followFix(migrations: readonly Migration[], live: LiveWorker): Fix {
 }
 
 /** Returns the error for a Worker that is not the one of the stack's state. */
-export function goneWorker({ workerName }: Wanted, live: LiveWorker | undefined): StewardError {
+export function goneWorkerError({ workerName }: Wanted, live: LiveWorker | undefined): StewardError {
   const what = live === undefined ? "is gone" : "is not the one that this stack made";
   return new StewardError("worker_gone", `The Worker ${workerName} ${what}`);
 }
 
 /** Returns the error for migrations that Cloudflare did not take. */
-export function refusedMigrations(entries: readonly Migration[], { message }: AccountError): StewardError {
+export function refusedMigrationsError(
+  entries: readonly Migration[],
+  { message }: AccountError,
+): StewardError {
   const tags = entries.map(({ tag }) => tag).join(", ");
   return new StewardError("migration_refused", `The migrations ${tags} were not applied. ${message}`);
 }
@@ -61,7 +64,7 @@ export function refusedMigrations(entries: readonly Migration[], { message }: Ac
  *
  * @param present the name of the Worker that the state has, if it has one
  */
-export function foreignWorker(found: Wanted & Found & { present: string | undefined }): StewardError {
+export function foreignWorkerError(found: Wanted & Found & { present: string | undefined }): StewardError {
   const { workerName, origin } = found;
   const since = origin.deployed === undefined ? "never deployed" : `last deployed ${origin.deployed}`;
   const binds = origin.bucketName === undefined ? "" : `, with the bucket ${origin.bucketName}`;

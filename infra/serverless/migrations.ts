@@ -9,14 +9,19 @@ import { type LiveWorker, readLiveWorker, readOrigin } from "./live-worker.ts";
 import {
   appliedEntries,
   applyingLine,
-  beginsAsApplied,
+  startsWithApplied,
   isSame,
   type Migration,
   type PendingMigrations,
   pendingEntries,
   pendingMigrations,
 } from "./migration-list.ts";
-import { foreignWorker, goneWorker, otherMigrations, refusedMigrations } from "./migration-refusals.ts";
+import {
+  foreignWorkerError,
+  goneWorkerError,
+  otherMigrationsError,
+  refusedMigrationsError,
+} from "./migration-refusals.ts";
 import { say } from "../shell/connection.ts";
 
 /**
@@ -99,7 +104,7 @@ async function refuseForeign(
 ): Promise<void> {
   if (live === undefined) return;
   const origin = await readOrigin(accessTo(inputs.accountId), inputs.workerName, BINDINGS.state);
-  throw foreignWorker({ ...inputs, live, origin, present });
+  throw foreignWorkerError({ ...inputs, live, origin, present });
 }
 
 /**
@@ -107,10 +112,10 @@ async function refuseForeign(
  * state.
  */
 async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInputs): Promise<void> {
-  if (live?.id !== inputs.workerId) throw goneWorker(inputs, live);
-  if (beginsAsApplied(inputs.migrations, live)) return;
+  if (live?.id !== inputs.workerId) throw goneWorkerError(inputs, live);
+  if (startsWithApplied(inputs.migrations, live)) return;
   const origin = await readOrigin(accessTo(inputs.accountId), inputs.workerName, BINDINGS.state);
-  throw otherMigrations({ ...inputs, live, origin });
+  throw otherMigrationsError({ ...inputs, live, origin });
 }
 
 /**
@@ -128,7 +133,7 @@ async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
     const pending = live && pendingMigrations(inputs.migrations, live);
     if (live === undefined || pending === undefined) return;
     if (refused !== undefined && (round > ROUNDS || isFinal(refused))) {
-      throw refusedMigrations(pendingEntries(inputs.migrations, live), refused);
+      throw refusedMigrationsError(pendingEntries(inputs.migrations, live), refused);
     }
     refused = await deployPending(access, inputs, pending).then(() => undefined, asAccountError);
     if (refused !== undefined) await sleep(PAUSE_MS);

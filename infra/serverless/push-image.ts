@@ -1,7 +1,7 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
 import { docker, type RegistryLogin, withRegistryLogin } from "../shell/docker.ts";
-import { run, tail } from "../shell/process.ts";
+import { runProcess, tail } from "../shell/process.ts";
 import { type AccountAccess, AccountError, callAccount } from "./account-api.ts";
 import type { InstanceType } from "./container-api.ts";
 import { INSTANCES } from "./cost.ts";
@@ -55,7 +55,7 @@ export async function pushImage(access: AccountAccess, push: ImagePush): Promise
   return withRegistryLogin(registry, await issue(access, registry), async (env) => {
     await docker(["tag", image, target]);
     try {
-      const pushed = await run("docker", ["push", "--quiet", target], { env });
+      const pushed = await runProcess("docker", ["push", "--quiet", target], { env });
       if (pushed.code !== 0) throw failure(registry, tail(pushed, 3));
       return await digestOf(target, repository);
     } finally {

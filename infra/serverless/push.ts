@@ -36,11 +36,11 @@ try {
   });
   print(`${reference}\n`);
 } catch (error) {
-  printError(`${explained(error)}\n`);
+  printError(`${formatError(error)}\n`);
   process.exitCode = 1;
 }
 
-function explained(error: unknown): string {
+function formatError(error: unknown): string {
   if (error instanceof StewardError) return `${error.message} (${error.code}).\n  fix: ${error.reason.fix}`;
   return error instanceof BuildFailure ? error.message : String(error);
 }

@@ -4,7 +4,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { type ConnectionArgs, OwnResource } from "../shell/resource.ts";
 import type { ResourceProvider } from "../shell/provider.ts";
 import { commandsFor } from "../shell/package.ts";
-import { accessTo, untold } from "./account-api.ts";
+import { accessTo, rethrowAsUnknown } from "./account-api.ts";
 import {
   type BucketOwner,
   createBucket,
@@ -19,8 +19,8 @@ import {
   type BucketClaim,
   foreignCode,
   foreignError,
-  keptText,
-  objects,
+  retainedBucketText,
+  formatObjectCount,
   renameError,
 } from "./bucket-ownership.ts";
 import { say } from "../shell/connection.ts";
@@ -57,7 +57,9 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
         `The bucket changes from ${olds.name} to ${inputs.name}, which begins without data. ${olds.name} stays.`,
       );
     const access = accessTo(inputs.accountId);
-    const found = await findBucket(access, inputs.name).catch(untold(`the bucket ${inputs.name} exists`));
+    const found = await findBucket(access, inputs.name).catch(
+      rethrowAsUnknown(`the bucket ${inputs.name} exists`),
+    );
     if (found === undefined) return inputs;
     const refused = foreignCode(found, inputs);
     if (refused !== undefined) throw await foreignError(access, refused, found, inputs);
@@ -127,17 +129,18 @@ export const stateBucketProvider: ResourceProvider<BucketInputs, BucketOutputs> 
     const { keys, isMore } = await readContent(access, props.name);
     if (keys.length > 0 && props.onDestroy !== "empty") {
       await mark(props, found.owner, new Date());
-      const content = `${isMore ? "more than " : ""}${objects(keys.length)}`;
-      say(keptText(props, content, commandsFor(props.owner.split("/")[1])));
+      const content = `${isMore ? "more than " : ""}${formatObjectCount(keys.length)}`;
+      say(retainedBucketText(props, content, commandsFor(props.owner.split("/")[1])));
       return;
     }
-    const progress = (count: number) => say(`Emptying the bucket ${props.name}: ${objects(count)} deleted`);
+    const progress = (count: number) =>
+      say(`Emptying the bucket ${props.name}: ${formatObjectCount(count)} deleted`);
     const deleted = await removeBucket(access, props.name, progress).catch((error: unknown) => {
       if (isConflict(error))
         throw new StewardError("bucket_not_empty", `Cloudflare refuses to delete the bucket ${props.name}.`);
       throw error;
     });
-    if (deleted > 0) say(`Deleted the bucket ${props.name} with ${objects(deleted)}.`);
+    if (deleted > 0) say(`Deleted the bucket ${props.name} with ${formatObjectCount(deleted)}.`);
   },
 };
 

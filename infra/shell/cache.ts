@@ -33,7 +33,10 @@ export async function readSource(file: string): Promise<string> {
  * Creates a folder of the cache atomically: `fill` writes into a temporary folder, which is then renamed. A process that
  * is killed in between leaves no folder that looks complete.
  */
-export async function publish(target: string, fill: (folder: string) => Promise<void>): Promise<void> {
+export async function createFolderAtomically(
+  target: string,
+  fill: (folder: string) => Promise<void>,
+): Promise<void> {
   const temporary = `${target}.${randomUUID()}.partial`;
   await mkdir(temporary, { recursive: true });
   try {
@@ -52,7 +55,7 @@ export async function publish(target: string, fill: (folder: string) => Promise<
  *
  * @param waiting called once, if another process holds the lock
  */
-export async function exclusively<T>(
+export async function withFileLock<T>(
   lockFile: string,
   work: () => Promise<T>,
   waiting: () => void = () => undefined,

@@ -1,5 +1,5 @@
 /** A section of CHANGELOG.md, in the form of Keep a Changelog: https://keepachangelog.com/en/1.1.0/ */
-export interface Section {
+export interface ChangelogSection {
   /** As the heading names it: `0.1.0`, or `Unreleased`. */
   name: string;
   /** `2026-11-27`; `undefined` if the heading has none. */
@@ -13,8 +13,8 @@ export const UNRELEASED = "Unreleased";
 const HEADING = /^## \[([^\]\n]+)\](?: - (\d{4}-\d{2}-\d{2}))?[ \t]*$/;
 
 /** Returns the sections of a changelog from top to bottom. */
-export function sectionsOf(changelog: string): Section[] {
-  const sections: (Pick<Section, "name" | "date"> & { lines: string[] })[] = [];
+export function sectionsOf(changelog: string): ChangelogSection[] {
+  const sections: (Pick<ChangelogSection, "name" | "date"> & { lines: string[] })[] = [];
   for (const line of changelog.split(/\r?\n/)) {
     const [, name, date] = HEADING.exec(line) ?? [];
     if (name === undefined) sections.at(-1)?.lines.push(line);

@@ -1,14 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { ServiceName } from "../../runtime/contract/services.ts";
 import { print } from "../../runtime/shared/terminal.ts";
 
 /** Addresses of the platforms; the platform's own where one is left out. */
-export interface Endpoints {
-  slack?: string | undefined;
-  telegram?: string | undefined;
-  discord?: string | undefined;
-  anthropic?: string | undefined;
-  openai?: string | undefined;
-}
+export type Endpoints = { [Service in ServiceName]?: string | undefined };
 
 /**
  * Reaches what a resource of this package manages. It is an input of the resource and no property of what is managed:
@@ -27,18 +22,18 @@ export interface Connection {
 /** Name of the input. */
 export const CONNECTION = "connection";
 
-/** Surroundings of a provider's method. */
-interface Surroundings {
+/** Context of a provider's method. */
+interface ProviderContext {
   connection?: Connection;
   /** Shows a line to people beside the resource. */
   say?: (line: string) => void;
 }
 
-const current = new AsyncLocalStorage<Surroundings>();
+const current = new AsyncLocalStorage<ProviderContext>();
 
-/** Runs a provider's method in these surroundings, and in the present ones. */
-export function within<Result>(surroundings: Surroundings, work: () => Result): Result {
-  return current.run({ ...current.getStore(), ...surroundings }, work);
+/** Runs a provider's method in this context, added to the present one. */
+export function runInContext<Result>(context: ProviderContext, work: () => Result): Result {
+  return current.run({ ...current.getStore(), ...context }, work);
 }
 
 /** Returns the connection of the resource that the provider works for. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { parseJson } from "../../runtime/shared/json.ts";
 import { BuildFailure } from "./failure.ts";
-import { type Finished, run, type RunOptions, tail } from "./process.ts";
+import { type Finished, runProcess, type RunOptions, tail } from "./process.ts";
 
 /** Availability of a Docker engine; if it is not available, with the reason in words. */
 export type DockerState = { ok: true; version: string; arch: string } | { ok: false; reason: string };
@@ -16,7 +16,7 @@ const ANSWER_MS = 10_000;
 const PULL_MS = 60_000;
 
 /** The Docker engine that the command line, the Pulumi provider and the updates of a stack all use. */
-export interface Engine {
+export interface DockerEngine {
   /** `unix://…`, `ssh://…` or `tcp://…`. */
   address: string;
   /** Source of the address, as a preview shows it. */
@@ -33,7 +33,7 @@ export interface Engine {
 /**
  * Returns the environment in which the `docker` command uses a resource's engine. Default: the command's own engine.
  */
-export function environmentFor(dockerHost: string | undefined): NodeJS.ProcessEnv {
+export function dockerEnvironment(dockerHost: string | undefined): NodeJS.ProcessEnv {
   return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
 }
 
@@ -48,9 +48,9 @@ const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 export async function resolveEngine(
   configured: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
-): Promise<Engine> {
+): Promise<DockerEngine> {
   const context = env["DOCKER_CONTEXT"] ? { context: "" } : {};
-  const at = (address: string, source: string, host: boolean): Engine => ({
+  const at = (address: string, source: string, host: boolean): DockerEngine => ({
     address,
     source,
     env: { ...env, DOCKER_HOST: address },
@@ -59,7 +59,7 @@ export async function resolveEngine(
   if (configured !== undefined) return at(configured, "steward:docker", true);
   const { DOCKER_HOST: named } = env;
   if (named) return at(named, "DOCKER_HOST", context.context !== undefined);
-  const asked = await run("docker", ["context", "inspect"], { env, timeoutMs: ANSWER_MS });
+  const asked = await runProcess("docker", ["context", "inspect"], { env, timeoutMs: ANSWER_MS });
   // The docker command is missing, or too old to have contexts.
   if (asked.code !== 0) return at(DEFAULT_ADDRESS, "default", false);
   const [{ Name, Endpoints, TLSMaterial, Storage }] = JSON.parse(asked.stdout) as [Context];
@@ -88,7 +88,7 @@ interface Context {
  */
 export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Promise<DockerState> {
   const format = "{{.Server.Version}} {{.Server.Arch}}";
-  const asked = await run("docker", ["version", "--format", format], { env, timeoutMs: ANSWER_MS });
+  const asked = await runProcess("docker", ["version", "--format", format], { env, timeoutMs: ANSWER_MS });
   if (asked.missing) return { ok: false, reason: "the docker command is not installed" };
   if (asked.timedOut)
     return { ok: false, reason: `the Docker engine did not answer within ${ANSWER_MS / 1000} s` };
@@ -122,7 +122,7 @@ export async function requireDocker(
  * @throws BuildFailure `docker_unavailable` without a client or engine, `docker_failed` with its output
  */
 export async function docker(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
-  const finished = await run("docker", args, { ...options, env: dockerEnv(options.env) });
+  const finished = await runProcess("docker", args, { ...options, env: dockerEnv(options.env) });
   if (finished.code === 0) return finished;
   await requireDocker(options.env);
   const ended = finished.timedOut ? `took longer than ${options.timeoutMs} ms` : `exit code ${finished.code}`;
@@ -157,7 +157,7 @@ async function inspectImage(
   format: string,
   env?: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const found = await run("docker", ["image", "inspect", "--format", format, image], {
+  const found = await runProcess("docker", ["image", "inspect", "--format", format, image], {
     env: dockerEnv(env),
     timeoutMs: ANSWER_MS,
   });
@@ -169,7 +169,7 @@ export async function tryPull(
   image: string,
   options: { log: (line: string) => void; env?: NodeJS.ProcessEnv },
 ): Promise<boolean> {
-  const pulled = await run("docker", ["pull", "--quiet", image], {
+  const pulled = await runProcess("docker", ["pull", "--quiet", image], {
     env: dockerEnv(options.env),
     timeoutMs: PULL_MS,
   });
@@ -239,7 +239,7 @@ async function askHelper(
   env: NodeJS.ProcessEnv,
 ): Promise<RegistryLogin | undefined> {
   const options = { env, input: host, timeoutMs: HELPER_MS };
-  const { code, stdout } = await run(`docker-credential-${helper}`, ["get"], options);
+  const { code, stdout } = await runProcess(`docker-credential-${helper}`, ["get"], options);
   const told = code === 0 ? helperSchema.safeParse(parseJson(stdout)).data : undefined;
   return told && { username: told.Username, password: told.Secret };
 }

@@ -16,7 +16,7 @@ export const IS_RELEASE = path.extname(import.meta.filename) === ".js";
  *
  * @param name its path without an extension, such as `infra/readiness/probe`
  */
-export function programFile(name: string): string {
+export function packageProgramFile(name: string): string {
   return path.join(ROOT, `${name}${IS_RELEASE ? ".js" : ".ts"}`);
 }
 
@@ -28,7 +28,7 @@ export const INTERPRETER = IS_RELEASE ? ["node", "--input-type=module", "--eval"
  * name from the project's folder: a path differs between machines and would show as a change in every preview.
  */
 export function programText(name: string): string {
-  return IS_RELEASE ? `await import("${PACKAGE}/${name}.js");` : programFile(name);
+  return IS_RELEASE ? `await import("${PACKAGE}/${name}.js");` : packageProgramFile(name);
 }
 
 /**

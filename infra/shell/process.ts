@@ -31,7 +31,11 @@ export interface RunOptions {
 const KEEP_BYTES = 1 << 20;
 
 /** Runs a command to its end, without a shell. A non-zero exit is an answer here, not an exception. */
-export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+export function runProcess(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: options.cwd,

@@ -1,5 +1,5 @@
-import { ofType, type StackResource, TYPES } from "./resource.ts";
-import { type Declared, fields, is, list, text } from "./values.ts";
+import { resourcesOfType, type StackResource, TYPES } from "./resource.ts";
+import { type Declared, fields, equals, list, text } from "./values.ts";
 
 /** An Access application with what it stands before. */
 export interface Application {
@@ -17,7 +17,7 @@ export interface Destination {
 
 /** The stack's Access applications. */
 export function seenApplications(resources: readonly StackResource[]): Application[] {
-  return ofType(resources, TYPES.accessApplication).map((resource) => ({
+  return resourcesOfType(resources, TYPES.accessApplication).map((resource) => ({
     resource,
     bypassed: isBypassed(resource),
     destinations: list(resource.props.destinations).flatMap(destination),
@@ -26,7 +26,9 @@ export function seenApplications(resources: readonly StackResource[]): Applicati
 
 /** The host names that the stack gives its Worker, if a preview shows them. */
 export function ownHosts(resources: readonly StackResource[]): string[] {
-  const domains = ofType(resources, TYPES.workersDomain).flatMap(({ props }) => text(props.hostname) ?? []);
+  const domains = resourcesOfType(resources, TYPES.workersDomain).flatMap(
+    ({ props }) => text(props.hostname) ?? [],
+  );
   const gated = seenApplications(resources).flatMap(({ destinations }) =>
     destinations.map(({ host }) => host),
   );
@@ -34,16 +36,16 @@ export function ownHosts(resources: readonly StackResource[]): string[] {
 }
 
 /** Tells whether a destination's path takes this one in. A `*` further inside counts as taking in nothing. */
-export function takesIn({ path }: Destination, asked: string): boolean {
+export function coversPath({ path }: Destination, asked: string): boolean {
   if (path.endsWith("*")) return asked.startsWith(path.slice(0, -1));
   return asked === path || asked.startsWith(path.endsWith("/") ? path : `${path}/`);
 }
 
 /** An application names its policies by ids, which a first preview does not know: what they come from tells. */
 function isBypassed({ props, sources }: StackResource<typeof TYPES.accessApplication>): boolean {
-  const named = ofType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);
+  const named = resourcesOfType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);
   const inline = list(props.policies).map((policy) => fields(policy));
-  return [...named, ...inline].some(({ decision }) => is(decision, "bypass"));
+  return [...named, ...inline].some(({ decision }) => equals(decision, "bypass"));
 }
 
 function destination(value: Declared<{ uri?: string }>): Destination[] {

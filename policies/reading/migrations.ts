@@ -1,4 +1,4 @@
-import { ofType, type StackResource, TYPES } from "./resource.ts";
+import { resourcesOfType, type StackResource, TYPES } from "./resource.ts";
 import { fields, list, text } from "./values.ts";
 
 /** An entry of the Worker's migrations. */
@@ -11,7 +11,7 @@ export interface SeenMigration {
 
 /** The entries of the stack's migrations, in the order in which they are applied. */
 export function seenMigrations(resources: readonly StackResource[]): SeenMigration[] {
-  return ofType(resources, TYPES.migrations).flatMap((resource) =>
+  return resourcesOfType(resources, TYPES.migrations).flatMap((resource) =>
     list(resource.props["migrations"]).map((entry) => {
       const { tag, newSqliteClasses } = fields(entry);
       return { resource, tag: text(tag), newClasses: list(newSqliteClasses) };

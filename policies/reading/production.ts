@@ -14,7 +14,7 @@ export const PRODUCTION_SCHEMA = {
 } as const satisfies PolicyConfigSchema["properties"];
 
 /** Tells whether a resource belongs to a stack of production: the stack's name says so. */
-export function inProduction({ urn }: Pick<Resource, "urn">, config: Fields): boolean {
+export function isInProduction({ urn }: Pick<Resource, "urn">, config: Fields): boolean {
   const stack = urn.split("::")[0]?.split(":").at(-1) ?? "";
   const pattern = config["stacks"];
   return new RegExp(typeof pattern === "string" ? pattern : DEFAULT_STACKS).test(stack);

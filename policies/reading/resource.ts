@@ -3,7 +3,7 @@ import type * as docker from "@pulumi/docker";
 import type { PolicyResource, ResourceValidationArgs } from "@pulumi/policy";
 import type { OutputInstance } from "@pulumi/pulumi";
 import { commandsOfStack, type OperatorCommands } from "../../runtime/contract/operator-commands.ts";
-import { copy, type DeclaredFields, fields, type Fields } from "./values.ts";
+import { copyKnown, type DeclaredFields, fields, type Fields } from "./values.ts";
 
 /** The types that the rules look at, as the engine names them. */
 export const TYPES = {
@@ -65,7 +65,7 @@ export interface StackResource<Type extends string = string> extends Resource<Ty
 
 /** Returns what the engine hands to a rule about one resource. */
 export function seenResource({ type, urn, props, opts }: ResourceValidationArgs): Resource {
-  return { type, urn, props: fields(copy(props)), opts };
+  return { type, urn, props: fields(copyKnown(props)), opts };
 }
 
 /** Returns what the engine hands to a rule about the stack. */
@@ -76,7 +76,7 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
     if (known !== undefined) return known;
     const entries = Object.entries(propertyDependencies);
     const sources = Object.fromEntries(entries.map(([key, from]) => [key, from.map(see)]));
-    const resource = { type, urn, props: fields(copy(props)), opts, sources };
+    const resource = { type, urn, props: fields(copyKnown(props)), opts, sources };
     seen.set(urn, resource);
     return resource;
   };
@@ -84,17 +84,17 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
 }
 
 /** Returns the commands that a rule prints, for the stack that the URN names: `urn:pulumi:<stack>::…`. */
-export function commandsFor({ urn }: Resource): OperatorCommands {
+export function commandsForResource({ urn }: Resource): OperatorCommands {
   return commandsOfStack(urn.split("::", 1)[0]?.split(":")[2]);
 }
 
 /** Tells whether a resource is of a type, and so which properties it has. */
-export function isA<Type extends string>(resource: Resource, type: Type): resource is Resource<Type> {
+export function isOfType<Type extends string>(resource: Resource, type: Type): resource is Resource<Type> {
   return resource.type === type;
 }
 
 /** The resources of one type, with its declared properties. */
-export function ofType<Type extends string>(
+export function resourcesOfType<Type extends string>(
   resources: readonly StackResource[],
   type: Type,
 ): StackResource<Type>[] {

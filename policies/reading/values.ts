@@ -19,7 +19,7 @@ export type DeclaredFields<T> = { readonly [Key in keyof T]?: Declared<NonNullab
  * A copy in which {@link UNKNOWN} stands for what a preview does not know. Reading such a value from what
  * the engine hands over throws, which ends the whole rule: it would pass over everything else too.
  */
-export function copy(value: unknown): unknown {
+export function copyKnown(value: unknown): unknown {
   if (Array.isArray(value)) return Array.from({ length: value.length }, (_, index) => read(value, index));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.keys(value).map((key) => [key, read(value, key)]));
@@ -32,7 +32,7 @@ function read(from: object, key: string | number): unknown {
   } catch {
     return UNKNOWN;
   }
-  return copy(value);
+  return copyKnown(value);
 }
 
 /** An object's fields; of anything else none. */
@@ -55,13 +55,13 @@ export function text(value: unknown): string | undefined {
 }
 
 /** Tells whether a value is this one. */
-export function is<T>(value: Declared<T> | undefined, expected: T): boolean {
+export function equals<T>(value: Declared<T> | undefined, expected: T): boolean {
   return (value as unknown) === expected;
 }
 
 /** All texts in a value, however deep. */
-export function texts(value: unknown): string[] {
+export function allTexts(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(texts);
+  return Object.values(value).flatMap(allTexts);
 }

@@ -1,7 +1,7 @@
 import { VARIABLES, type VariableName } from "../../runtime/contract/environment.ts";
-import { namesSecret } from "../../runtime/shared/redact.ts";
-import { isA, type Resource, TYPES } from "./resource.ts";
-import { type Declared, fields, is, list, text } from "./values.ts";
+import { looksLikeSecretName } from "../../runtime/shared/redact.ts";
+import { isOfType, type Resource, TYPES } from "./resource.ts";
+import { type Declared, fields, equals, list, text } from "./values.ts";
 
 /** A variable that a resource hands to the runtime. */
 export interface HandedVariable {
@@ -17,8 +17,8 @@ export const HANDING = [TYPES.workerVersion, TYPES.container] as const;
 
 /** The variables that one of the {@link HANDING} types hands over. */
 export function handedVariables(resource: Resource): HandedVariable[] {
-  if (isA(resource, TYPES.workerVersion)) return list(resource.props.bindings).flatMap(binding);
-  if (!isA(resource, TYPES.container)) return [];
+  if (isOfType(resource, TYPES.workerVersion)) return list(resource.props.bindings).flatMap(binding);
+  if (!isOfType(resource, TYPES.container)) return [];
   const hidden = resource.opts.additionalSecretOutputs.includes("envs");
   return list(resource.props.envs).flatMap((entry) => environmentEntry(entry, hidden));
 }
@@ -32,14 +32,14 @@ export function valuesOf(name: string, resources: readonly Resource[]): (string 
 
 /** Tells whether a variable of this name is a secret; of one that the runtime does not know, the name decides. */
 export function isSecretName(name: string): boolean {
-  return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : namesSecret(name);
+  return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : looksLikeSecretName(name);
 }
 
 function binding(value: Declared<{ name: string; type: string; text?: string }>): HandedVariable[] {
   const { name, type, text: content } = fields(value);
-  if (typeof name !== "string" || (!is(type, "plain_text") && !is(type, "secret_text"))) return [];
+  if (typeof name !== "string" || (!equals(type, "plain_text") && !equals(type, "secret_text"))) return [];
   // Absent is empty, unknown is not.
-  return [{ name, value: content === undefined ? "" : text(content), hidden: is(type, "secret_text") }];
+  return [{ name, value: content === undefined ? "" : text(content), hidden: equals(type, "secret_text") }];
 }
 
 function environmentEntry(entry: unknown, hidden: boolean): HandedVariable[] {

@@ -1,6 +1,6 @@
 import { stackRule, type Violation } from "../rule.ts";
 import { seenApplications } from "../reading/access.ts";
-import { ofType, type StackResource, TYPES } from "../reading/resource.ts";
+import { resourcesOfType, type StackResource, TYPES } from "../reading/resource.ts";
 import { text } from "../reading/values.ts";
 import { valuesOf } from "../reading/variables.ts";
 
@@ -16,7 +16,7 @@ export const audienceFromApplication = stackRule({
   severity: "critical",
   topics: ["access"],
   check(resources) {
-    return ofType(resources, TYPES.workerVersion).flatMap((version) => problem(version, resources));
+    return resourcesOfType(resources, TYPES.workerVersion).flatMap((version) => problem(version, resources));
   },
 });
 

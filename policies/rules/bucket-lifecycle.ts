@@ -1,6 +1,6 @@
 import { stackRule } from "../rule.ts";
-import { ofType, TYPES } from "../reading/resource.ts";
-import { fields, is, list } from "../reading/values.ts";
+import { resourcesOfType, TYPES } from "../reading/resource.ts";
+import { fields, equals, list } from "../reading/values.ts";
 
 /**
  * The bucket has a lifecycle: what an upload left unfinished does not stay for ever.
@@ -16,10 +16,10 @@ export const bucketLifecycle = stackRule({
   topics: ["state"],
   level: "advisory",
   check(resources) {
-    const lifecycles = ofType(resources, TYPES.bucketLifecycle).filter(({ props }) =>
-      list(props.rules).some((rule) => is(fields(rule).enabled, true)),
+    const lifecycles = resourcesOfType(resources, TYPES.bucketLifecycle).filter(({ props }) =>
+      list(props.rules).some((rule) => equals(fields(rule).enabled, true)),
     );
-    return ofType(resources, TYPES.bucket).flatMap(({ urn, props: { name } }) => {
+    return resourcesOfType(resources, TYPES.bucket).flatMap(({ urn, props: { name } }) => {
       if (lifecycles.some(({ props }) => props.bucketName === name)) return [];
       const message = `The bucket ${String(name)} has no lifecycle. Add an R2BucketLifecycle with an enabled rule for it.`;
       return [{ urn, message }];

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
-import { is } from "../reading/values.ts";
+import { equals } from "../reading/values.ts";
 
 /**
  * The bucket has no address of its own.
@@ -16,7 +16,7 @@ export const bucketPrivate = resourceRule({
   types: [TYPES.bucketDomain, TYPES.bucketManagedDomain],
   check({ props }) {
     const { bucketName, domain, enabled } = props;
-    if (is(enabled, false)) return [];
+    if (equals(enabled, false)) return [];
     const where = typeof domain === "string" ? domain : "its r2.dev address";
     return [
       `The bucket ${String(bucketName)} is public at ${where}. Remove the domain or set enabled to false.`,

@@ -1,6 +1,6 @@
 import { stackRule } from "../rule.ts";
 import { type StackResource, TYPES } from "../reading/resource.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { list } from "../reading/values.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -33,7 +33,7 @@ export const freshBackup = stackRule({
   },
   check(resources, { deployed, backup, ...config }) {
     const [first] = resources;
-    if (first === undefined || !inProduction(first, config) || isFresh(backup)) return [];
+    if (first === undefined || !isInProduction(first, config) || isFresh(backup)) return [];
     const kept = stateNames(resources);
     const lost = list(deployed).filter((name) => !kept.includes(name));
     return lost.map((name) => ({

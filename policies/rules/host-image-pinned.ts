@@ -1,6 +1,6 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { stackRule, type Violation } from "../rule.ts";
-import { hasDigest, ofType, type StackResource, TYPES } from "../reading/resource.ts";
+import { hasDigest, resourcesOfType, type StackResource, TYPES } from "../reading/resource.ts";
 import { text } from "../reading/values.ts";
 
 /**
@@ -16,8 +16,8 @@ export const hostImagePinned = stackRule({
   topics: ["host", "supply"],
   check(resources) {
     return [
-      ...ofType(resources, TYPES.image).flatMap(imageProblem),
-      ...ofType(resources, TYPES.container).flatMap(containerProblem),
+      ...resourcesOfType(resources, TYPES.image).flatMap(imageProblem),
+      ...resourcesOfType(resources, TYPES.container).flatMap(containerProblem),
     ];
   },
 });
@@ -32,7 +32,7 @@ function imageProblem({ urn, props }: StackResource<typeof TYPES.image>): Violat
 
 function containerProblem({ urn, props, sources }: StackResource<typeof TYPES.container>): Violation[] {
   const image = text(props.image);
-  const fromImage = ofType(sources["image"] ?? [], TYPES.image).length > 0;
+  const fromImage = resourcesOfType(sources["image"] ?? [], TYPES.image).length > 0;
   if (fromImage || (image !== undefined && isPinned(image))) return [];
   const message = `The container runs ${image ?? "an image"} by a tag. Give it the imageId of the stack's RemoteImage.`;
   return [{ urn, message }];

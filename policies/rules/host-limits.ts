@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
-import { is } from "../reading/values.ts";
+import { equals } from "../reading/values.ts";
 
 /**
  * The container has limits on its memory and processors, and no swap without one.
@@ -16,10 +16,10 @@ export const hostLimits = resourceRule({
   types: [TYPES.container],
   check({ props: { memory, memorySwap, cpus } }) {
     return [
-      ...(memory === undefined || is(memory, 0)
+      ...(memory === undefined || equals(memory, 0)
         ? ["The container's memory has no limit. Set memory: steward:memoryMiB."]
         : []),
-      ...(memorySwap === undefined || is(memorySwap, -1)
+      ...(memorySwap === undefined || equals(memorySwap, -1)
         ? ["The container's swap is not limited. Set memorySwap to the memory limit."]
         : []),
       ...(cpus === undefined

@@ -1,7 +1,7 @@
 import { givesChatsUsers } from "../reading/chat-users.ts";
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
-import { fields, is, list } from "../reading/values.ts";
+import { fields, equals, list } from "../reading/values.ts";
 
 /**
  * The container is not privileged, and is given no capability but those by which each chat gets a user of its own.
@@ -18,7 +18,7 @@ export const hostNoPrivileges = resourceRule({
   check({ props }) {
     const added = givesChatsUsers(props) ? [] : list(fields(props.capabilities).adds).map(String);
     return [
-      ...(is(props.privileged, true) ? ["The container is privileged. Remove privileged."] : []),
+      ...(equals(props.privileged, true) ? ["The container is privileged. Remove privileged."] : []),
       ...(added.length > 0 ? [`The container is given ${added.join(", ")}. Remove capabilities.adds.`] : []),
     ];
   },

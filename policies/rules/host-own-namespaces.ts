@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
-import { is } from "../reading/values.ts";
+import { equals } from "../reading/values.ts";
 
 const MODES = ["networkMode", "pidMode", "ipcMode", "usernsMode"] as const;
 
@@ -18,7 +18,7 @@ export const hostOwnNamespaces = resourceRule({
   topics: ["host"],
   types: [TYPES.container],
   check({ props }) {
-    return MODES.filter((mode) => is(props[mode], "host")).map(
+    return MODES.filter((mode) => equals(props[mode], "host")).map(
       (mode) => `The container's ${mode} is host. Remove ${mode}.`,
     );
   },

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
 import { hasDigest, TYPES } from "../reading/resource.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { text } from "../reading/values.ts";
 
 /**
@@ -18,7 +18,7 @@ export const imageDigest = resourceRule({
   types: [TYPES.containerApplication],
   check(resource, config) {
     const image = text(resource.props["image"]);
-    if (!inProduction(resource, config) || image === undefined || hasDigest(image)) return [];
+    if (!isInProduction(resource, config) || image === undefined || hasDigest(image)) return [];
     return [
       `The image ${image} is named by a tag. Set steward:image to <repository>@sha256:<digest>, as the push printed it.`,
     ];

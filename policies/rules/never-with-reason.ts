@@ -1,5 +1,5 @@
 import { resourceRule } from "../rule.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
 import { HANDING, handedVariables } from "../reading/variables.ts";
 
 /**
@@ -22,7 +22,7 @@ export const neverWithReason = resourceRule({
   types: HANDING,
   check(resource, config) {
     const { reason } = config;
-    if (!inProduction(resource, config) || (typeof reason === "string" && reason.trim() !== "")) return [];
+    if (!isInProduction(resource, config) || (typeof reason === "string" && reason.trim() !== "")) return [];
     const never = handedVariables(resource).some(
       ({ name, value }) => name === "SANDBOX_SLEEP_AFTER" && value === "never",
     );

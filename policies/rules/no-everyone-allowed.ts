@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
 import { type Props, type Resource, TYPES } from "../reading/resource.ts";
-import { fields, is, list } from "../reading/values.ts";
+import { fields, equals, list } from "../reading/values.ts";
 
 /**
  * No policy allows everyone: who may sign in is named.
@@ -34,5 +34,5 @@ function policiesOf(
 }
 
 function allowsEveryone({ decision, includes }: Policy): boolean {
-  return is(decision, "allow") && list(includes).some((rule) => fields(rule).everyone !== undefined);
+  return equals(decision, "allow") && list(includes).some((rule) => fields(rule).everyone !== undefined);
 }

@@ -1,7 +1,7 @@
 import { createRedactor } from "../../runtime/shared/redact.ts";
 import { stackRule } from "../rule.ts";
-import { ofType, TYPES } from "../reading/resource.ts";
-import { texts } from "../reading/values.ts";
+import { resourcesOfType, TYPES } from "../reading/resource.ts";
+import { allTexts } from "../reading/values.ts";
 import { handedVariables, isSecretName } from "../reading/variables.ts";
 
 /**
@@ -19,9 +19,9 @@ export const noSecretInOutputs = stackRule({
     const secrets = resources.flatMap(handedVariables).filter(({ name }) => isSecretName(name));
     const values = secrets.flatMap(({ value }) => value ?? []);
     const redact = createRedactor({}, values);
-    return ofType(resources, TYPES.stack).flatMap(({ urn, props }) =>
+    return resourcesOfType(resources, TYPES.stack).flatMap(({ urn, props }) =>
       Object.entries(props)
-        .filter(([, value]) => texts(value).some((text) => redact(text) !== text))
+        .filter(([, value]) => allTexts(value).some((text) => redact(text) !== text))
         .map(([output]) => ({
           urn,
           message: `The output ${output} holds a secret. Remove it from the stack's outputs, and replace the secret where it was issued.`,

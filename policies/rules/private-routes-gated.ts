@@ -1,6 +1,6 @@
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { stackRule } from "../rule.ts";
-import { ownHosts, seenApplications, takesIn } from "../reading/access.ts";
+import { ownHosts, seenApplications, coversPath } from "../reading/access.ts";
 import { valuesOf } from "../reading/variables.ts";
 
 const PRIVATE = [
@@ -27,7 +27,7 @@ export const privateRoutesGated = stackRule({
     const hosts = ownHosts(resources);
     return (hosts.length === 0 ? ["the Worker"] : hosts).flatMap((host) => {
       const here = gates.filter((gate) => gate.host === host);
-      const open = PRIVATE.filter((path) => !here.some((gate) => takesIn(gate, path)));
+      const open = PRIVATE.filter((path) => !here.some((gate) => coversPath(gate, path)));
       if (open.length === 0) return [];
       const message = `${open.join(", ")} of ${host} is behind no Access application. Add destinations that take in these paths.`;
       return [{ message }];

@@ -1,7 +1,7 @@
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { stackRule } from "../rule.ts";
 import { seenMigrations } from "../reading/migrations.ts";
-import { ofType, type StackResource, TYPES } from "../reading/resource.ts";
+import { resourcesOfType, type StackResource, TYPES } from "../reading/resource.ts";
 import { fields, list, text } from "../reading/values.ts";
 
 /**
@@ -29,7 +29,7 @@ export const sandboxClassListed = stackRule({
 });
 
 function neededClasses(resources: readonly StackResource[]): string[] {
-  const bound = ofType(resources, TYPES.workerVersion).flatMap(({ props }) =>
+  const bound = resourcesOfType(resources, TYPES.workerVersion).flatMap(({ props }) =>
     list(props.bindings).flatMap((binding) => {
       const { className, scriptName } = fields(binding);
       return text(scriptName) === undefined ? (text(className) ?? []) : [];

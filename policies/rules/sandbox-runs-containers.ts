@@ -1,7 +1,7 @@
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { resourceRule } from "../rule.ts";
-import { isA, TYPES } from "../reading/resource.ts";
-import { fields, is, list, text } from "../reading/values.ts";
+import { isOfType, TYPES } from "../reading/resource.ts";
+import { fields, equals, list, text } from "../reading/values.ts";
 
 /**
  * Migrations that create the class, and versions that bind it, say that it runs containers.
@@ -17,15 +17,15 @@ export const sandboxRunsContainers = resourceRule({
   topics: ["migrations"],
   types: [TYPES.workerVersion, TYPES.migrations],
   check(resource) {
-    if (!isA(resource, TYPES.workerVersion)) {
+    if (!isOfType(resource, TYPES.workerVersion)) {
       if (text(resource.props["containerClass"]) === SANDBOX_CLASS) return [];
       return [
         `The class ${SANDBOX_CLASS} is not container-enabled. Set containerClass of the migrations to it.`,
       ];
     }
     const { bindings, containers } = resource.props;
-    const used = list(bindings).some((binding) => is(fields(binding).className, SANDBOX_CLASS));
-    const runs = list(containers).some((container) => is(fields(container).className, SANDBOX_CLASS));
+    const used = list(bindings).some((binding) => equals(fields(binding).className, SANDBOX_CLASS));
+    const runs = list(containers).some((container) => equals(fields(container).className, SANDBOX_CLASS));
     if (!used || runs) return [];
     return [
       `The class ${SANDBOX_CLASS} is not container-enabled. Add {className: "${SANDBOX_CLASS}"} to the version's containers.`,

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
-import { commandsFor, TYPES } from "../reading/resource.ts";
+import { isInProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { commandsForResource, TYPES } from "../reading/resource.ts";
 
 /**
  * Production's state cannot be deleted by an update or a destroy.
@@ -16,10 +16,10 @@ export const stateProtected = resourceRule({
   configSchema: { properties: PRODUCTION_SCHEMA },
   types: [TYPES.bucket, TYPES.volume],
   check(resource, config) {
-    if (!inProduction(resource, config) || resource.opts.protect) return [];
+    if (!isInProduction(resource, config) || resource.opts.protect) return [];
     const what = resource.type === TYPES.bucket ? "bucket" : "volume";
     const { name } = resource.props;
-    const set = commandsFor(resource).configSet("steward:protectState", "true");
+    const set = commandsForResource(resource).configSet("steward:protectState", "true");
     return [`The ${what} ${String(name)} is not protected. Set it: \`${set}\`.`];
   },
 });

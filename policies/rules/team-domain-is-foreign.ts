@@ -1,5 +1,5 @@
 import { stackRule } from "../rule.ts";
-import { ofType, TYPES } from "../reading/resource.ts";
+import { resourcesOfType, TYPES } from "../reading/resource.ts";
 import { ownHosts } from "../reading/access.ts";
 import { text } from "../reading/values.ts";
 import { valuesOf } from "../reading/variables.ts";
@@ -17,7 +17,7 @@ export const teamDomainIsForeign = stackRule({
   topics: ["access"],
   check(resources) {
     const hosts = ownHosts(resources);
-    const workers = ofType(resources, TYPES.worker).flatMap(({ props }) => text(props.name) ?? []);
+    const workers = resourcesOfType(resources, TYPES.worker).flatMap(({ props }) => text(props.name) ?? []);
     const own = (domain: string) =>
       hosts.includes(domain) ||
       workers.some((name) => domain.startsWith(`${name}.`) && domain.endsWith(".workers.dev"));

@@ -4,7 +4,7 @@ import type { IdentityGateway } from "./gateway.ts";
 import { applicationFor, isBypassed } from "./policy.ts";
 
 /** What Access does with a request: let it pass, with an identity or without one, or answer it itself. */
-export type Admitted =
+export type AdmissionResult =
   | { kind: "pass"; headers: OutgoingHttpHeaders }
   | { kind: "answer"; status: number; headers: OutgoingHttpHeaders };
 
@@ -26,7 +26,7 @@ export async function admitRequest(
   state: Readonly<AccountState>,
   access: IdentityGateway,
   request: AccessRequest,
-): Promise<Admitted> {
+): Promise<AdmissionResult> {
   const { hostname, path, search, headers } = request;
   const application = applicationFor(state, hostname, path);
   if (application === undefined || isBypassed(state, application)) return { kind: "pass", headers: {} };

@@ -15,7 +15,7 @@ import {
   type WorkerRunner,
 } from "../cloudflare/index.ts";
 import { listenOnLoopback, type LoopbackServer } from "../loopback.ts";
-import { admitRequest, isIdentityHeader, type Admitted } from "./admission.ts";
+import { admitRequest, isIdentityHeader, type AdmissionResult } from "./admission.ts";
 import { localPath, type IdentityGateway } from "./gateway.ts";
 import { messagePage, nothingDeployedPage, signedOutPage } from "./pages.ts";
 import { servedWorker } from "./served-worker.ts";
@@ -120,7 +120,9 @@ class EdgeFront {
     request: IncomingMessage,
     url: URL,
     attempts = ATTEMPTS,
-  ): Promise<Exclude<Admitted, { kind: "pass" }> | { kind: "pass"; target: ForwardTarget } | undefined> {
+  ): Promise<
+    Exclude<AdmissionResult, { kind: "pass" }> | { kind: "pass"; target: ForwardTarget } | undefined
+  > {
     const { account, runner, access, hostname, fails } = this.#options;
     const served = servedWorker(account.state, hostname ?? request.headers.host ?? "", Math.random());
     if (served === undefined || served.hostname !== (hostname ?? served.hostname)) return undefined;

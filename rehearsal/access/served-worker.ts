@@ -1,9 +1,9 @@
 import {
   hostnameOf,
-  secondScript,
+  canaryScriptName,
   servingShares,
   type AccountState,
-  type Share,
+  type ServingShare,
   type WorkerRecord,
 } from "../cloudflare/index.ts";
 
@@ -43,7 +43,7 @@ export function servedWorker(
   const chosen = byChance(shares, chance);
   const isFirst = chosen === undefined || chosen === shares[0];
   const version = (chosen ?? shares[0])?.version.id ?? "";
-  return { hostname, version, script: isFirst ? worker.name : secondScript(worker, chosen.version) };
+  return { hostname, version, script: isFirst ? worker.name : canaryScriptName(worker, chosen.version) };
 }
 
 /** Returns a Worker's host names. The custom domain is last, since the loopback address stands for the last name. */
@@ -53,7 +53,7 @@ function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): strin
   return worker.subdomain.enabled ? [hostnameOf(state, worker), ...names] : names;
 }
 
-function byChance(shares: readonly Share[], chance: number): Share | undefined {
+function byChance(shares: readonly ServingShare[], chance: number): ServingShare | undefined {
   const [first] = shares;
   return chance * 100 < (first?.percentage ?? 100) ? first : shares[1];
 }

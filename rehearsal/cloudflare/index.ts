@@ -1,5 +1,5 @@
-export { hostnameOf, secondScript, servingShares } from "./account/lookup.ts";
-export type { Share } from "./account/lookup.ts";
+export { hostnameOf, canaryScriptName, servingShares } from "./account/lookup.ts";
+export type { ServingShare } from "./account/lookup.ts";
 export type { AccessApplicationRecord, AccountState, PolicyRecord, WorkerRecord } from "./account/state.ts";
 export { AccountStore } from "./account/store.ts";
 export { forward, forwardUpgrade, withoutHops, type ForwardTarget } from "./forward.ts";

@@ -4,17 +4,17 @@ import { readdirSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
-import type { Bucket, ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
+import type { Bucket, ContainerMode, DeployedAccount, Log, WorkerRunner } from "./runner.ts";
 import { killInContainers, removeContainers } from "./runner/docker.ts";
 import { imageId } from "../../infra/shell/docker.ts";
-import { endStrayProcesses, mark } from "../stray-processes.ts";
+import { endStrayProcesses, processMark } from "../stray-processes.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
 
 /** The rehearsal's own Worker. It binds every bucket, so that a bucket can be read without any deployed script. */
 const STORAGE_WORKER = "rehearsal-storage";
 const DOCKER_SOCKET = "unix:///var/run/docker.sock";
-const NOTHING: Deployed = { scripts: [], buckets: [], namespaces: [], boundNamespaces: [] };
+const NOTHING: DeployedAccount = { scripts: [], buckets: [], namespaces: [], boundNamespaces: [] };
 
 export interface RunnerOptions {
   /** Where R2 and Durable Object storage persist. */
@@ -36,7 +36,7 @@ class MiniflareRunner implements WorkerRunner {
   readonly #storage: string;
   readonly #host: ProcessHost;
   #hostAddress: Promise<string> | undefined;
-  #deployed: Deployed = NOTHING;
+  #deployed: DeployedAccount = NOTHING;
   #runtime: { miniflare: Miniflare; key: string; buckets: readonly string[] } | undefined;
   // Changes run one at a time, and requests for an address wait for the change in progress.
   #last: Promise<unknown> = Promise.resolve();
@@ -47,7 +47,7 @@ class MiniflareRunner implements WorkerRunner {
     this.#storage = resolve(dir, "storage");
     this.#host = new ProcessHost({
       ...(containers.kind === "process" && { supervise: containers.supervise }),
-      mark: mark(this.#storage),
+      mark: processMark(this.#storage),
       mostContainers: (namespaceId) => {
         const { boundNamespaces, maxInstances = {} } = this.#deployed;
         return boundNamespaces.includes(namespaceId) ? (maxInstances[namespaceId] ?? Infinity) : undefined;
@@ -56,7 +56,7 @@ class MiniflareRunner implements WorkerRunner {
     });
   }
 
-  apply(deployed: Deployed): Promise<void> {
+  apply(deployed: DeployedAccount): Promise<void> {
     return this.#inTurn(async () => {
       const before = this.#deployed;
       if (before === NOTHING) {
@@ -160,13 +160,13 @@ class MiniflareRunner implements WorkerRunner {
     return done;
   }
 
-  async #start(deployed: Deployed): Promise<void> {
+  async #start(deployed: DeployedAccount): Promise<void> {
     if (deployed.scripts.length === 0) return this.#stop();
     if (this.#runtime?.key !== keyOf(deployed, this.#options.containers)) await this.#restart(deployed);
   }
 
   // Uses `setOptions` instead of a new Miniflare: disposing of the old one would end its containers.
-  async #restart(deployed: Deployed): Promise<void> {
+  async #restart(deployed: DeployedAccount): Promise<void> {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
@@ -187,7 +187,7 @@ class MiniflareRunner implements WorkerRunner {
     await runtime?.miniflare.dispose();
   }
 
-  async #miniflareOptions(deployed: Deployed): Promise<MiniflareOptions> {
+  async #miniflareOptions(deployed: DeployedAccount): Promise<MiniflareOptions> {
     const { containers, log } = this.#options;
     this.#hostAddress ??= this.#host.listen();
     const host = await this.#hostAddress;
@@ -201,7 +201,7 @@ class MiniflareRunner implements WorkerRunner {
       handleStructuredLogs: ({ level, message }) => log(message, { source: "worker", level }),
       handleUncaughtError: (error) => log(error.message, { source: "worker", level: "error" }),
       resourcePersistencePath: this.#storage,
-      unsafeRuntimeEnv: mark(this.#storage),
+      unsafeRuntimeEnv: processMark(this.#storage),
       telemetry: { enabled: false },
       ...(containers.kind === "docker" && {
         containerEngine: {
@@ -270,18 +270,18 @@ function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][
 }
 
 /** Returns the namespaces whose containers must stop: deleted, without an application, or with another image. */
-function endingNamespaces(before: Deployed, after: Deployed): string[] {
+function endingNamespaces(before: DeployedAccount, after: DeployedAccount): string[] {
   const images = imagesOf(after);
   return [...imagesOf(before)].flatMap(([id, image]) => (images.get(id) === image ? [] : [id]));
 }
 
-function imagesOf(deployed: Deployed): Map<string, string> {
+function imagesOf(deployed: DeployedAccount): Map<string, string> {
   const classes = deployed.scripts.flatMap((script) => script.classes);
   return new Map(classes.flatMap(({ namespaceId, image }) => (image ? [[namespaceId, image]] : [])));
 }
 
 /** Returns a key that is equal for two deployments that run identically. It ignores buckets that no script binds. */
-function keyOf(deployed: Deployed, containers: ContainerMode): string {
+function keyOf(deployed: DeployedAccount, containers: ContainerMode): string {
   const scripts = deployed.scripts.map(({ modules, classes, ...rest }) => ({
     ...rest,
     modules: modules.map(({ name, contentType, sha256 }) => [name, contentType, sha256]),

@@ -37,7 +37,7 @@ export interface DeployedScript {
 }
 
 /** Everything that an account has deployed. Storage of what is not named here is removed. */
-export interface Deployed {
+export interface DeployedAccount {
   scripts: DeployedScript[];
   buckets: string[];
   namespaces: string[];
@@ -71,7 +71,7 @@ export interface WorkerRunner {
    * namespace or application is gone.
    * @throws when workerd refuses the bundle; what ran before runs again
    */
-  apply(deployed: Deployed): Promise<void>;
+  apply(deployed: DeployedAccount): Promise<void>;
   /** Where a script answers over HTTP on this machine, undefined while it is not deployed. Waits for a running apply. */
   address(script: string): Promise<URL | undefined>;
   /**

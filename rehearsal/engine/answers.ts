@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 
 /**
  * Makes a stack read its outputs and the summary of its last update from its stored state: the Automation API asks the
@@ -60,7 +60,7 @@ async function askedOutputs(
 ): Promise<Record<string, unknown>> {
   const words = ["stack", "output", "--json", "--show-secrets", "--stack", name];
   const env = { ...process.env, ...envVars };
-  const { code, stdout, stderr } = await run(pulumiCommand?.command ?? "pulumi", words, { cwd, env });
+  const { code, stdout, stderr } = await runProcess(pulumiCommand?.command ?? "pulumi", words, { cwd, env });
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Record<string, unknown>;
 }

@@ -1,7 +1,7 @@
 import { appendFile, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { contentKey, exclusively, publish } from "../../infra/shell/cache.ts";
-import { run } from "../../infra/shell/process.ts";
+import { contentKey, withFileLock, createFolderAtomically } from "../../infra/shell/cache.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
@@ -39,7 +39,7 @@ export interface EnginePlace {
 }
 
 /** What a build into the cache needs to know. */
-export interface CachedBuild {
+export interface EngineBuildOptions {
   /** Folder of the cache for everything about the engine. */
   root: string;
   env: NodeJS.ProcessEnv;
@@ -59,7 +59,7 @@ export async function enginePlace(root: string, module: string): Promise<EngineP
 /** Builds an engine into its place, unless it is there. */
 export async function buildEngine(
   place: EnginePlace,
-  { env, log }: Omit<CachedBuild, "root">,
+  { env, log }: Omit<EngineBuildOptions, "root">,
 ): Promise<"cache" | "built"> {
   if (await isExecutable(place.cli)) return "cache";
   const { version } = place;
@@ -91,7 +91,7 @@ async function readLate(build: GoBuild, meter: string): Promise<void> {
   const copy = join(build.module, meter);
   // The files of Go's module cache are read-only.
   await cp(await downloadModule(build, meter), copy, { recursive: true });
-  await run("chmod", ["-R", "u+w", copy]);
+  await runProcess("chmod", ["-R", "u+w", copy]);
   for (const [name, changes] of Object.entries(READ_LATE)) {
     const file = join(copy, name);
     let text = await readFile(file, "utf8");
@@ -110,11 +110,11 @@ export function buildOnce(
   build: (target: string) => Promise<void>,
   log: (line: string) => void,
 ): Promise<"cache" | "built"> {
-  return exclusively(
+  return withFileLock(
     `${folder}.lock`,
     async () => {
       if (await isExecutable(executable)) return "cache";
-      await publish(folder, build);
+      await createFolderAtomically(folder, build);
       return "built";
     },
     () => log("another process is building the same: waiting for it"),

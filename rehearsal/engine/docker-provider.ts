@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
 import { contentKey } from "../../infra/shell/cache.ts";
 import { goBuild } from "./go.ts";
-import { buildOnce, type CachedBuild } from "./build.ts";
+import { buildOnce, type EngineBuildOptions } from "./build.ts";
 import { isExecutable } from "./plugins.ts";
 
 const MODULE = join(import.meta.dirname, "docker");
@@ -20,7 +20,7 @@ export async function cachedDockerProvider(root: string): Promise<string | undef
  * Builds the docker provider into the cache, unless it is there. It calls itself by the version of the `@pulumi/docker`
  * package, because that is the plugin that the package asks for.
  */
-export async function dockerProvider(options: CachedBuild): Promise<string> {
+export async function dockerProvider(options: EngineBuildOptions): Promise<string> {
   const { version, ldflags, folder, executable } = await place(options.root);
   if (await isExecutable(executable)) return executable;
 

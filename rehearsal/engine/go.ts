@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BuildFailure } from "../../infra/shell/failure.ts";
-import { type Finished, run, tail } from "../../infra/shell/process.ts";
+import { type Finished, runProcess, tail } from "../../infra/shell/process.ts";
 
 export interface GoBuild {
   /** What is built, as progress and errors name it. */
@@ -46,7 +46,7 @@ export async function goBuild(build: GoBuild): Promise<void> {
 
   const flags = ["-mod=readonly", "-buildvcs=false", "-trimpath", "-v", "-ldflags", build.ldflags];
   if (build.tags) flags.push("-tags", build.tags.join(","));
-  const finished = await run("go", ["build", ...flags, "-o", build.output, build.command], {
+  const finished = await runProcess("go", ["build", ...flags, "-o", build.output, build.command], {
     cwd: build.module,
     env: build.env,
     onLine: (line) => {
@@ -66,7 +66,10 @@ export async function goBuild(build: GoBuild): Promise<void> {
  * @throws BuildFailure `<prefix>_build_failed`
  */
 export async function downloadModule(build: GoBuild, name: string): Promise<string> {
-  const finished = await run("go", ["mod", "download", "-json", name], { cwd: build.module, env: build.env });
+  const finished = await runProcess("go", ["mod", "download", "-json", name], {
+    cwd: build.module,
+    env: build.env,
+  });
   if (finished.code !== 0) throw buildFailed(build, "(go mod download", finished);
   return (JSON.parse(finished.stdout) as { Dir: string }).Dir;
 }
@@ -83,10 +86,10 @@ function buildFailed({ codePrefix, what }: GoBuild, step: string, finished: Fini
 async function findGo(build: GoBuild): Promise<string> {
   const wanted = /^go (\S+)$/m.exec(await readFile(join(build.module, "go.mod"), "utf8"))?.[1] ?? "1.21";
   // Asked inside the module: a Go since 1.21 changes to the toolchain that go.mod wants, or says why it can't.
-  const asked = await run("go", ["env", "GOVERSION"], { cwd: build.module, env: build.env });
+  const asked = await runProcess("go", ["env", "GOVERSION"], { cwd: build.module, env: build.env });
   if (asked.missing) throw goMissing(build, `${build.what} has to be built, and Go is not installed`, wanted);
   const version = asked.stdout.trim();
-  if (asked.code === 0 && !older(version.replace(/^go/, ""), wanted)) return version;
+  if (asked.code === 0 && !isOlder(version.replace(/^go/, ""), wanted)) return version;
   const said = asked.code === 0 ? `it is ${version}` : tail(asked, 3);
   throw goMissing(
     build,
@@ -104,7 +107,7 @@ function goMissing(build: GoBuild, message: string, wanted: string): BuildFailur
 }
 
 /** Whether the first of two dotted versions is the lower one; a part that isn't a number counts as 0. */
-export function older(version: string, wanted: string): boolean {
+export function isOlder(version: string, wanted: string): boolean {
   const [have, want] = [parts(version), parts(wanted)];
   for (let index = 0; index < want.length; index += 1) {
     const difference = (have[index] ?? 0) - (want[index] ?? 0);

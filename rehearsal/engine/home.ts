@@ -2,7 +2,7 @@ import { chmod, copyFile, lstat, mkdir, readFile, rm, stat, writeFile } from "no
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
-import { type InstalledPlugins, linkTo, PROVIDERS, replaceWhole } from "./plugins.ts";
+import { type InstalledPlugins, linkTo, PROVIDERS, replaceAtomically } from "./plugins.ts";
 
 const LAUNCHERS = join(import.meta.dirname, "launchers");
 const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
@@ -71,7 +71,7 @@ async function place(launcher: string, to: string): Promise<void> {
   const from = join(LAUNCHERS, launcher);
   const [wanted, present] = await Promise.all([readFile(from), readFile(to).catch(() => undefined)]);
   if (present?.equals(wanted) && !(await lstat(to)).isSymbolicLink()) return;
-  await replaceWhole(to, async (temporary) => {
+  await replaceAtomically(to, async (temporary) => {
     await copyFile(from, temporary);
     await chmod(temporary, 0o755);
   });

@@ -1,6 +1,6 @@
 import { delimiter, dirname, join } from "node:path";
 import { cacheRoot } from "../../infra/shell/cache.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { buildEngine, ENGINE_MODULE, enginePlace } from "./build.ts";
 import { cachedDockerProvider, dockerProvider } from "./docker-provider.ts";
 import { prepareHome } from "./home.ts";
@@ -71,5 +71,5 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
 async function downloaded(cli: string | undefined, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (cli === undefined) return false;
   const words = ["plugin", "install", "resource", "docker", await pluginVersion("docker")];
-  return (await run(cli, words, { env, timeoutMs: 120_000 })).code === 0;
+  return (await runProcess(cli, words, { env, timeoutMs: 120_000 })).code === 0;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
-import { older } from "./go.ts";
+import { isOlder } from "./go.ts";
 
 /** The providers that the stacks use. */
 export const PROVIDERS = ["cloudflare", "command", "docker"] as const;
@@ -28,7 +28,7 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
       const version = new RegExp(`^resource-${provider}-v(\\d+\\.\\d+\\.\\d+)$`).exec(name)?.[1];
       // The engine marks a plugin that is still being unpacked by a file of this name.
       if (version === undefined || names.includes(`${name}.partial`)) continue;
-      if (version.split(".")[0] !== wanted.split(".")[0] || older(version, wanted)) continue;
+      if (version.split(".")[0] !== wanted.split(".")[0] || isOlder(version, wanted)) continue;
       const executable = join(folder, name, `pulumi-resource-${provider}`);
       if (await isExecutable(executable)) found[provider] = executable;
     }
@@ -43,11 +43,14 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
  */
 export async function linkTo(link: string, target: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === target) return;
-  await replaceWhole(link, (temporary) => symlink(target, temporary));
+  await replaceAtomically(link, (temporary) => symlink(target, temporary));
 }
 
 /** Replaces a file that is whole at every moment: another process may be starting it. */
-export async function replaceWhole(file: string, make: (temporary: string) => Promise<void>): Promise<void> {
+export async function replaceAtomically(
+  file: string,
+  make: (temporary: string) => Promise<void>,
+): Promise<void> {
   const temporary = `${file}.${randomUUID()}`;
   await mkdir(dirname(file), { recursive: true });
   await make(temporary);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cacheRoot, contentKey, exclusively } from "../../infra/shell/cache.ts";
+import { cacheRoot, contentKey, withFileLock } from "../../infra/shell/cache.ts";
 import { docker, imageId, requireDocker, tryPull } from "../../infra/shell/docker.ts";
 import { goBuild } from "../engine/go.ts";
 
@@ -35,7 +35,7 @@ export async function ensureSidecarImage(options: {
   if ((await imageId(image, env)) !== undefined) return { image, source: "assembled" };
   if (await tryPull(PUBLIC_IMAGE, { log, env })) return { image: PUBLIC_IMAGE, source: "pulled" };
 
-  await exclusively(join(cacheRoot(env), "sidecar.lock"), async () => {
+  await withFileLock(join(cacheRoot(env), "sidecar.lock"), async () => {
     if ((await imageId(image, env)) === undefined) await assemble(image, engine.arch, log, env);
   });
   return { image, source: "assembled" };

@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import type { DiscordGateway, WrittenMessage } from "./discord-gateway.ts";
 import { type DiscordMessage, PERSON, snowflakeNow } from "./discord-message.ts";
 import { standInPage, type Sent } from "./page.ts";
-import type { Transcript } from "./transcript.ts";
+import type { PageTranscript } from "./transcript.ts";
 
 /** Channels of the stand-in: Mason's direct messages with the bot, and one on a server. */
 const DIRECT = "1094323234567890123";
@@ -19,7 +19,7 @@ const ATTACHMENT = 11;
 
 /** Dependencies of Discord's page. */
 interface DiscordPageOptions {
-  transcript: Transcript;
+  transcript: PageTranscript;
   links: Readonly<Record<string, string>>;
   applicationId: string;
   gateway: DiscordGateway;
@@ -110,7 +110,7 @@ function personIn(channel: string): Record<string, unknown> {
 }
 
 /** Shows a person's message on the page. */
-export function showWritten(transcript: Transcript, message: WrittenMessage, bot: string): void {
+export function showWritten(transcript: PageTranscript, message: WrittenMessage, bot: string): void {
   const attachments = (message["attachments"] ?? []) as { filename: string }[];
   transcript.add(() => ({
     place: placeOf(message.channel_id),
@@ -123,7 +123,7 @@ export function showWritten(transcript: Transcript, message: WrittenMessage, bot
 }
 
 /** Shows a slash command on the page. */
-export function showCommand(transcript: Transcript, payload: Record<string, unknown>): void {
+export function showCommand(transcript: PageTranscript, payload: Record<string, unknown>): void {
   if (payload["type"] !== 2) return;
   const { name, options = [], resolved } = payload["data"] as CommandData;
   const attachments = Object.values(resolved?.attachments ?? {});
@@ -148,7 +148,7 @@ interface CommandData {
 
 /** Shows a message of the bot's on the page, as long as `messages` has it. */
 export function showSent(
-  transcript: Transcript,
+  transcript: PageTranscript,
   message: DiscordMessage,
   messages: readonly DiscordMessage[],
 ): void {

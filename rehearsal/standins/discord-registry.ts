@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { signInteraction, type DiscordKey } from "./discord-key.ts";
-import { Kept } from "./kept.ts";
+import { PersistedValue } from "./persisted-value.ts";
 
 /** What an application has registered at Discord. */
 export interface DiscordRegistry {
@@ -39,7 +39,7 @@ export function createRegistry(
   { applicationId, file }: { applicationId: string; file?: string },
   key: DiscordKey,
 ): DiscordRegistry {
-  const kept = new Kept<Registered>(file, { commands: [], endpoint: null });
+  const kept = new PersistedValue<Registered>(file, { commands: [], endpoint: null });
   const routes = new Hono();
   const application = () => ({
     id: applicationId,

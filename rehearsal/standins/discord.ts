@@ -5,7 +5,7 @@ import { buttonsOf, type DiscordMessage, readSent, snowflakeNow } from "./discor
 import { discordPage, SERVER, showCommand, showSent, showWritten } from "./discord-page.ts";
 import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
-import { Transcript } from "./transcript.ts";
+import { PageTranscript } from "./transcript.ts";
 
 /** One request that came in. */
 interface DiscordCall {
@@ -102,7 +102,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const api = app.basePath("/api/v10");
   const registry = createRegistry(options, key);
   const { botToken, applicationId: user, heartbeatMs } = options;
-  const transcript = new Transcript();
+  const transcript = new PageTranscript();
   const gateway = new DiscordGateway({
     botToken,
     user,

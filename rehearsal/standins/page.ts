@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { html, raw } from "hono/html";
 import { streamSSE } from "hono/streaming";
-import type { ShownMessage, Transcript } from "./transcript.ts";
+import type { ShownMessage, PageTranscript } from "./transcript.ts";
 
 /** Changes within this time are sent to the page as one, in milliseconds. */
 const TOGETHER_MS = 50;
@@ -25,7 +25,7 @@ interface Place {
 /** Options of {@link standInPage}. */
 export interface PageOptions {
   platform: "Slack" | "Telegram" | "Discord";
-  transcript: Transcript;
+  transcript: PageTranscript;
   /** How this platform behaves, and what the stand-in does not model. */
   note(): string;
   /** The ways to write, those that fit if it is in the thread of a message. */
@@ -165,7 +165,7 @@ function document({ platform, transcript, links, ...options }: PageOptions, thre
 }
 
 /** The messages by place, each with its thread below it. */
-function conversation(transcript: Transcript) {
+function conversation(transcript: PageTranscript) {
   const messages = transcript.messages();
   const places = [...new Set(messages.map(({ place }) => place))];
   const one = (message: ShownMessage) => article(message, transcript.reactionsOf(message.id));

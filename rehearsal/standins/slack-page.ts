@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import { readSlackText } from "../../runtime/gateway/channels/slack/mrkdwn.ts";
 import { standInPage, type Sent } from "./page.ts";
 import { CHANNEL, direct, mention, overheard, PERSON, type SlackEvent, WORKSPACE } from "./slack-events.ts";
-import type { Transcript } from "./transcript.ts";
+import type { PageTranscript } from "./transcript.ts";
 
 /** A message that the bot posted to the stand-in. */
 export interface SlackMessage {
@@ -18,7 +18,7 @@ export interface SlackMessage {
 
 /** Dependencies of Slack's page. */
 interface SlackPageOptions {
-  transcript: Transcript;
+  transcript: PageTranscript;
   links: Readonly<Record<string, string>>;
   messages: readonly SlackMessage[];
   /** Keeps a file and returns it as an event names it. */
@@ -65,7 +65,7 @@ const DIRECT = "D0REHEARSAL";
 
 /** Adds a person's message to the page. `status` is the service's answer, once it is known. */
 export function showPerson(
-  transcript: Transcript,
+  transcript: PageTranscript,
   { event }: { event: SlackEvent },
   status: () => number | undefined,
 ): void {
@@ -85,7 +85,7 @@ export function showPerson(
 }
 
 /** Adds a message of the bot's to the page. `only` names the one person who sees it. */
-export function showBot(transcript: Transcript, message: SlackMessage, note?: string): void {
+export function showBot(transcript: PageTranscript, message: SlackMessage, note?: string): void {
   transcript.add(() => ({
     place: placeOf(message.channel),
     author: WORKSPACE.user,

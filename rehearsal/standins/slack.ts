@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 import { CHANNEL, type mention, PERSON, pressOf, type SlackEvent, WORKSPACE } from "./slack-events.ts";
 import { showBot, showPerson, slackPage, type SlackMessage } from "./slack-page.ts";
-import { Transcript } from "./transcript.ts";
+import { PageTranscript } from "./transcript.ts";
 import { Waiting } from "./waiting.ts";
 
 export { direct, edit, mention, remove } from "./slack-events.ts";
@@ -51,7 +51,7 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const uploads = new Map<string, { filename: string; length: number; uploaded: boolean }>();
   const sign = (value: unknown): SignedEvent => signed(options.signingSecret, JSON.stringify(value));
   let eventsUrl = "";
-  const transcript = new Transcript();
+  const transcript = new PageTranscript();
   const files = new Map<string, { file: File; channel: string }>();
   const posted = (message: SlackMessage, note?: string): void => {
     showBot(transcript, message, note);

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { standInPage, type Sent } from "./page.ts";
-import type { Transcript } from "./transcript.ts";
+import type { PageTranscript } from "./transcript.ts";
 
 /** A message that the bot sent, as it is shown now. */
 export interface TelegramMessage {
@@ -27,7 +27,7 @@ const TOPIC = { id: 7, name: "Deploys" };
 
 /** Dependencies of Telegram's page. */
 interface TelegramPageOptions {
-  transcript: Transcript;
+  transcript: PageTranscript;
   links: Readonly<Record<string, string>>;
   messages: readonly TelegramMessage[];
   /** Keeps a file and returns its id. */
@@ -112,7 +112,7 @@ export interface TelegramView {
 }
 
 /** Puts both sides of the chats into a transcript. */
-export function telegramView(transcript: Transcript): TelegramView {
+export function telegramView(transcript: PageTranscript): TelegramView {
   const names = new Map<string, string>();
   const said = new Map<string, { text: string; edits: number }>();
   const placeOf = (chat: string, thread: number | undefined): string => {

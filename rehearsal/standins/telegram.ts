@@ -1,5 +1,5 @@
 import { Hono, type Context } from "hono";
-import { Kept } from "./kept.ts";
+import { PersistedValue } from "./persisted-value.ts";
 import { Waiting } from "./waiting.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 import { readHtml } from "./telegram-html.ts";
@@ -13,7 +13,7 @@ import {
   telegramView,
   USERNAME,
 } from "./telegram-page.ts";
-import { Transcript } from "./transcript.ts";
+import { PageTranscript } from "./transcript.ts";
 import { Updates, type Update, type Webhook } from "./telegram-updates.ts";
 
 export { mention, PERSON, PRIVATE } from "./telegram-page.ts";
@@ -87,7 +87,7 @@ export interface TelegramOptions extends ListenOptions {
  */
 export async function startTelegram(options: TelegramOptions): Promise<TelegramStandIn> {
   const updates = new Updates();
-  const kept = new Kept<Webhook | null>(options.file, null);
+  const kept = new PersistedValue<Webhook | null>(options.file, null);
   const keepWebhook = (webhook: Webhook | undefined, dropPending: boolean): true => {
     kept.value = webhook ?? null;
     updates.setWebhook(webhook, dropPending);
@@ -99,7 +99,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
   const blocked = new Set<string>();
   const files = new Map<string, Uint8Array>();
   const waiting = new Waiting("Telegram", messages);
-  const transcript = new Transcript();
+  const transcript = new PageTranscript();
   const view = telegramView(transcript);
   const add = (content: Record<string, unknown>): Update => {
     view.update(content);

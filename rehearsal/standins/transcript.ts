@@ -25,7 +25,7 @@ export interface ShownMessage {
 }
 
 /** Both sides of a stand-in's chats, in the order in which the messages came. */
-export class Transcript {
+export class PageTranscript {
   #entries: (() => ShownMessage | undefined)[] = [];
   readonly #reactions = new Map<string, string[]>();
   #version = 0;

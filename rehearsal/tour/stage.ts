@@ -1,10 +1,10 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
 import type { Cloud } from "../cloud.ts";
-import type { Deployment } from "../deploy.ts";
+import type { RehearsedDeployment } from "../deploy.ts";
 import { STACK, stackVariables } from "../stack.ts";
 import { mention } from "../standins/slack-events.ts";
 import type { World } from "../world.ts";
@@ -32,7 +32,7 @@ export class Stage {
   readonly guide: Guide;
   readonly #audience: string;
 
-  constructor(world: World, { url, audience }: Deployment, guide: Guide) {
+  constructor(world: World, { url, audience }: RehearsedDeployment, guide: Guide) {
     if (world.cloud === undefined) throw new Error("a tour needs the emulated cloud");
     this.world = world;
     this.cloud = world.cloud;
@@ -123,7 +123,7 @@ export class Stage {
     const env = { ...process.env, ...own, PROBE_TIMEOUT_MS: PROBE_MS };
     const { progress } = this.guide;
     return this.guide.do(`$ ${typed}`, async () => {
-      const ended = await run(file, words, { cwd: ROOT, env, onLine: progress.log });
+      const ended = await runProcess(file, words, { cwd: ROOT, env, onLine: progress.log });
       return { code: ended.code, output: `${ended.stdout}${ended.stderr}` };
     });
   }

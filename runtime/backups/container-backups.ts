@@ -7,7 +7,7 @@ import { backoffMs, pause } from "../shared/backoff.ts";
 import type { Log } from "../shared/log.ts";
 import type { ChatReturns } from "./chat-returns.ts";
 import { BackupRecord, type Received } from "./record.ts";
-import { coded, RemoteState, type StreamedArchive, type SupervisorPort } from "./remote-state.ts";
+import { withErrorCode, RemoteState, type StreamedArchive, type SupervisorPort } from "./remote-state.ts";
 import { BackupService } from "./service.ts";
 import { BucketStore, type StoredGeneration } from "./stores/bucket.ts";
 import type { Cached } from "./stores/cached-config.ts";
@@ -77,7 +77,7 @@ export class ContainerBackups {
       // A container that sleeps was copied before.
       restoredAt: () => (running() ? this.#restoredAt : undefined),
       obstacle: () => this.#restoreFailure,
-      coded,
+      coded: withErrorCode,
       failed: (_what, { detail }) => {
         log.error("no backup was published", { error: detail });
         return true;
@@ -142,7 +142,7 @@ export class ContainerBackups {
         return;
       } catch (error) {
         if (!running()) return;
-        const { message } = coded(error, "restore_failed");
+        const { message } = withErrorCode(error, "restore_failed");
         this.#restoreFailure = reason("restore_failed", message);
         log.error("the state could not be restored", { error: message });
         await pause(backoffMs(RETRY, attempt));
@@ -280,7 +280,7 @@ export class ContainerBackups {
   }
 
   /** Makes the last copy before the container is stopped. @returns true if it may be stopped */
-  async leave(): Promise<boolean> {
+  async makeFinalBackup(): Promise<boolean> {
     const { clock, log } = this.#options;
     if (!this.restored) return !this.#underWay;
     return this.service.inTurn(async () => {

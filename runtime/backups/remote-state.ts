@@ -152,7 +152,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   }
 
   /** See {@link GatewayState}. */
-  tryOut(archive: StreamedArchive): Promise<RestoreReport> {
+  verifyArchive(archive: StreamedArchive): Promise<RestoreReport> {
     return this.#upload(restoreReport, archive, { config: "generation", drill: "true" });
   }
 
@@ -255,7 +255,7 @@ function readRefusal(refused: unknown, otherwise: string): StewardError {
  * Returns an error that has a code: its own, or `code` with its message. Messages of the bucket and of the container
  * hold no secret.
  */
-export function coded(error: unknown, code: ErrorCode): StewardError {
+export function withErrorCode(error: unknown, code: ErrorCode): StewardError {
   if (error instanceof StewardError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new StewardError(code, `${ERRORS[code].cause} (${message})`, { cause: error });

@@ -25,7 +25,7 @@ interface Aged {
  * Returns the names of the generations to remove: all but the newest ten and the last of each day (UTC) of the last
  * fourteen.
  */
-export function expired(generations: readonly Aged[], now: number): string[] {
+export function expiredGenerations(generations: readonly Aged[], now: number): string[] {
   const newestFirst = generations.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const days = new Set<string>();
   return newestFirst
@@ -44,7 +44,7 @@ export function expired(generations: readonly Aged[], now: number): string[] {
  * @param lookedAt time at which the state was last copied, or known to be as the newest copy has it
  * @param everyMs interval at which the state is looked at
  */
-export function lateness(lookedAt: number, now: number, everyMs: number): Reason | undefined {
+export function lateReason(lookedAt: number, now: number, everyMs: number): Reason | undefined {
   if (now - lookedAt <= LATE_LOOKS * everyMs) return undefined;
   const since = new Date(lookedAt).toISOString();
   return reason("backup_late", `What has changed since ${since} may be in none.`);
@@ -54,7 +54,7 @@ export function lateness(lookedAt: number, now: number, everyMs: number): Reason
 type Counts = GenerationManifest["counts"];
 
 /** Describes how a copy has shrunk so much against the one before that it looks like a loss; `undefined` if it has not. */
-export function shrank(before: Counts, now: Counts): string | undefined {
+export function shrinkage(before: Counts, now: Counts): string | undefined {
   const fallen = WATCHED.filter((name) => before[name] >= FEWEST && now[name] < before[name] / 2);
   if (fallen.length === 0) return undefined;
   return fallen.map((name) => `${name} fell from ${before[name]} to ${now[name]}`).join(", ");

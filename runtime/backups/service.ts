@@ -2,7 +2,7 @@ import {
   type BackupCause,
   type ConfigSource,
   type GenerationManifest,
-  lastGood,
+  newestValid,
   type RestoreReport,
 } from "../contract/backup.ts";
 import type { ConfigText } from "../contract/control.ts";
@@ -11,7 +11,7 @@ import type { Backups, BackupsStatus, Clock, RecoveredConfig } from "../edge/por
 import { backoffMs } from "../shared/backoff.ts";
 import type { Log } from "../shared/log.ts";
 import type { BackupRecord, Recovery } from "./record.ts";
-import { lateness, shrank } from "./retention.ts";
+import { lateReason, shrinkage } from "./retention.ts";
 import type { Archive, BackupStore, GatewayState } from "./store.ts";
 
 /** Wait before a copy that failed is retried. */
@@ -96,7 +96,7 @@ export class BackupService<Content> implements Backups {
   #lateness(): Reason | undefined {
     const { restoredAt, clock, everyMs } = this.#options;
     const at = restoredAt();
-    return at === undefined ? undefined : lateness(Math.max(this.#provenAt, at), clock(), everyMs);
+    return at === undefined ? undefined : lateReason(Math.max(this.#provenAt, at), clock(), everyMs);
   }
 
   /** See {@link Backups}. */
@@ -112,7 +112,7 @@ export class BackupService<Content> implements Backups {
   /** See {@link Backups}. */
   async verify(id: string): Promise<RestoreReport> {
     return this.#use(id, (read, state) =>
-      this.#coded("restore_failed", async () => state.tryOut(await read())),
+      this.#coded("restore_failed", async () => state.verifyArchive(await read())),
     );
   }
 
@@ -185,7 +185,7 @@ export class BackupService<Content> implements Backups {
     record.note({ recoveryOf: run });
     try {
       const { store, state } = await open();
-      const manifest = lastGood(await store.list());
+      const manifest = newestValid(await store.list());
       const { id } = manifest;
       const { sha256 } = await this.inTurn(async () => state.takeConfig(await store.read(manifest)));
       log.warn("the config was not valid: that of the last good backup was taken", {
@@ -242,7 +242,7 @@ export class BackupService<Content> implements Backups {
     const revision = await state.revision();
     const before = await store.newest();
     const accept = ({ counts }: GenerationManifest): void => {
-      const loss = before.counts && !force ? shrank(before.counts, counts) : undefined;
+      const loss = before.counts && !force ? shrinkage(before.counts, counts) : undefined;
       const against = before.id === undefined ? "It looks like a loss" : `Against the backup ${before.id}`;
       if (loss !== undefined) throw new StewardError("backup_refused", `${against}: ${loss}.`);
     };

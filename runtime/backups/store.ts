@@ -47,7 +47,7 @@ export interface GatewayState<Content> {
   /** Returns a text that changes whenever the state does. */
   revision(): Promise<string>;
   /** Unpacks an archive beside the state and checks it. */
-  tryOut(archive: Archive<Content>): Promise<RestoreReport>;
+  verifyArchive(archive: Archive<Content>): Promise<RestoreReport>;
   /** Replaces the state with an archive. */
   receive(archive: Archive<Content>, options: ReceiveOptions): Promise<RestoreReport>;
   /** Returns an archive's config, its secrets marked as those of the current file. */

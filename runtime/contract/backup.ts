@@ -119,7 +119,7 @@ export type GenerationManifest = z.output<typeof generationManifest>;
  *
  * @throws StewardError `config_no_good` if there is none
  */
-export function lastGood(generations: readonly GenerationManifest[]): GenerationManifest {
+export function newestValid(generations: readonly GenerationManifest[]): GenerationManifest {
   const found = generations.find(({ configValid }) => configValid);
   if (found === undefined) throw new StewardError("config_no_good");
   return found;

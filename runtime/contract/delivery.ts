@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** The platforms that send events. */
+/** The platforms that send events. Other lists of platforms derive from this one or are checked against it. */
 export const platformSchema = z.enum(["slack", "telegram", "discord"]);
 
 /** A chat platform. */

@@ -66,7 +66,7 @@ export function dutyOf({ since, at, asleep, awakeMs, starts }: DutyRecord, now: 
 }
 
 /** Returns the length of a measurement, for people. */
-export function measuredOver(measuredHours: number): string {
+export function formatSpan(measuredHours: number): string {
   const days = Math.floor(measuredHours / 24);
   return `measured over ${days} ${days === 1 ? "day" : "days"}`;
 }

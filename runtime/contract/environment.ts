@@ -3,9 +3,9 @@ import { parseAlerts, type AlertSettings } from "./alerts.ts";
 import { DURATION_HELP, parseDuration } from "./duration.ts";
 
 import { isTenantId } from "./tenant.ts";
-import { formProblem, VARIABLES } from "./variables.ts";
+import { type EdgeVariable, formProblem, VARIABLES } from "./variables.ts";
 
-export { gatewayEnvironment, VARIABLES, type Environment, type VariableName } from "./variables.ts";
+export { gatewayVariables, VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
 const optional = z.pipe(
   z.optional(z.string()),
@@ -43,6 +43,14 @@ export const MOST_REPLAYED = 500;
 
 /** The length that ADMIN_TOKEN has at least. */
 export const SHORTEST_ADMIN_TOKEN = 16;
+
+/** Variables that other modules of the edge read themselves. */
+type ReadElsewhere =
+  | "ATTESTATION_KEY"
+  | "LOG_LEVEL"
+  | "PUBLIC_ORIGIN"
+  | "STEWARD_OWN_SECRETS"
+  | "STEWARD_OWN_VARIABLES";
 
 /** Created by readers of settings, once, and not while a Worker starts: that has 20 ms of CPU. */
 const edgeSchema = () =>
@@ -105,7 +113,27 @@ const edgeSchema = () =>
         return settings;
       }),
     ),
-  });
+  } satisfies Record<Exclude<EdgeVariable, ReadElsewhere>, z.ZodMiniType>);
+
+/** The setting that each variable becomes. ADMIN_TOKEN is read where people sign in. */
+const SETTINGS = {
+  SLACK_SIGNING_SECRET: "slackSigningSecret",
+  TELEGRAM_WEBHOOK_SECRET: "telegramWebhookSecret",
+  DISCORD_PUBLIC_KEY: "discordPublicKey",
+  ENVIRONMENT_NAME: "environmentName",
+  EDGE_ACCESS_TEAM_DOMAIN: "teamDomain",
+  EDGE_ACCESS_AUD: "audience",
+  SANDBOX_SLEEP_AFTER: "sleepAfterMs",
+  PUBLIC_WEBHOOKS: "publicWebhooks",
+  CONFIG_RECOVERY: "configRecovery",
+  REPLAY_EVENTS: "replayEvents",
+  TENANCY: "tenancy",
+  MAX_SANDBOXES: "maxSandboxes",
+  CANARY_TENANTS: "canaryTenants",
+  ALERTS: "alerts",
+} as const satisfies Record<Exclude<keyof Values, "ADMIN_TOKEN">, keyof EdgeSettings>;
+
+type Values = z.infer<ReturnType<typeof edgeSchema>>;
 
 /** Dependencies of the edge. `sleepAfterMs` is `Infinity` for `never`. */
 export interface EdgeSettings {
@@ -150,24 +178,7 @@ export function readEdgeSettings(environment: Readonly<Record<string, unknown>>)
     ...(parsed.success ? [] : parsed.error.issues.map((i) => `${i.path.join(".")}: ${i.message}`)),
   ];
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
-  const value = parsed.data;
-  return {
-    ok: true,
-    settings: {
-      ...(value.SLACK_SIGNING_SECRET && { slackSigningSecret: value.SLACK_SIGNING_SECRET }),
-      ...(value.TELEGRAM_WEBHOOK_SECRET && { telegramWebhookSecret: value.TELEGRAM_WEBHOOK_SECRET }),
-      ...(value.DISCORD_PUBLIC_KEY && { discordPublicKey: value.DISCORD_PUBLIC_KEY }),
-      ...(value.ENVIRONMENT_NAME && { environmentName: value.ENVIRONMENT_NAME }),
-      ...(value.EDGE_ACCESS_TEAM_DOMAIN && { teamDomain: value.EDGE_ACCESS_TEAM_DOMAIN }),
-      ...(value.EDGE_ACCESS_AUD && { audience: value.EDGE_ACCESS_AUD }),
-      sleepAfterMs: value.SANDBOX_SLEEP_AFTER,
-      publicWebhooks: value.PUBLIC_WEBHOOKS,
-      configRecovery: value.CONFIG_RECOVERY,
-      replayEvents: value.REPLAY_EVENTS,
-      tenancy: value.TENANCY,
-      maxSandboxes: value.MAX_SANDBOXES,
-      canaryTenants: value.CANARY_TENANTS,
-      ...(value.ALERTS && { alerts: value.ALERTS }),
-    },
-  };
+  const values = Object.entries(SETTINGS).map(([name, key]) => [key, parsed.data[name as keyof Values]]);
+  const known = values.filter(([, value]) => value !== undefined);
+  return { ok: true, settings: Object.fromEntries(known) as EdgeSettings };
 }

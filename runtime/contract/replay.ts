@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { platformSchema } from "./delivery.ts";
+import { type Platform, platformSchema } from "./delivery.ts";
 import { MOST_REPLAYED } from "./environment.ts";
 
 /**
@@ -63,11 +63,12 @@ const leftSchema = z.object({
 export const replayRecordSchema = z.object({
   /** Changes with the record's form. */
   form: z.literal(1),
-  readings: z.object({
-    telegram: z.optional(readingSchema),
-    slack: z.optional(readingSchema),
-    discord: z.optional(readingSchema),
-  }),
+  readings: z.object(
+    Object.fromEntries(platformSchema.options.map((name) => [name, z.optional(readingSchema)])) as Record<
+      Platform,
+      z.ZodMiniOptional<typeof readingSchema>
+    >,
+  ),
   events: z
     .array(
       z.object({

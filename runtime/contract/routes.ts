@@ -144,3 +144,10 @@ export const ROUTES = {
   brokerPatch: { method: "PATCH", path: `${BROKER_PATH}/*`, access: "gateway" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;
+
+type RoutesOf = typeof ROUTES;
+
+/** The path of a platform's webhook. */
+export type WebhookPath = {
+  [Name in keyof RoutesOf]: RoutesOf[Name] extends { access: "webhook" } ? RoutesOf[Name]["path"] : never;
+}[keyof RoutesOf];

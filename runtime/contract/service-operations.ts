@@ -441,7 +441,9 @@ export const SERVICE_OPERATIONS = {
 export type OperationName = keyof typeof SERVICE_OPERATIONS;
 
 /** Returns the operation with this name; `undefined` for an unknown name. */
-export function operationOf(name: string): { name: OperationName; operation: ServiceOperation } | undefined {
+export function serviceOperation(
+  name: string,
+): { name: OperationName; operation: ServiceOperation } | undefined {
   if (!Object.hasOwn(SERVICE_OPERATIONS, name)) return undefined;
   return { name: name as OperationName, operation: SERVICE_OPERATIONS[name as OperationName] };
 }
@@ -452,7 +454,7 @@ function serviceOf(name: OperationName): ServiceName {
 }
 
 /** A request without its body. */
-export interface OperationRequest {
+export interface ServiceRequest {
   method: ServiceOperation["method"];
   url: string;
   headers: Record<string, string>;
@@ -463,7 +465,7 @@ export function directRequest(
   name: OperationName,
   values: OperationArguments,
   { key, environment }: { key: string; environment: Environment },
-): OperationRequest {
+): ServiceRequest {
   const service = serviceOf(name);
   const { method, path } = SERVICE_OPERATIONS[name] as ServiceOperation;
   return {
@@ -482,7 +484,7 @@ export function operationRequest(
   name: OperationName,
   values: OperationArguments,
   using: { key: string; environment: Environment },
-): OperationRequest {
+): ServiceRequest {
   const service = serviceOf(name);
   const { key, environment } = using;
   if (!isPass(service, key, environment)) return directRequest(name, values, using);

@@ -39,7 +39,7 @@ export interface StackSignature {
  * Returns the stack's signature of this request if it was made not long before or after `now`, else `undefined`. Takes
  * the same time for every wrong signature.
  */
-export async function signedByStack(
+export async function verifyStackSignature(
   key: string,
   request: SignedRequest,
   header: string,

@@ -28,7 +28,9 @@ export interface Renewal {
 
 /** Characters of a chat's id that stand for themselves in a tenant's id. */
 const PLAIN = /^[A-Za-z0-9-]$/;
-const TENANT_ID = /^(?:slack|telegram|discord|web)-(?:[A-Za-z0-9-]|_[0-9a-f]{2}){1,128}$/;
+/** Places of chats: the platforms, and the web chat. */
+export const CHAT_PLACES = [...platformSchema.options, "web"] as const;
+const TENANT_ID = new RegExp(`^(?:${CHAT_PLACES.join("|")})-(?:[A-Za-z0-9-]|_[0-9a-f]{2}){1,128}$`);
 
 /** Returns true for the id of a tenant. Such an id is safe in a key of the bucket and in a path. */
 export function isTenantId(text: string): boolean {

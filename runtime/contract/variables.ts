@@ -45,6 +45,16 @@ export const VARIABLES = {
 /** The name of a variable. */
 export type VariableName = keyof typeof VARIABLES;
 
+/** The name of a variable that holds a secret. */
+export type SecretVariable = {
+  [Name in VariableName]: (typeof VARIABLES)[Name]["secret"] extends true ? Name : never;
+}[VariableName];
+
+/** The name of a variable that the edge reads. */
+export type EdgeVariable = {
+  [Name in VariableName]: (typeof VARIABLES)[Name]["reader"] extends "gateway" ? never : Name;
+}[VariableName];
+
 /** An environment as a process or a Worker receives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -108,7 +118,7 @@ export function secretNames(environment: Environment): string[] {
  * Returns the part of an environment that goes into the container: the gateway's variables and the operator's own.
  * Empty values are left out.
  */
-export function gatewayEnvironment(environment: Environment): Record<string, string> {
+export function gatewayVariables(environment: Environment): Record<string, string> {
   const names = (Object.keys(VARIABLES) as VariableName[]).filter(
     (name) => VARIABLES[name].reader !== "edge",
   );

@@ -6,7 +6,7 @@ import { ERRORS, fixOf, isErrorCode, type ErrorCode } from "../contract/errors.t
 import type { Log } from "../shared/log.ts";
 import { hmacHex } from "../contract/digest.ts";
 import { gatewayDetails } from "./debug-routes.ts";
-import { inTime } from "./operate.ts";
+import { commandTimeout } from "./operate.ts";
 import type { Backups, Clock, Sandbox } from "./ports.ts";
 
 /** The header of a webhook's signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
@@ -68,7 +68,7 @@ const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
     if (email === undefined || sendEmail === undefined) return "this deployment sends none";
     const subject = `${name}: ${alerts.map(subjectLine).join(", ")}`;
     try {
-      await inTime(TIMEOUT_MS, sendEmail({ ...email, subject, text: emailText(alerts) }));
+      await commandTimeout(TIMEOUT_MS, sendEmail({ ...email, subject, text: emailText(alerts) }));
       return undefined;
     } catch {
       // The error may name an address.

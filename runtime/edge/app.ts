@@ -3,7 +3,7 @@ import { Hono, type Context, type MiddlewareHandler } from "hono";
 import type { Attest } from "../contract/attestation.ts";
 import type { EdgeSettings } from "../contract/environment.ts";
 import { ERRORS, isErrorCode, StewardError } from "../contract/errors.ts";
-import { ROUTES } from "../contract/routes.ts";
+import { ROUTES, type WebhookPath } from "../contract/routes.ts";
 import type { TenantId } from "../contract/tenant.ts";
 import {
   clientOf,
@@ -22,7 +22,7 @@ import { keepNamedChat } from "./admin/tenants.tsx";
 import { discordInteractions } from "./admission/discord.ts";
 import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
-import { webhook } from "./admission/webhook.ts";
+import { webhook, type WebhookOptions } from "./admission/webhook.ts";
 import { streamChanges } from "./changes.ts";
 import { asset, type ReadAsset } from "./assets.ts";
 import { chat, chatApp, chatFile, chatSocket } from "./chat.ts";
@@ -31,7 +31,7 @@ import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from ".
 import { WrongValuesError } from "./form.ts";
 import { home, live, readiness } from "./home-route.tsx";
 import type { Identify } from "./identity.ts";
-import { namingBrowsers } from "./operate.ts";
+import { withBrowserNames } from "./operate.ts";
 import { limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
@@ -106,7 +106,7 @@ export interface EdgeOptions {
 /** Builds the edge with every public route, using only web-standard APIs, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   const { settings, bundle, attestation, ledger, directory, activity, answers, backups } = options;
-  const sandbox = namingBrowsers(options.sandbox, directory);
+  const sandbox = withBrowserNames(options.sandbox, directory);
   const { identify, signIn, sendEmail, clock, log } = options;
   const record = recorder(activity, log);
   const app = new Hono<AccessVariables>();
@@ -152,7 +152,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
       read: telegramUpdates({ secret: settings.telegramWebhookSecret, clock }),
     },
     [ROUTES.discordInteractions.path]: discordInteractions({ publicKey: settings.discordPublicKey, clock }),
-  };
+  } satisfies Record<WebhookPath, Pick<WebhookOptions, "read" | "recorded">>;
   const refusals = limit(PER_MINUTE.refusedWebhooks);
   for (const [path, options] of Object.entries(webhooks)) {
     app.use(path, requirePublicOrIdentity(settings.publicWebhooks, identify));

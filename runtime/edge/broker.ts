@@ -3,7 +3,7 @@ import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import {
   directRequest,
-  operationOf,
+  serviceOperation,
   type OperationArguments,
   type OperationName,
   type ServiceOperation,
@@ -15,9 +15,9 @@ import type { Log } from "../shared/log.ts";
 import { readBytes } from "../shared/read-bytes.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { openSlackFile } from "../shared/slack-file.ts";
-import { sameToken } from "../shared/token.ts";
+import { isSameToken } from "../shared/token.ts";
 import { ChatPass } from "./chat-pass.ts";
-import { readBody } from "./admission/body.ts";
+import { readServiceBody } from "./admission/body.ts";
 
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
 /** Of what a log shows of a request that names no operation. */
@@ -68,7 +68,7 @@ export interface Broker {
 }
 
 /** An operation with its arguments, checked. */
-interface Asked {
+interface BrokerOperation {
   name: OperationName;
   operation: ServiceOperation;
   values: OperationArguments;
@@ -92,10 +92,13 @@ export function createBroker(options: BrokerOptions): Broker {
     own[outcome] += 1;
   };
 
-  const perform = async (request: Request, { name, operation, values }: Asked): Promise<Response> => {
+  const perform = async (
+    request: Request,
+    { name, operation, values }: BrokerOperation,
+  ): Promise<Response> => {
     const key = environment[SERVICES[serviceIn(name)].key] ?? "";
     const send = clientFor(request.headers.get(PROXY_HEADER), name, options);
-    const body = await readBody(request, operation);
+    const body = await readServiceBody(request, operation);
     pass?.check(name, { ...body?.fields, ...values });
     const { signal } = request;
     if (name === "slack/file") {
@@ -120,9 +123,9 @@ export function createBroker(options: BrokerOptions): Broker {
       count("refused");
       return problemResponse(problem("broker_refused"));
     }
-    const name = operationOf(path)?.name;
+    const name = serviceOperation(path)?.name;
     try {
-      const answer = await perform(request, readAsked(request.method, path, query));
+      const answer = await perform(request, readOperation(request.method, path, query));
       count("answered", name);
       return await passOn(answer, redact);
     } catch (error) {
@@ -160,12 +163,12 @@ function hasPass(path: string, headers: Headers, token: string): boolean {
   if (!Object.hasOwn(SERVICES, service)) return false;
   const [header, before] = SERVICES[service].header;
   const value = headers.get(header) ?? "";
-  return value.startsWith(before) && sameToken(value.slice(before.length), token);
+  return value.startsWith(before) && isSameToken(value.slice(before.length), token);
 }
 
 /** @throws StewardError for what is not in the table, and for arguments that its operation does not take. */
-function readAsked(method: string, path: string, query: URLSearchParams): Asked {
-  const found = operationOf(path);
+function readOperation(method: string, path: string, query: URLSearchParams): BrokerOperation {
+  const found = serviceOperation(path);
   if (found === undefined || method !== found.operation.method) {
     throw new StewardError("broker_operation_unknown");
   }

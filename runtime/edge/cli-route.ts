@@ -7,11 +7,11 @@ import { type Names, type Operation, withoutUndo } from "../operations/operation
 import { people } from "../operations/people.ts";
 import { notAllowed } from "../operations/registry.ts";
 import { replyOf } from "../operations/reply.ts";
-import { type Line, readWords, splitWords } from "../operations/words.ts";
+import { type Line, readCommandLine, splitWords } from "../operations/words.ts";
 import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
 import { readFields } from "./form.ts";
 import { knownNames } from "./ledger-routes.ts";
-import { askOperation, inTime } from "./operate.ts";
+import { askOperation, commandTimeout } from "./operate.ts";
 import type { Backups, NameDirectory, NameEntry, RecordChange, Sandbox } from "./ports.ts";
 
 /** Enough for a large archive, and for the start of a stopped container. */
@@ -55,7 +55,7 @@ interface EdgeTools extends Pick<CliOptions, "backups"> {
 
 /** @throws StewardError `command_not_allowed`, `usage_invalid` */
 function readTyped(command: string): TypedLine {
-  const line = readWords(splitWords(command), "console");
+  const line = readCommandLine(splitWords(command), "console");
   if ("help" in line) throw notAllowed();
   return { command, ...line };
 }
@@ -130,7 +130,7 @@ function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boole
 
 /** Says that a backup which takes long continues, and not that it failed. */
 async function runHere(run: () => unknown): Promise<OperationReply> {
-  const reply = await replyOf(() => inTime(LIMIT_MS, Promise.resolve(run())));
+  const reply = await replyOf(() => commandTimeout(LIMIT_MS, Promise.resolve(run())));
   if (reply.ok || reply.error.code !== "command_timed_out") return reply;
   return { ...reply, error: { ...reply.error, message: GOES_ON } };
 }

@@ -27,7 +27,7 @@ function reader<T>(make: () => z.ZodMiniType): (response: Response) => Promise<T
 }
 
 const [text, number, list, optional, object] = [z.string, z.number, z.array, z.optional, z.object] as const;
-const because = () => optional(object({ code: text(), detail: text(), fix: text() }));
+const reasonSchema = () => optional(object({ code: text(), detail: text(), fix: text() }));
 const problems = () =>
   list(object({ path: text(), message: text(), line: optional(number()), help: optional(text()) }));
 const sources = () =>
@@ -79,15 +79,19 @@ export const readReply = reader<OperationReply>(() =>
 
 /** Reads a channel's health. */
 export const readChannelHealth = reader<ChannelHealth>(() =>
-  object({ platform: text(), state: z.enum(["unknown", "ready", "failing", "disabled"]), reason: because() }),
+  object({
+    platform: text(),
+    state: z.enum(["unknown", "ready", "failing", "disabled"]),
+    reason: reasonSchema(),
+  }),
 );
 
 /** Reads the gateway's report about itself. */
 export const readGatewayStatus = reader<GatewayStatus>(() =>
   object({
-    model: object({ id: text(), reason: because() }),
-    models: list(object({ id: text(), state: text(), reason: because() })),
-    channels: list(object({ platform: text(), state: text(), reason: because() })),
+    model: object({ id: text(), reason: reasonSchema() }),
+    models: list(object({ id: text(), state: text(), reason: reasonSchema() })),
+    channels: list(object({ platform: text(), state: text(), reason: reasonSchema() })),
     counts: z.record(text(), number()),
     schedules: object({ count: number(), missed: number() }),
     firstWords: optional(
@@ -97,7 +101,7 @@ export const readGatewayStatus = reader<GatewayStatus>(() =>
         seconds: number(),
       }),
     ),
-    config: object({ loadedAt: text(), problem: because() }),
+    config: object({ loadedAt: text(), problem: reasonSchema() }),
     usage: usage(),
     servers: optional(
       list(object({ name: text(), leftOut: list(object({ name: text(), problem: text() })) })),

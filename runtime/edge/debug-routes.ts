@@ -50,7 +50,7 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
  *
  * @throws StewardError `gateway_unavailable` where a container that runs does not answer.
  */
-export async function lastLines(
+export async function readLastLines(
   sandbox: Pick<Sandbox, "status" | "peek">,
   lines: number,
   after?: number,
@@ -93,7 +93,7 @@ export function debugLogs(sandbox: Sandbox): Handler {
   return async function handleLogs(context) {
     const { lines, after } = readQuery(context, logsQuery());
     const { state } = await sandbox.status();
-    return context.json({ state, ...(await lastLines(sandbox, lines, after)) });
+    return context.json({ state, ...(await readLastLines(sandbox, lines, after)) });
   };
 }
 

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import * as z from "zod/mini";
 import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
-import { readText } from "./admission/body.ts";
+import { readBodyText } from "./admission/body.ts";
 
 /** Values beyond which a form is not shown again. */
 const MOST_SHOWN = 100;
@@ -34,7 +34,7 @@ export async function readFields<N extends string>(
   request: Request,
   forms: Record<N, RegExp>,
 ): Promise<Record<N, string>> {
-  const entries = [...new URLSearchParams(await readText(request))];
+  const entries = [...new URLSearchParams(await readBodyText(request))];
   const fields = Object.fromEntries(entries);
   const wanted = new Map<string, RegExp>(Object.entries(forms));
   const wrong = entries
@@ -60,7 +60,7 @@ const MOST_VALUES = 100;
  * @throws StewardError `form_invalid` where it is missing, another field is there, or a value has another form.
  */
 export async function readField(request: Request, name: string, form: RegExp): Promise<string[]> {
-  const entries = [...new URLSearchParams(await readText(request))];
+  const entries = [...new URLSearchParams(await readBodyText(request))];
   if (entries.length === 0 || entries.length > MOST_VALUES) throw new StewardError("form_invalid");
   const wrong = entries.filter(([field, value]) => field !== name || !form.test(value));
   if (wrong.length > 0)

@@ -8,7 +8,7 @@ import type { TenantTotals } from "./tenants/ports.ts";
 export type Overall = "Healthy" | "Degraded" | "Down" | "Asleep" | "Starting";
 
 /** One thing that is wrong, and the page where it can be fixed. */
-export interface Problem {
+export interface HealthProblem {
   title: string;
   reason?: Reason | undefined;
   action: { path: string; label: string };
@@ -17,7 +17,7 @@ export interface Problem {
 /** State of a deployment with everything that is wrong, the worst first. */
 export interface Health {
   overall: Overall;
-  problems: Problem[];
+  problems: HealthProblem[];
 }
 
 /** Facts that a deployment's health is judged by. What is unknown is left out. */
@@ -43,7 +43,7 @@ export function judgeHealth({ status, details, backups, counts, ledger, chats }:
   const { models = [], channels = [], config } = details ?? {};
   const failingModels = models.filter(({ state }) => state === "failing" || state === "cooling");
   const isMute = models.length > 0 && failingModels.length === models.length;
-  const problems: Problem[] = [
+  const problems: HealthProblem[] = [
     ...volumeProblems(status),
     ...gatewayProblems(status, details),
     ...(chats !== undefined && chats.failing > 0
@@ -100,11 +100,11 @@ export function judgeHealth({ status, details, backups, counts, ledger, chats }:
 }
 
 /** Returns a fault because of which nobody gets an answer, although the gateway's process may run. */
-export function faultOf({ volume, silent }: SandboxStatus): Reason | undefined {
+export function sandboxFault({ volume, silent }: SandboxStatus): Reason | undefined {
   return volume ?? silent;
 }
 
-function volumeProblems({ volume }: SandboxStatus): Problem[] {
+function volumeProblems({ volume }: SandboxStatus): HealthProblem[] {
   if (volume === undefined) return [];
   return [{ title: "Nothing can be stored: messages are not taken", reason: volume, action: SEE_LOGS }];
 }
@@ -112,7 +112,7 @@ function volumeProblems({ volume }: SandboxStatus): Problem[] {
 function gatewayProblems(
   { state, reason: why, silent }: SandboxStatus,
   details: GatewayStatus | undefined,
-): Problem[] {
+): HealthProblem[] {
   if (silent) return [{ title: "The gateway does not answer", reason: silent, action: RESTART }];
   if (state === "ready" && details === undefined)
     return [{ title: "The gateway does not report its state", action: SEE_LOGS }];
@@ -124,9 +124,9 @@ function gatewayProblems(
   return [{ title: "The gateway cannot start", reason: why ?? reason("crash_looping"), action }];
 }
 
-function overallOf(status: SandboxStatus, isMute: boolean, problems: readonly Problem[]): Overall {
+function overallOf(status: SandboxStatus, isMute: boolean, problems: readonly HealthProblem[]): Overall {
   const { state } = status;
-  if (faultOf(status) !== undefined || state === "crash-looping") return "Down";
+  if (sandboxFault(status) !== undefined || state === "crash-looping") return "Down";
   if (state === "stopped") return "Asleep";
   if (state === "starting") return "Starting";
   if (isMute) return "Down";

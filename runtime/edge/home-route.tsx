@@ -5,7 +5,7 @@ import { reason } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { wantsHtml } from "./access.ts";
-import { faultOf } from "./health.ts";
+import { sandboxFault } from "./health.ts";
 import { HomePage, ReasonBox, RepairLink, StateLine } from "./ui/state.tsx";
 import { Document, type Markup } from "./ui/document.tsx";
 import { StartProgress } from "./ui/starts.tsx";
@@ -85,7 +85,7 @@ export function readiness({ sandbox, bundle, workerVersion, attestation }: Runni
       workerVersion,
       ...(attested && { attestation: attested.all }),
     };
-    return context.json(body, state === "ready" && faultOf(status) === undefined ? 200 : 503);
+    return context.json(body, state === "ready" && sandboxFault(status) === undefined ? 200 : 503);
   };
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { once } from "../shared/once.ts";
-import { within } from "../shared/within.ts";
+import { withTimeout } from "../shared/timeout.ts";
 import { CONTROL_ROUTES, type OperationReply, type OperationRequest } from "../contract/control.ts";
 import { ERRORS, isErrorCode, reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
@@ -38,7 +38,7 @@ export async function askSupervisor(
  * Returns the container as a page sees it that only looks: what it asks starts nothing and is no use, so that a page
  * which is left open keeps no container awake.
  */
-export function looking(sandbox: Sandbox): Sandbox {
+export function withoutWaking(sandbox: Sandbox): Sandbox {
   return {
     ...sandbox,
     request: async (port, request) => {
@@ -67,7 +67,7 @@ const devicesReply = once(() => {
 });
 
 /** Returns a sandbox whose answers about browsers also give the directory their names. */
-export function namingBrowsers(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
+export function withBrowserNames(sandbox: Sandbox, directory: Pick<NameDirectory, "noteNames">): Sandbox {
   const noted = async <Answer extends Response | undefined>(
     { path, body = "" }: PortRequest,
     response: Answer,
@@ -143,8 +143,8 @@ export async function operate<I extends object, O, T>(
 }
 
 /** Waits for `work` for at most so many milliseconds: a page must not wait for a container that hangs. */
-export function inTime<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  return within(milliseconds, work, () => new StewardError("command_timed_out"));
+export function commandTimeout<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  return withTimeout(milliseconds, work, () => new StewardError("command_timed_out"));
 }
 
 /** Outcome of an attempt: a value, or the reason why there is none. */
@@ -156,7 +156,7 @@ export interface Attempt<T> {
 /** Waits for `work` within a limit. Never rejects: a page shows the reason in the value's place. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
-    return { value: await inTime(milliseconds, work) };
+    return { value: await commandTimeout(milliseconds, work) };
   } catch (error) {
     return { problem: error instanceof StewardError ? error.reason : reason("gateway_unavailable") };
   }

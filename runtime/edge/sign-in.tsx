@@ -4,9 +4,9 @@ import { parse } from "hono/utils/cookie";
 import { type ErrorCode, ERRORS, fixOf, StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { bearerToken, sameToken } from "../shared/token.ts";
+import { bearerToken, isSameToken } from "../shared/token.ts";
 import { clientOf, wantsHtml } from "./access.ts";
-import { readText } from "./admission/body.ts";
+import { readBodyText } from "./admission/body.ts";
 import type { Identify, IdentityDecision } from "./identity.ts";
 import { ContinuePage } from "./ui/continue.tsx";
 import { Document, type Markup } from "./ui/document.tsx";
@@ -55,7 +55,7 @@ export function showSignIn(): Handler {
 /** `POST /_admin/sign-in`: starts a session for the right token, then redirects to `next`. */
 export function signIn({ check, sessions }: SignIn, log: Log): Handler {
   return async function handleSignIn(context) {
-    const form = new URLSearchParams(await readText(context.req.raw));
+    const form = new URLSearchParams(await readBodyText(context.req.raw));
     const next = nextPath(form.get("next"));
     const client = clientOf(context);
     const token = form.get("token") ?? "";
@@ -236,7 +236,7 @@ export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
   const sessions = createSessions(adminToken, clock);
   const wrongTokens = new RateLimit({ perMinute: PER_MINUTE.wrongTokens, clock });
   const check: SignIn["check"] = (token, client) => {
-    if (sameToken(token, adminToken)) return { right: true };
+    if (isSameToken(token, adminToken)) return { right: true };
     return { right: false, retryAfterSeconds: wrongTokens.take(client) };
   };
   return {
@@ -247,7 +247,7 @@ export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
       });
       const authorization = request.headers.get("authorization");
       const token = authorization === null ? undefined : bearerToken(authorization);
-      if (sameToken(token, adminToken)) return allowed(true);
+      if (isSameToken(token, adminToken)) return allowed(true);
       const { [SESSION_COOKIE]: session } = parse(request.headers.get("cookie") ?? "", SESSION_COOKIE);
       if (await sessions.verify(session)) return allowed(false);
       const retryAfterSeconds = authorization === null ? 0 : wrongTokens.take(client);

@@ -5,9 +5,9 @@ import { references, referencesInText } from "../contract/config/references.ts";
 import { CONTROL_ROUTES, GATEWAY_ROUTES } from "../contract/control.ts";
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
-import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
+import { verifyStackSignature, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import { inTime } from "./operate.ts";
+import { commandTimeout } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { readContainerConfig } from "./container-answers.ts";
 import { gatewayDetails } from "./debug-routes.ts";
@@ -42,7 +42,7 @@ export function requireStack({ key, signatures, clock, refusals }: StackAccess):
     const { pathname, search } = new URL(context.req.url);
     const request = { method: context.req.method, path: `${pathname}${search}` };
     const header = context.req.header(STACK_SIGNATURE_HEADER);
-    const signature = key && header ? await signedByStack(key, request, header, clock()) : undefined;
+    const signature = key && header ? await verifyStackSignature(key, request, header, clock()) : undefined;
     const use = signature && (await signatures.useSignature(signature.mac, signature.expiresAt));
     if (use === "accepted") return next();
     const retryAfterSeconds = refusals.take(clientOf(context));
@@ -55,7 +55,10 @@ export function requireStack({ key, signatures, clock, refusals }: StackAccess):
 /** `GET /stack/backups`: the newest manifests, newest first, and why the last attempt failed; wakes nothing. */
 export function stackBackups(backups: Backups): Handler {
   return async function handleStackBackups(context) {
-    const [list, { problem }] = await inTime(LIMIT_MS, Promise.all([backups.list(), backups.status()]));
+    const [list, { problem }] = await commandTimeout(
+      LIMIT_MS,
+      Promise.all([backups.list(), backups.status()]),
+    );
     return context.json({ backups: list.slice(0, LISTED), problem });
   };
 }
@@ -90,7 +93,7 @@ export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handle
       const { config, missing, problems } = await readContainerConfig(running);
       return context.json({ references: references(config), problems: missing ? [] : problems });
     }
-    const cached = await inTime(LIMIT_MS, backups.cachedConfig());
+    const cached = await commandTimeout(LIMIT_MS, backups.cachedConfig());
     return context.json({ references: referencesInText(cached ?? "") });
   };
 }
@@ -111,7 +114,7 @@ export function tryStackAlerts(
 export function createStackBackup(backups: Backups, log: Log): Handler {
   return async function handleCreateStackBackup(context) {
     log.info("the stack makes a backup");
-    return context.json({ backup: await inTime(LIMIT_MS, backups.create({ cause: "rollout" })) });
+    return context.json({ backup: await commandTimeout(LIMIT_MS, backups.create({ cause: "rollout" })) });
   };
 }
 
@@ -140,7 +143,7 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
     const asked = sandbox.request("gateway", request).catch((error: unknown) => {
       throw new StewardError("gateway_unavailable", undefined, { cause: error });
     });
-    const { status, headers, body: answer } = await inTime(LIMIT_MS, asked);
+    const { status, headers, body: answer } = await commandTimeout(LIMIT_MS, asked);
     return new Response(answer, { status, headers: { "content-type": headers.get("content-type") ?? "" } });
   };
 }
@@ -148,10 +151,10 @@ export function stackReplay({ ledger, sandbox, replayEvents, log }: ReplayOption
 /** `POST /stack/backups/verify`: what a drill of the newest one finds, which is recorded; starts a stopped container. */
 export function verifyStackBackup(backups: Backups, log: Log, record: RecordChange): Handler {
   return async function handleVerifyStackBackup(context) {
-    const [newest] = await inTime(LIMIT_MS, backups.list());
+    const [newest] = await commandTimeout(LIMIT_MS, backups.list());
     if (newest === undefined) throw new StewardError("backup_unknown");
     log.info("the stack checks a backup", { id: newest.id });
-    const report = await inTime(LIMIT_MS, backups.verify(newest.id));
+    const report = await commandTimeout(LIMIT_MS, backups.verify(newest.id));
     await record("the stack", "verify", newest.id);
     return context.json({ backup: newest, report });
   };

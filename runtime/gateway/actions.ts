@@ -46,7 +46,7 @@ interface Press {
 }
 
 /** Result of a press. */
-export type Pressed =
+export type PressResult =
   | { is: "taken"; label: string; action: Action }
   | { is: "unknown" | "expired" | "used" | "another's" };
 
@@ -96,7 +96,7 @@ export class Actions {
   }
 
   /** Records a press. Each message accepts one press, only by the person it is for. */
-  take({ press, platform, sender, delivery }: Press): Pressed {
+  take({ press, platform, sender, delivery }: Press): PressResult {
     return transaction(this.#database, () => {
       const row = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?").get(press);
       if (row === undefined || row["platform"] !== platform) return { is: "unknown" };

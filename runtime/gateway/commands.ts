@@ -157,7 +157,7 @@ export function readCommand(text: string): Command | undefined {
  * Returns true for a command that must wait for the messages before it, since it changes later answers. Other commands
  * run at once, even during an answer; /stop has to.
  */
-export function keepsItsPlace({ name, argument }: Command): boolean {
+export function waitsForEarlierMessages({ name, argument }: Command): boolean {
   return name === "new" || name === "reset" || (name === "model" && argument !== "");
 }
 

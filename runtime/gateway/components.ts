@@ -9,7 +9,7 @@ import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
 import { createChannels, type Channels } from "./channels/registry.ts";
 import { intakeReader } from "./channels/intake.ts";
-import { Apart } from "./media/apart.ts";
+import { MediaProcess } from "./media/media-process.ts";
 import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
 import type { ModelRelay } from "./models/relay.ts";
@@ -73,7 +73,7 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
     id.startsWith("anthropic/"),
   );
   const transcriber = createTranscriber(config.models, { environment, redact, fetch, clock, log });
-  const media = new Media({ apart: new Apart(), memoryBytes, takesPdf, transcriber });
+  const media = new Media({ apart: new MediaProcess(), memoryBytes, takesPdf, transcriber });
   const toolbox = new Toolbox({
     config,
     workspace,

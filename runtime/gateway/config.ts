@@ -6,7 +6,7 @@ import type { Environment } from "../contract/environment.ts";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { createRedactor, type Redactor } from "../shared/redact.ts";
-import { wholeReading } from "../process/config-file.ts";
+import { withScheduleChecks } from "../process/config-file.ts";
 import { writeFileAtomic } from "../process/files.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -110,7 +110,7 @@ interface LoadedConfig {
  *
  * @throws StewardError `config_invalid` with the whole report as its message.
  */
-export async function loadConfig(path: string, environment: Environment): Promise<LoadedConfig> {
+export async function loadGatewayConfig(path: string, environment: Environment): Promise<LoadedConfig> {
   const fresh = !existsSync(path);
   if (fresh) writeFileAtomic(path, renderConfig(environment));
   return { ...(await readConfig(path, environment)), fresh };
@@ -122,7 +122,7 @@ export async function loadConfig(path: string, environment: Environment): Promis
  * @throws StewardError `config_invalid` with the whole report as its message.
  */
 async function readConfig(path: string, environment: Environment): Promise<Omit<LoadedConfig, "fresh">> {
-  const { result } = await wholeReading(readConfigText(readFileSync(path, "utf8"), environment));
+  const { result } = await withScheduleChecks(readConfigText(readFileSync(path, "utf8"), environment));
   if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
   return { config: result.config, secrets: secretValues(result.config, environment) };
 }

@@ -8,7 +8,7 @@ import type { GatewayStatus } from "../contract/control.ts";
 import { type ErrorCode, reason } from "../contract/errors.ts";
 import type { Redactor } from "../shared/redact.ts";
 import type { Environment } from "../contract/variables.ts";
-import { wholeReading } from "../process/config-file.ts";
+import { withScheduleChecks } from "../process/config-file.ts";
 import { storeFailure } from "../process/database.ts";
 import type { ProcessSettings } from "../process/settings.ts";
 import { accessRisks } from "./access-risks.ts";
@@ -36,7 +36,7 @@ const LITTLE = 256 * MEBIBYTE;
 const NONE = 16 * MEBIBYTE;
 
 /** Looks at everything that can be wrong on this machine. Changes nothing. */
-export async function examine(options: DoctorOptions, running: RunningGateway): Promise<Finding[]> {
+export async function diagnose(options: DoctorOptions, running: RunningGateway): Promise<Finding[]> {
   return [
     ...(await checkConfigFile(options)),
     ...checkRights(options),
@@ -55,7 +55,7 @@ async function checkConfigFile({ settings, environment, redact }: DoctorOptions)
     const detail = `There is no config file at ${path}; the gateway's next start writes it.`;
     return [...findings, wrong("config", "warning", "config_missing", detail)];
   }
-  const { value, result } = await wholeReading(readConfigText(readFileSync(path, "utf8"), environment));
+  const { value, result } = await withScheduleChecks(readConfigText(readFileSync(path, "utf8"), environment));
   if (result.ok) {
     findings.push(fine("config", `${path} is valid`));
     for (const { path: at, code, detail, fix } of accessRisks(result.config, settings.home)) {
@@ -189,7 +189,7 @@ function checkRights({ settings }: DoctorOptions): Finding[] {
 }
 
 /** Takes the rights of others away. One line a change. */
-export function mendRights({ settings }: DoctorOptions): string[] {
+export function fixPermissions({ settings }: DoctorOptions): string[] {
   return tooWide(settings.home).map(({ path, mode }) => {
     chmodSync(path, mode & ~OTHERS);
     return `rights of ${path}: ${mode.toString(8)} to ${(mode & ~OTHERS).toString(8)}`;

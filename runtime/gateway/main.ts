@@ -1,20 +1,20 @@
 import { createRedactor } from "../shared/redact.ts";
-import { ownEnvironment } from "../process/environment.ts";
+import { readOwnEnvironment } from "../process/environment.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
-import { saveMemory } from "../process/memory.ts";
+import { reduceMemoryUse } from "../process/memory.ts";
 import { startGateway } from "./start.ts";
 import { print, printError } from "../shared/terminal.ts";
 
 // Everything below the data directory is this user's alone, the database's files included.
 process.umask(0o077);
-const environment = ownEnvironment();
+const environment = readOwnEnvironment();
 try {
   const gateway = await startGateway({
     environment,
     clock: Date.now,
     write: (line) => print(`${line}\n`),
   });
-  saveMemory();
+  reduceMemoryUse();
   process.on("SIGHUP", () => void gateway.reload());
   onStopRequest(environment, async (cause) => {
     // The next gateway starts the same answers again: continuing here would send them twice.

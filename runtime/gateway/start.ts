@@ -12,11 +12,11 @@ import { homeName, readProcessSettings } from "../process/settings.ts";
 import { TENANT_VARIABLE } from "../contract/variables.ts";
 import { Commands } from "./commands.ts";
 import { namedOperators } from "../shared/channel-access.ts";
-import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
+import { ConfigReload, KnownSecrets, loadGatewayConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
 import type { InTurn } from "./inbox/chat-queues.ts";
 import { Inbox } from "./inbox/inbox.ts";
-import { nameOf } from "./inbox/records.ts";
+import { recordName } from "./inbox/records.ts";
 import { Replies } from "./inbox/replies.ts";
 import { Probe } from "./probe.ts";
 import { AdmissionQuestions } from "./pairing/question.ts";
@@ -77,7 +77,7 @@ export async function startGateway({
   ensureDirectory(settings.home);
 
   // 3. Config, and the log with its level.
-  const { config, secrets, fresh } = await loadConfig(settings.configPath, environment);
+  const { config, secrets, fresh } = await loadGatewayConfig(settings.configPath, environment);
   const known = new KnownSecrets(environment);
   known.add(secrets);
   const { redact } = known;
@@ -198,7 +198,7 @@ export async function startGateway({
       controlToken: settings.controlToken,
       statusToken,
       inbox,
-      firstWordAt: (event) => firstWords.heardAt(nameOf(event)),
+      firstWordAt: (event) => firstWords.heardAt(recordName(event)),
       chatFile: ({ ticket, item }) => chat.file(ticket, item),
       replayRecord: async (deliveries) => {
         await reload.look();

@@ -5,7 +5,7 @@ import type { Log } from "../shared/log.ts";
 import { type DeliverOptions, deliverTo } from "../edge/ledger/deliver.ts";
 import { type Deliver, Dispatcher, Notices, type Tell } from "../edge/ledger/dispatcher.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
-import { LedgerStore, type Recorded } from "../edge/ledger/store.ts";
+import { LedgerStore, type RecordOutcome } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, NameDirectory, Sandbox } from "../edge/ports.ts";
 import {
   type DatabaseSetAside,
@@ -97,7 +97,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
 
   return {
     async admit(event) {
-      const record = async (): Promise<Recorded> => {
+      const record = async (): Promise<RecordOutcome> => {
         await tenancy?.arrives(event);
         return arrivals.record(event);
       };
@@ -146,7 +146,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
 
 interface Arrival {
   event: Delivery;
-  recorded(as: Recorded): void;
+  recorded(as: RecordOutcome): void;
   failed(error: unknown): void;
 }
 
@@ -167,7 +167,7 @@ class Arrivals {
   }
 
   /** Resolves when the event is on disk, if it is stored at all. Rejects if it could not be stored. */
-  record(event: Delivery): Promise<Recorded> {
+  record(event: Delivery): Promise<RecordOutcome> {
     return new Promise((recorded, failed) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#commit());
       this.#waiting.push({ event, recorded, failed });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../contract/attestation.ts";
 import {
-  gatewayEnvironment,
+  gatewayVariables,
   readEdgeSettings,
   type EdgeSettings,
   type Environment,
@@ -27,10 +27,10 @@ import type { ActivityEntry } from "../edge/ports.ts";
 import { EdgesByChat } from "../edge/tenants/edges.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { ensureDirectory } from "../process/files.ts";
-import { listen, noticeHangUp } from "../process/listen.ts";
+import { listen, yieldForHangUp } from "../process/listen.ts";
 import { readProcessSettings, type ProcessSettings } from "../process/settings.ts";
-import { saveMemory } from "../process/memory.ts";
-import { begin } from "../supervisor/begin.ts";
+import { reduceMemoryUse } from "../process/memory.ts";
+import { startAfterRestore } from "../supervisor/begin.ts";
 import { cliCommand, gatewayCommand, runningBundle } from "../supervisor/gateway-command.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { systemTimers } from "../supervisor/timers.ts";
@@ -44,7 +44,7 @@ import { configuredProxy, proxyClients } from "./proxy.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { telegramIntake } from "./telegram/intake.ts";
-import { beginWithChats } from "./tenants/returns.ts";
+import { startWithChatData } from "./tenants/returns.ts";
 import { HostTenancy } from "./tenants/tenancy.ts";
 import { TenantUsers } from "./tenants/users.ts";
 import { isTerminal, print, printError } from "../shared/terminal.ts";
@@ -81,7 +81,7 @@ function hostAccess(
 function childEnvironment(environment: Environment, broker: { address: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
   const own = withPasses(
-    { ...gatewayEnvironment(environment), [BROKER_VARIABLE]: broker.address },
+    { ...gatewayVariables(environment), [BROKER_VARIABLE]: broker.address },
     broker.token,
   );
   return { ...Object.fromEntries(system), ...own, STEWARD_BIND: "127.0.0.1" };
@@ -204,8 +204,8 @@ try {
   const alerts =
     edge.alerts && hostAlerts({ settings: edge.alerts, home: settings.home, sandbox, backups, ledger, log });
   const begun = users
-    ? begin({ supervisor, home: settings.home, awaitsData: false, log })
-    : beginWithChats({ supervisor, home: settings.home, clock: Date.now, log });
+    ? startAfterRestore({ supervisor, home: settings.home, awaitsData: false, log })
+    : startWithChatData({ supervisor, home: settings.home, clock: Date.now, log });
 
   // 4. Edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
@@ -230,7 +230,7 @@ try {
     ...(tenancy && { browserSandbox: tenancy.sandboxOf }),
     backups,
     broker: async (request) => {
-      await noticeHangUp(request.signal);
+      await yieldForHangUp(request.signal);
       return tenancy?.answerBroker(request) ?? broker.handle(request);
     },
     readAsset,
@@ -275,7 +275,7 @@ try {
   tenancy?.start(ledger);
   backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
-  saveMemory();
+  reduceMemoryUse();
   await begun;
 } catch (error) {
   printError(fatalReport(error, redact));

@@ -7,7 +7,7 @@ import { readConfigText } from "../contract/config/text.ts";
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { isProxyAddress } from "../process/addresses.ts";
-import { connect } from "../process/telegram/transport.ts";
+import { openConnection } from "../process/telegram/transport.ts";
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -84,7 +84,7 @@ async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> 
 
 /** Returns a client for Telegram's requests, which have JSON bodies and no headers of their own. It follows no redirects. */
 function fetchThrough(proxy: string): Fetch {
-  const { send } = connect(proxy);
+  const { send } = openConnection(proxy);
   return async (url, init) => {
     const body = typeof init.body === "string" ? init.body : undefined;
     const message = await send(url, {

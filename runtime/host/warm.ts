@@ -7,7 +7,7 @@ import { flushCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { saveMemory } from "../process/memory.ts";
+import { reduceMemoryUse } from "../process/memory.ts";
 import { readProcessSettings } from "../process/settings.ts";
 
 const APP = join(import.meta.dirname, "..");
@@ -19,7 +19,7 @@ const { gatewayPort } = readProcessSettings(process.env);
 
 // 1. Modules loaded on first use, under the flags that processes have by then: the cache is specific to the flags.
 //    These modules have no side effects. Some belong to the start too and are compiled again below.
-saveMemory();
+reduceMemoryUse();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();
 

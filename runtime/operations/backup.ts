@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { CONFIG_SOURCES } from "../contract/backup.ts";
-import { backupsText, madeText, reportText, wholeText } from "../shared/backup-texts.ts";
+import { backupsText, createdText, reportText, verifiedText } from "../shared/backup-texts.ts";
 import {
   always,
   argument,
@@ -31,7 +31,7 @@ export const backup = {
     rights: EVERYWHERE,
     changes: always,
     run: ({ backups }: Tools) => backups.create({ cause: "operator" }),
-    text: madeText,
+    text: createdText,
   }),
   verify: operation({
     name: "backup verify",
@@ -39,7 +39,7 @@ export const backup = {
     rights: EVERYWHERE,
     input: () => z.strictObject({ id: id() }),
     run: ({ backups }: Tools, { id }) => backups.verify(id),
-    text: wholeText,
+    text: verifiedText,
   }),
   restore: operation({
     name: "backup restore",

@@ -4,7 +4,7 @@ import { type ErrorCode, StewardError } from "../contract/errors.ts";
 import { grantedTo, isUsable, type PairedDevice, SHORT_ID } from "../shared/devices.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, argument, EVERYWHERE, flag, operation, sealed } from "./operation.ts";
+import { always, argument, EVERYWHERE, flag, operation, sealRecord } from "./operation.ts";
 
 const id = () =>
   argument(z.string().check(z.minLength(1)), "as `devices list` shows it, or any unique beginning of it");
@@ -73,7 +73,7 @@ export const devices = {
       const store = await tools.devices();
       const dropped = store.reject(pendingId(store, requestId));
       const rejected = found(dropped, "device_request_unknown", requestId);
-      return { rejected, undo: await sealed({ device: rejected }) };
+      return { rejected, undo: await sealRecord({ device: rejected }) };
     },
     text: ({ rejected }) => `Rejected device ${named(rejected)}.`,
   }),
@@ -102,7 +102,7 @@ export const devices = {
       const was = store.paired().find((one) => one.deviceId === whole);
       const device = found(store.revoke(whole), "device_unknown", deviceId);
       const at = Math.max(...Object.values(device.tokens).map(({ revokedAtMs = 0 }) => revokedAtMs));
-      const undo = was && isUsable(was) && { undo: await sealed({ deviceId: whole, at }) };
+      const undo = was && isUsable(was) && { undo: await sealRecord({ deviceId: whole, at }) };
       return { revoked: withoutSecrets(device), ...undo };
     },
     text: ({ revoked }) => `Revoked device ${named(revoked)}.`,

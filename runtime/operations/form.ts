@@ -26,7 +26,7 @@ interface Definition {
 }
 
 /** Returns an operation's input as fields: the arguments in their order, and the options. */
-export function fieldsOf(operation: Operation): Field[] {
+export function inputFields(operation: Operation): Field[] {
   const fields = Object.entries(operation.input()._zod.def.shape).map(([name, outer]): Field => {
     let definition = outer._zod.def as Definition;
     const known = [z.globalRegistry.get(outer)];
@@ -51,13 +51,13 @@ export function fieldsOf(operation: Operation): Field[] {
 
 /** Returns the names of an operation's options, with their dashes. */
 export function optionNames(operation: Operation): string[] {
-  const own = fieldsOf(operation).filter(({ isArgument }) => !isArgument);
+  const own = inputFields(operation).filter(({ isArgument }) => !isArgument);
   return [...own.map(({ name }) => `--${name}`), "--json"];
 }
 
 /** Returns an operation's name with everything that it takes at an entrance. */
-export function formOf(operation: Operation, entrance: Entrance): string {
-  const fields = fieldsOf(operation).filter(
+export function synopsis(operation: Operation, entrance: Entrance): string {
+  const fields = inputFields(operation).filter(
     ({ name }) => entrance === "terminal" || !operation.terminalOnly?.includes(name),
   );
   const parts = fields.map(({ form, isArgument, isNeeded }) => (isArgument || isNeeded ? form : `[${form}]`));
@@ -72,24 +72,24 @@ export function formOf(operation: Operation, entrance: Entrance): string {
 export function readInput(operation: Operation, given: unknown): object {
   const parsed = operation.input().safeParse(given);
   if (parsed.success) return parsed.data;
-  throw usage(
+  throw inputError(
     operation,
     parsed.error.issues.flatMap((issue) => problemsOf(operation, given, issue)).join("; "),
   );
 }
 
 /** Returns the error for a line or an input that does not fit an operation. */
-export function usage(operation: Operation, problem: string): StewardError {
+export function inputError(operation: Operation, problem: string): StewardError {
   const form = operation.rights.includes("terminal")
-    ? `${AGENT} ${formOf(operation, "terminal")}`
-    : formOf(operation, "console");
+    ? `${AGENT} ${synopsis(operation, "terminal")}`
+    : synopsis(operation, "console");
   return new StewardError("usage_invalid", `${problem}\nUsage: ${form}\n${operation.summary}`);
 }
 
 function problemsOf(operation: Operation, given: unknown, issue: z.core.$ZodIssue): string[] {
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((name) => unknownWord("option", `--${name}`, optionNames(operation)));
-  const field = fieldsOf(operation).find(({ name }) => name === issue.path[0]);
+  const field = inputFields(operation).find(({ name }) => name === issue.path[0]);
   if (field === undefined) return [issue.message];
   const { name, isArgument, choices, form } = field;
   // As the form names it, without its brackets.

@@ -92,11 +92,11 @@ export function flag(help: string) {
   return option(z.optional(z.boolean()), help);
 }
 
-/** Characters of a digest before what {@link sealed} returns. */
-export const SEAL = 64;
+/** Characters of a digest before what {@link sealRecord} returns. */
+export const SEAL_LENGTH = 64;
 
 /** Returns the record of a removal: a text from which `undo` restores what was there. */
-export async function sealed(taken: object): Promise<string> {
+export async function sealRecord(taken: object): Promise<string> {
   const text = JSON.stringify(taken);
   return (await sha256Hex(text)) + text;
 }

@@ -3,7 +3,7 @@ import { type Platform, platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, argument, EVERYWHERE, flag, type Names, operation, sealed } from "./operation.ts";
+import { always, argument, EVERYWHERE, flag, type Names, operation, sealRecord } from "./operation.ts";
 
 const channel = () => argument(platformSchema, "the chat platform", "platform");
 const codeInput = {
@@ -89,7 +89,7 @@ export const pairing = {
     changes: always,
     async run(tools, { channel, code }) {
       const request = pending((await tools.pairing())(channel).reject(code), code);
-      return { channel, rejected: request.id, undo: await sealed({ channel, request }) };
+      return { channel, rejected: request.id, undo: await sealRecord({ channel, request }) };
     },
     text: ({ channel, rejected }) => `Rejected ${channel} sender ${rejected}.`,
   }),
@@ -126,7 +126,7 @@ export const pairing = {
       const store = (await tools.pairing())(channel);
       const role = store.granted(sender);
       if (role === undefined || !store.revoke(sender)) throw new StewardError("sender_unknown");
-      return { channel, revoked: sender, undo: await sealed({ channel, sender, role }) };
+      return { channel, revoked: sender, undo: await sealRecord({ channel, sender, role }) };
     },
     text: ({ channel, revoked }) => `Revoked ${channel} sender ${revoked}.`,
   }),

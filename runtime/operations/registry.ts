@@ -7,7 +7,7 @@ import { config } from "./config.ts";
 import { contract } from "./contract.ts";
 import { devices } from "./devices.ts";
 import { doctor } from "./doctor.ts";
-import { formOf, readInput } from "./form.ts";
+import { synopsis, readInput } from "./form.ts";
 import { models } from "./models.ts";
 import type { Operation } from "./operation.ts";
 import { pairing } from "./pairing.ts";
@@ -93,7 +93,7 @@ export function notAllowed(detail = "This command is not in the list.", meant = 
   );
   const [first] = meant.split(" ");
   const ofGroup = allowed.filter(({ name }) => name.split(" ")[0] === first);
-  const forms = (ofGroup.length > 0 ? ofGroup : allowed).map((one) => formOf(one, "console"));
+  const forms = (ofGroup.length > 0 ? ofGroup : allowed).map((one) => synopsis(one, "console"));
   const help = `Allowed are: ${forms.join(", ")}; each also with --json.`;
   return new StewardError("command_not_allowed", `${detail} ${help}`);
 }

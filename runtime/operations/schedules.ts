@@ -11,7 +11,7 @@ import {
   operation,
   type OperationTools,
   option,
-  sealed,
+  sealRecord,
 } from "./operation.ts";
 
 const MOST_RUNS = 50;
@@ -216,7 +216,7 @@ export const schedules = {
     changes: always,
     async run(tools, { id }) {
       const taken = await tools.schedules(({ removeSchedule }, store) => removeSchedule(store, id));
-      return { removed: id, undo: await sealed(taken) };
+      return { removed: id, undo: await sealRecord(taken) };
     },
     text: ({ removed }) => `Removed ${removed}.`,
   }),

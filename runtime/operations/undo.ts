@@ -6,7 +6,7 @@ import type { DeviceRequest } from "../shared/devices.ts";
 import { parseJson } from "../shared/json.ts";
 import { pendingDevice } from "./devices.ts";
 import { roleSchema } from "./granted.ts";
-import { always, argument, operation, SEAL } from "./operation.ts";
+import { always, argument, operation, SEAL_LENGTH } from "./operation.ts";
 import { request } from "./pairing.ts";
 
 /** Forms of what removals return as `undo`. */
@@ -30,10 +30,10 @@ export const undo = operation({
   input: () => z.strictObject({ record: argument(z.string(), "`undo` of its answer") }),
   changes: always,
   async run(tools, { record }) {
-    const text = record.slice(SEAL);
+    const text = record.slice(SEAL_LENGTH);
     const { data } = takenSchema().safeParse(parseJson(text));
     // A secret in it may have been masked on its way.
-    const isWhole = data !== undefined && record.slice(0, SEAL) === (await sha256Hex(text));
+    const isWhole = data !== undefined && record.slice(0, SEAL_LENGTH) === (await sha256Hex(text));
     const isBack =
       isWhole &&
       ("schedules" in data

@@ -1,6 +1,6 @@
 import { StewardError } from "../contract/errors.ts";
 import { AGENT, VERSION } from "../contract/names.ts";
-import { fieldsOf, formOf, optionNames, readInput, unknownWord, usage } from "./form.ts";
+import { inputFields, synopsis, optionNames, readInput, unknownWord, inputError } from "./form.ts";
 import type { Entrance, Operation } from "./operation.ts";
 import {
   type Group,
@@ -56,7 +56,7 @@ export function splitWords(line: string): string[] {
  * @throws StewardError `usage_invalid` for words that do not fit; on the console `command_not_allowed` for what is not
  * in its list.
  */
-export function readWords(words: readonly string[], entrance: Entrance): Line | { help: string } {
+export function readCommandLine(words: readonly string[], entrance: Entrance): Line | { help: string } {
   const found = findOperation(words);
   if (entrance === "console") {
     if (!("operation" in found) || !found.operation.rights.includes(entrance))
@@ -110,7 +110,7 @@ function readGiven(
   operation: Operation,
   words: readonly string[],
 ): { given: Record<string, unknown>; json: boolean; isHelp: boolean } {
-  const fields = fieldsOf(operation);
+  const fields = inputFields(operation);
   const open = fields.filter(({ isArgument }) => isArgument);
   // Without a prototype, so that no option's name has a meaning.
   const given: Record<string, unknown> = Object.create(null);
@@ -132,25 +132,25 @@ function readGiven(
       const [, name = "", inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
       const field = fields.find((one) => one.name === name);
       if (name === "" || field?.isArgument)
-        throw usage(operation, unknownWord("option", word, optionNames(operation)));
+        throw inputError(operation, unknownWord("option", word, optionNames(operation)));
       if (field === undefined) {
         given[name] = true;
         isUnknown = true;
       } else if (field.isFlag) {
-        if (inline !== undefined) throw usage(operation, `option '${field.form}' takes no value`);
+        if (inline !== undefined) throw inputError(operation, `option '${field.form}' takes no value`);
         given[name] = true;
       } else {
         if (inline === undefined) at += 1;
         // Two dashes can be a value; then they end no options.
         if (at === end) end = words.indexOf("--", at + 1);
         const value = inline ?? words[at];
-        if (value === undefined) throw usage(operation, `option '${field.form}' needs a value`);
+        if (value === undefined) throw inputError(operation, `option '${field.form}' needs a value`);
         given[name] = value;
       }
     }
   }
   if (surplus.length > 0 && !isUnknown && !isHelp)
-    throw usage(operation, `too many arguments: '${surplus.join("', '")}'`);
+    throw inputError(operation, `too many arguments: '${surplus.join("', '")}'`);
   return { given, json, isHelp };
 }
 
@@ -171,13 +171,13 @@ function programHelp(): string {
 
 function groupHelp({ name, summary, operations }: Group): string {
   const rows = operations.map(
-    (one) => [formOf(one, "terminal").slice(name.length + 1), one.summary] as const,
+    (one) => [synopsis(one, "terminal").slice(name.length + 1), one.summary] as const,
   );
   return [`Usage: ${AGENT} ${name} <command>`, summary, listed("Commands:", rows)].join("\n\n");
 }
 
 function helpOf(operation: Operation): string {
-  const fields = fieldsOf(operation);
+  const fields = inputFields(operation);
   const rows = (isArgument: boolean) =>
     fields
       .filter((field) => field.isArgument === isArgument)
@@ -186,7 +186,7 @@ function helpOf(operation: Operation): string {
       });
   const json = ["--json", "as JSON"] as const;
   return [
-    `Usage: ${AGENT} ${formOf(operation, "terminal")}`,
+    `Usage: ${AGENT} ${synopsis(operation, "terminal")}`,
     operation.summary,
     ...(rows(true).length > 0 ? [listed("Arguments:", rows(true))] : []),
     listed("Options:", [...rows(false), json]),

@@ -8,7 +8,7 @@ import { withLock } from "./lock.ts";
  * A config that was read, checked further for what the schema cannot tell: whether cron expressions are
  * some. Gateway, supervisor and command line check alike, so that what the one calls valid starts the other.
  */
-export async function wholeReading(reading: ConfigReading): Promise<ConfigReading> {
+export async function withScheduleChecks(reading: ConfigReading): Promise<ConfigReading> {
   if (!reading.result.ok) return reading;
   const problems = await checkSchedules(reading.result.config);
   return problems.length === 0 ? reading : { ...reading, result: { ok: false, problems } };
@@ -24,7 +24,7 @@ export function withConfigLock<T>(path: string, work: () => T): T {
  *
  * @returns the copy's path.
  */
-export function keepCopy(path: string, text: string, now: number): string {
+export function saveConfigCopy(path: string, text: string, now: number): string {
   const copy = `${path}.bak-${new Date(now).toISOString().replaceAll(":", "-")}`;
   writeFileAtomic(copy, text);
   return copy;

@@ -7,15 +7,15 @@ const SECRETS_FD_VARIABLE = "STEWARD_SECRETS_FD";
 const CHUNK = 65_536;
 
 /** An environment in two parts. */
-interface HandedOver {
+interface SplitEnvironment {
   /** For the process's environment, which `/proc` may show. */
   environment: Environment;
   /** One line, to be written to {@link SECRETS_FD}. */
   secrets: string;
 }
 
-/** Splits an environment for a program of steward's own; {@link ownEnvironment} puts it together there. */
-export function handOver(environment: Environment): HandedOver {
+/** Splits an environment for a program of steward's own; {@link readOwnEnvironment} puts it together there. */
+export function splitSecrets(environment: Environment): SplitEnvironment {
   const names = new Set(secretNames(environment));
   const entries = Object.entries(environment);
   const plain = Object.fromEntries(entries.filter(([name]) => !names.has(name)));
@@ -27,7 +27,7 @@ export function handOver(environment: Environment): HandedOver {
 }
 
 /** Returns this process's environment, with the secrets that its supervisor handed over. To be called once. */
-export function ownEnvironment(): Environment {
+export function readOwnEnvironment(): Environment {
   const { [SECRETS_FD_VARIABLE]: descriptor, ...environment } = process.env;
   if (descriptor === undefined) return environment;
   return { ...environment, ...(JSON.parse(readLine(Number(descriptor))) as Environment) };

@@ -12,7 +12,7 @@ export interface Listening {
 }
 
 /** Time limits of a request: its headers, all of it, and how often that is looked at. */
-interface Patience {
+interface RequestTimeLimits {
   headersMs: number;
   requestMs: number;
   lookMs: number;
@@ -28,7 +28,7 @@ export interface ListenOptions {
   port: number;
   /** The error if another process holds the port. Default: `port_in_use`. */
   taken?: PortTaken;
-  patience?: Patience;
+  timeLimits?: RequestTimeLimits;
   /** Takes over the connection of a request that asks for another protocol. Without it such a request is answered as a plain one. */
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
@@ -36,14 +36,14 @@ export interface ListenOptions {
 /** Turns of the event loop: one reads the connection's end, the next two close it and tell its request. One to spare. */
 const TURNS = 4;
 /** A platform sends an event within a second; who takes longer keeps a connection from others. */
-const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
+const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
  * Gives the event loop the time to read what a request's connection holds, so that `signal` is aborted if its sender is
  * gone. A killed process leaves requests behind; on a busy machine their turn comes seconds after its successor began,
  * and that one makes them again.
  */
-export async function noticeHangUp(signal: AbortSignal): Promise<void> {
+export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);
 }
 
@@ -59,14 +59,14 @@ export async function listen({
   hostname,
   port,
   taken = "port_in_use",
-  patience = PATIENCE,
+  timeLimits = REQUEST_TIME_LIMITS,
   onUpgrade,
 }: ListenOptions): Promise<Listening> {
   let adapter: ReturnType<typeof loadAdapter> | undefined;
   const limits = {
-    headersTimeout: patience.headersMs,
-    requestTimeout: patience.requestMs,
-    connectionsCheckingInterval: patience.lookMs,
+    headersTimeout: timeLimits.headersMs,
+    requestTimeout: timeLimits.requestMs,
+    connectionsCheckingInterval: timeLimits.lookMs,
   };
   const server = createServer(limits, (request, response) => {
     const answer = request.method === "GET" ? atOnce?.[request.url ?? ""] : undefined;

@@ -15,7 +15,7 @@ export function programsFolder(): string {
 }
 
 /** Returns a program's file, such as `gateway/main`, which has the same extension as this one. */
-export function programFile(name: string): string {
+export function runtimeProgramFile(name: string): string {
   return join(programsFolder(), `${name}${extname(FILE)}`);
 }
 
@@ -26,7 +26,7 @@ export function programFile(name: string): string {
  *
  * @param score from 0 to 1,000: the highest goes first
  */
-export function goesFirst(score: number, command: readonly string[]): [string, ...string[]] {
+export function preferOomKill(score: number, command: readonly string[]): [string, ...string[]] {
   const script = `{ echo ${score} >/proc/self/oom_score_adj; } 2>/dev/null; exec "$@"`;
   return ["/bin/sh", "-c", script, "sh", ...command];
 }

@@ -27,12 +27,12 @@ export function backupsText(backups: readonly GenerationManifest[]): string {
 }
 
 /** Returns what `backup create` prints. */
-export function madeText({ id, size }: GenerationManifest): string {
+export function createdText({ id, size }: GenerationManifest): string {
   return `Backup ${id} was made, ${size} bytes.`;
 }
 
 /** Returns what `backup verify` prints. */
-export function wholeText(report: RestoreReport): string {
+export function verifiedText(report: RestoreReport): string {
   return `Backup ${report.id} is complete.\n${reportText(report)}`;
 }
 

@@ -1,7 +1,7 @@
 import type { ChannelRules, GroupRules } from "../contract/config/channels.ts";
 import type { Config } from "../contract/config/index.ts";
 import type { GrantedRole } from "../contract/config/rights.ts";
-import { PLATFORM_TITLES, type Platform } from "../contract/delivery.ts";
+import { PLATFORM_TITLES, type Platform, platformSchema } from "../contract/delivery.ts";
 import type { Admission } from "../contract/message.ts";
 import { AGENT } from "../contract/names.ts";
 
@@ -49,12 +49,16 @@ const DEFAULT_GROUP: GroupRules = { enabled: true, requireMention: true };
 /** Returns the access rules of each configured channel. */
 export function accessRules(config: Config): Partial<Record<Platform, AccessRules>> {
   const { slack, telegram, discord } = config.channels;
-  const operators = (platform: Platform) => ({ operators: namedOperators(config, platform) });
-  return {
-    ...(slack && { slack: { ...slack, groups: slack.channels, ...operators("slack") } }),
-    ...(telegram && { telegram: { ...telegram, ...operators("telegram") } }),
-    ...(discord && { discord: { ...discord, groups: discord.guilds, ...operators("discord") } }),
+  const sections: Record<Platform, Omit<AccessRules, "operators"> | undefined> = {
+    slack: slack && { ...slack, groups: slack.channels },
+    telegram,
+    discord: discord && { ...discord, groups: discord.guilds },
   };
+  const rules = platformSchema.options.flatMap((platform) => {
+    const section = sections[platform];
+    return section ? [[platform, { ...section, operators: namedOperators(config, platform) }] as const] : [];
+  });
+  return Object.fromEntries(rules);
 }
 
 /** Returns the ids that `agent.operators` names on a platform, or for the web chat. */

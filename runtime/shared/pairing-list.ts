@@ -68,7 +68,7 @@ export function pendingRequests({ requests }: Requests, now: number): PairingReq
 }
 
 /** Returns a request that comes from another store, which does not know when its sender has asked last. */
-export function movedIn(request: MovedRequest): PairingRequest {
+export function fromOtherStore(request: MovedRequest): PairingRequest {
   return { ...request, lastSeenAt: request.createdAt };
 }
 
@@ -76,14 +76,14 @@ export function movedIn(request: MovedRequest): PairingRequest {
  * Returns the requests with those of another store, which keep their codes and their expiry. A sender that is known here
  * keeps the code from here. If there are more than places, the oldest are dropped.
  */
-export function withMoved(
+export function mergeRequests(
   list: PairingList,
   moved: readonly MovedRequest[],
   now: number,
 ): readonly PairingRequest[] {
   const known = new Set(pendingRequests(list, now).map(({ id }) => id));
   const added = moved.filter(({ id }) => !known.has(id));
-  const requests = [...list.requests, ...added.map(movedIn)];
+  const requests = [...list.requests, ...added.map(fromOtherStore)];
   return pendingRequests({ requests }, now)
     .filter(({ id }) => !list.allowFrom.includes(id))
     .toSorted((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
@@ -162,14 +162,18 @@ export function revokeAccess(list: Approvals, id: string): PairingChanged | unde
 }
 
 /** Access that was taken from a sender, or its request that was rejected. */
-export type Taken = { sender: string; role: GrantedRole } | { request: PairingRequest };
+export type RevokedAccess = { sender: string; role: GrantedRole } | { request: PairingRequest };
 
 /**
  * Restores what {@link revokeAccess} or {@link rejectPairing} took: a role, or a request with its code and its expiry.
  * Returns `undefined` if the sender was approved since, or the request has expired, its sender has asked again, or no
  * place is free.
  */
-export function restoreTaken(list: PairingList, taken: Taken, now: number): PairingChanged | undefined {
+export function restoreAccess(
+  list: PairingList,
+  taken: RevokedAccess,
+  now: number,
+): PairingChanged | undefined {
   const pending = pendingRequests(list, now);
   const id = "request" in taken ? taken.request.id : taken.sender;
   if (list.allowFrom.includes(id)) return undefined;

@@ -40,7 +40,7 @@ function withoutJwts(text: string): string {
 }
 
 /** Tells whether a key's value is a secret by the key's name. */
-export function namesSecret(key: string): boolean {
+export function looksLikeSecretName(key: string): boolean {
   return SECRET_KEY.test(key);
 }
 
@@ -109,7 +109,7 @@ function withoutUrlSecrets(url: string): string {
 }
 
 /** Tells whether a string of a config holds a secret by its form: in an address, or as an argument behind `before`. */
-export function looksSecret(text: string, before?: string): boolean {
+export function looksLikeSecret(text: string, before?: string): boolean {
   return redactText(text, (same) => same) !== text || redactArgument(text, before) !== text;
 }
 

@@ -8,7 +8,7 @@ const MOST_OF_NETWORK = 8;
  *
  * @param strangers Connections of pages that are not let in, the oldest first.
  */
-export function crowdedOut<T extends { network: string }>(
+export function chooseEvicted<T extends { network: string }>(
   strangers: readonly T[],
   { network }: Pick<T, "network">,
 ): T | undefined {

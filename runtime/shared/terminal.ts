@@ -13,7 +13,7 @@ const BACKSLASH_U = String.raw`\u`;
  * Returns a text with such characters escaped as in JSON: `\u001b`. A JSON text keeps its value by it, since they are
  * in its strings alone.
  */
-export function visible(text: string): string {
+export function escapeControlCharacters(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
 
@@ -22,9 +22,9 @@ interface TextStream {
   write(text: string): unknown;
 }
 
-/** Writes a text to a stream, made {@link visible}. `style` then adds the program's own control sequences. */
+/** Writes a text to a stream, made {@link escapeControlCharacters}. `style` then adds the program's own control sequences. */
 export function writeText(stream: TextStream, text: string, style = (shown: string) => shown): void {
-  stream.write(style(visible(text)));
+  stream.write(style(escapeControlCharacters(text)));
 }
 
 /** Returns true if somebody reads standard output on a terminal. */

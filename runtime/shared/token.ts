@@ -9,7 +9,7 @@ export function bearerToken(header: string | null | undefined): string | undefin
  * Compares two tokens in a time that depends on their lengths only, so that an answer's delay
  * tells nothing about how much of a guess is right. An empty token equals nothing.
  */
-export function sameToken(given: string | undefined, expected: string): boolean {
+export function isSameToken(given: string | undefined, expected: string): boolean {
   const a = encoder.encode(given ?? "");
   const b = encoder.encode(expected);
   let difference = a.length ^ b.length;

@@ -55,7 +55,7 @@ export async function answerBackups(
       await backups.remove(id);
       return { status: 204, value: null };
     case "POST /verify":
-      return ok(await backups.tryOut(await backups.read({ id })));
+      return ok(await backups.verifyArchive(await backups.read({ id })));
     case "POST /restore":
       return ok(await backups.restore(id, readConfigSource(fieldOf(body, "config"))));
   }
@@ -84,7 +84,7 @@ async function receive(
   if (tenant !== null && isTenantId(tenant)) return ok(await backups.bringBack(tenant, archive));
   if (query.get("show") === "config") return ok(await backups.showConfig(archive));
   if (query.get("take") === "config") return ok(await backups.takeConfig(archive));
-  if (query.get("drill") === "true") return ok(await backups.tryOut(archive));
+  if (query.get("drill") === "true") return ok(await backups.verifyArchive(archive));
   return ok(await backups.receive(archive, { config, start }));
 }
 

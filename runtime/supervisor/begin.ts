@@ -20,7 +20,7 @@ const AWAITING = reason("gateway_not_ready", "It waits for its data, which the f
 const FINISHING = reason("gateway_not_ready", "A restore that was interrupted is being finished.");
 
 /** Starts the gateway, after it has completed a restore that a former start has staged. */
-export async function begin({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
+export async function startAfterRestore({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
   const marker = join(home, RESTORE_MARKER);
   const marked = exists(marker);
   if (marked || awaitsData) await supervisor.hold(marked ? FINISHING : AWAITING);
@@ -32,14 +32,14 @@ export async function begin({ supervisor, home, awaitsData, log }: BeginOptions)
   } catch (error) {
     log.error("an interrupted restore could not be finished", { error: String(error) });
     // Without the marker it was called off, and the state is whole.
-    if (exists(marker)) return supervisor.hold(heldFor(error));
+    if (exists(marker)) return supervisor.hold(holdReason(error));
   }
   if (!marked) return;
   if (awaitsData) await supervisor.hold(AWAITING);
   else supervisor.release();
 }
 
-function heldFor(error: unknown): Reason {
+function holdReason(error: unknown): Reason {
   return error instanceof StewardError ? error.reason : reason("restore_failed", String(error));
 }
 

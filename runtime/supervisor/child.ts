@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Environment } from "../contract/environment.ts";
-import { handOver, SECRETS_FD } from "../process/environment.ts";
+import { splitSecrets, SECRETS_FD } from "../process/environment.ts";
 
 /** Time for which the process's last output may still be on its way. */
 const LAST_WORDS_MS = 1_000;
@@ -59,7 +59,7 @@ export function startChild(options: ChildOptions): Child {
 
 function spawnChild(options: ChildOptions): Child {
   const [file, ...args] = options.command;
-  const { environment, secrets } = handOver(options.environment);
+  const { environment, secrets } = splitSecrets(options.environment);
   const stdio = ["pipe", "pipe", "pipe", "pipe"] as const;
   const { user } = options;
   const withRights = user === undefined ? <T>(work: () => T): T => work() : user.withRights;

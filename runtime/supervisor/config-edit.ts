@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
-import { tellProblems } from "../contract/config/help.ts";
+import { describeProblems } from "../contract/config/help.ts";
 import { jsonProblem, lineFinder } from "../contract/config/json-text.ts";
-import { mendConfig, moveSecrets } from "../contract/config/mend.ts";
+import { mendConfigValue, moveSecrets } from "../contract/config/mend.ts";
 import { renderConfig } from "../contract/config/render.ts";
 import { readConfigText, secretValuesIn } from "../contract/config/text.ts";
 import {
@@ -15,7 +15,7 @@ import {
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { createRedactor } from "../shared/redact.ts";
-import { keepCopy, wholeReading, withConfigLock } from "../process/config-file.ts";
+import { saveConfigCopy, withScheduleChecks, withConfigLock } from "../process/config-file.ts";
 import { writeFileAtomic } from "../process/files.ts";
 import { withoutSecrets } from "./config-secrets.ts";
 
@@ -62,7 +62,7 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
     withConfigLock(path, () => {
       const before = readText(path);
       if (digest(before) !== expected) throw new StewardError("config_changed");
-      if (before !== null) keepCopy(path, before, clock());
+      if (before !== null) saveConfigCopy(path, before, clock());
       work();
     });
   };
@@ -124,15 +124,19 @@ function digest(text: string | null): string {
 
 function mend(text: string, environment: Environment): string {
   if (jsonProblem(text) !== undefined) return text;
-  const { value, changes } = mendConfig(JSON.parse(text));
+  const { value, changes } = mendConfigValue(JSON.parse(text));
   const moved = moveSecrets(value, environment);
   return changes.length + moved.length === 0 ? text : `${JSON.stringify(value, null, 2)}\n`;
 }
 
 async function problemsOf(text: string, environment: Environment): Promise<ToldProblem[]> {
-  const { result } = await wholeReading(readConfigText(text, environment));
+  const { result } = await withScheduleChecks(readConfigText(text, environment));
   if (result.ok) return [];
-  return tellProblems(result.problems, text, createRedactor(environment, secretValuesIn(text, environment)));
+  return describeProblems(
+    result.problems,
+    text,
+    createRedactor(environment, secretValuesIn(text, environment)),
+  );
 }
 
 /** Secrets in plain text, which nobody shall write on a page. */

@@ -24,10 +24,10 @@ export async function showConfig(
   }
   // The schema weighs more than the supervisor itself, and is needed when somebody looks.
   const { readConfigText } = await import("../contract/config/text.ts");
-  const { wholeReading } = await import("../process/config-file.ts");
-  const { value, result } = await wholeReading(readConfigText(text, environment));
-  const { tellProblems } = await import("../contract/config/help.ts");
-  const problems = result.ok ? [] : tellProblems(result.problems, text, redact);
+  const { withScheduleChecks } = await import("../process/config-file.ts");
+  const { value, result } = await withScheduleChecks(readConfigText(text, environment));
+  const { describeProblems } = await import("../contract/config/help.ts");
+  const problems = result.ok ? [] : describeProblems(result.problems, text, redact);
   return { config: redactValue(value, redact), path, valid: result.ok, problems };
 }
 

@@ -4,9 +4,9 @@ import { secretValuesIn } from "../contract/config/text.ts";
 import type { Environment } from "../contract/environment.ts";
 import {
   createRedactor,
-  looksSecret,
+  looksLikeSecret,
   MASK,
-  namesSecret,
+  looksLikeSecretName,
   type Redactor,
   redactValue,
 } from "../shared/redact.ts";
@@ -83,7 +83,7 @@ function mayHoldSecret(text: string, redact: Redactor): boolean {
   for (const { 0: raw, index } of text.matchAll(PIECE)) {
     const value = decode(raw);
     const end = index + raw.length;
-    if (looksSecret(value, before)) return true;
+    if (looksLikeSecret(value, before)) return true;
     const isName = before === "env" && VARIABLE.test(value);
     before = value;
     if (isName) continue;
@@ -94,7 +94,7 @@ function mayHoldSecret(text: string, redact: Redactor): boolean {
 }
 
 function isOpen(value: string): boolean {
-  return namesSecret(value) || value.includes("headers") || /\benv\b/.test(value);
+  return looksLikeSecretName(value) || value.includes("headers") || /\benv\b/.test(value);
 }
 
 function follows(pattern: RegExp, text: string, at: number): boolean {

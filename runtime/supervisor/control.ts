@@ -8,7 +8,7 @@ import {
 import { type ErrorCode, StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { problem } from "../contract/problem.ts";
-import { bearerToken, sameToken } from "../shared/token.ts";
+import { bearerToken, isSameToken } from "../shared/token.ts";
 import type { Control, ControlAnswer, ControlRequest } from "./control-request.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -49,7 +49,7 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
   };
   return async (request) => {
     const { method, path, authorization, body = "" } = request;
-    if (!sameToken(bearerToken(authorization), controlToken)) return refusal("control_refused");
+    if (!isSameToken(bearerToken(authorization), controlToken)) return refusal("control_refused");
     const { pathname, searchParams } = new URL(path, "http://control");
     const handler = handlers[`${method} ${pathname}`];
     try {

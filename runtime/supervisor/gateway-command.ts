@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUNDLE_FILE, FROM_SOURCE } from "../contract/names.ts";
 import { AWAIT_RESTORE_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
-import { goesFirst, programFile, programsFolder } from "../process/programs.ts";
+import { preferOomKill, runtimeProgramFile, programsFolder } from "../process/programs.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 import { SMALL_HEAP, SMALL_MALLOC } from "./memory.ts";
 
@@ -11,12 +11,12 @@ const OOM_SCORE = 500;
 
 /** The gateway's program. */
 export function gatewayCommand(): [string, ...string[]] {
-  return goesFirst(OOM_SCORE, [process.execPath, ...SMALL_HEAP, programFile("gateway/main")]);
+  return preferOomKill(OOM_SCORE, [process.execPath, ...SMALL_HEAP, runtimeProgramFile("gateway/main")]);
 }
 
 /** The command line's program. */
 export function cliCommand(): [string, ...string[]] {
-  return [process.execPath, ...SMALL_HEAP, programFile("gateway/cli/main")];
+  return [process.execPath, ...SMALL_HEAP, runtimeProgramFile("gateway/cli/main")];
 }
 
 /** Surroundings of a gateway, beside its own variables. */

@@ -47,7 +47,7 @@ class KeptFile {
 }
 
 /** The last starts and the number of restarts, also of the processes before this one. */
-export class History {
+export class StartHistory {
   readonly #starts: KeptFile;
   readonly #restarts: KeptFile;
   #coldStarts: ColdStart[] | undefined;

@@ -69,7 +69,7 @@ export interface StepContext {
 }
 
 /** A state, and what has to be done now that it is reached. */
-export interface Step {
+export interface LifecycleStep {
   state: Lifecycle;
   effect: { type: "spawn" } | { type: "wait"; ms: number } | { type: "none" };
 }
@@ -80,7 +80,7 @@ export function initialLifecycle(now: number): Lifecycle {
 }
 
 /** The next state. An event that does not fit the phase changes nothing. No input, output or clock. */
-export function advance(state: Lifecycle, event: LifecycleEvent, context: StepContext): Step {
+export function advance(state: Lifecycle, event: LifecycleEvent, context: StepContext): LifecycleStep {
   const { now } = context;
   const { reason: _reason, permanent: _permanent, ...clean } = state;
   switch (event.type) {
@@ -102,7 +102,7 @@ export function advance(state: Lifecycle, event: LifecycleEvent, context: StepCo
       return spawning({ ...state, restarts: state.restarts + 1 }, now);
     case "ready":
       if (state.phase !== "starting") return unchanged(state);
-      return unchanged({ ...clean, phase: "ready", since: now, coldStartMs: coldStart(state, event, now) });
+      return unchanged({ ...clean, phase: "ready", since: now, coldStartMs: coldStartMs(state, event, now) });
     case "crashed":
       if (state.phase !== "starting" && state.phase !== "ready") return unchanged(state);
       return crashed(state, event, context);
@@ -120,7 +120,7 @@ function crashed(
   state: Lifecycle,
   { exitCode, reason, permanent }: Extract<LifecycleEvent, { type: "crashed" }>,
   { now, random, policy }: StepContext,
-): Step {
+): LifecycleStep {
   const stable = state.phase === "ready" && now - state.since >= policy.stableAfterMs;
   const failures = stable ? 1 : state.failures + 1;
   const next = { ...state, since: now, failures, exitCode, reason };
@@ -129,7 +129,7 @@ function crashed(
   return { state: { ...next, phase }, effect: { type: "wait", ms: backoffMs(policy, failures, random) } };
 }
 
-function spawning(state: Lifecycle, now: number): Step {
+function spawning(state: Lifecycle, now: number): LifecycleStep {
   return {
     state: { ...state, phase: "starting", since: now, exitCode: null },
     effect: { type: "spawn" },
@@ -137,7 +137,7 @@ function spawning(state: Lifecycle, now: number): Step {
 }
 
 /** Milliseconds of a start that ends now. */
-export function coldStart(
+export function coldStartMs(
   { startedAt }: Pick<Lifecycle, "startedAt">,
   { bootMs }: { bootMs: number },
   now: number,
@@ -145,6 +145,6 @@ export function coldStart(
   return Math.round(now - (startedAt ?? now) + bootMs);
 }
 
-function unchanged(state: Lifecycle): Step {
+function unchanged(state: Lifecycle): LifecycleStep {
   return { state, effect: { type: "none" } };
 }

@@ -22,7 +22,7 @@ export const SMALL_MALLOC = {
 const COUNTERS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"];
 
 /** Returns the number of processes that the kernel OOM-killed in this container; 0 if the kernel does not report it. */
-export function oomKills(): number {
+export function countOomKills(): number {
   for (const file of COUNTERS) {
     try {
       const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(file, "utf8")) ?? [];

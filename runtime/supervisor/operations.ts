@@ -9,7 +9,7 @@ import { REQUEST_FLAG } from "../operations/reply.ts";
 import { parseJson } from "../shared/json.ts";
 import { createRedactor, MASK, redactValue } from "../shared/redact.ts";
 import type { ProcessUser } from "./child.ts";
-import { CUT_NOTE, runCommand, TIMED_OUT } from "./run-command.ts";
+import { CUT_NOTE, runBoundedCommand, TIMED_OUT } from "./run-command.ts";
 import type { Timers } from "./timers.ts";
 
 /** Bytes of a file that may be shown. */
@@ -65,14 +65,14 @@ export function createOperations(options: OperationsOptions): RunOperation {
     if (running >= MOST_RUNNING) throw new StewardError("commands_busy");
     running += 1;
     try {
-      return await run(options, request);
+      return await runOperation(options, request);
     } finally {
       running -= 1;
     }
   };
 }
 
-async function run(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
+async function runOperation(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
   const { cli, environment, configPath, user, timers } = options;
   // Loaded when somebody looks, as the schema below.
   const { readRequest } = await import("../operations/registry.ts");
@@ -87,7 +87,7 @@ async function run(options: OperationsOptions, request: Unchecked): Promise<Oper
   const redact = createRedactor(environment, [...secrets, ...escaped]);
   const text = JSON.stringify({ operation: operation.name, input });
   const command = [...cli, REQUEST_FLAG] as const;
-  const result = await runCommand({ command, environment, user, input: text, redact, timers });
+  const result = await runBoundedCommand({ command, environment, user, input: text, redact, timers });
   const reply = readReply(result);
   // A value that is short enough to occur in ordinary text is masked where it is all of the answer.
   if (reply.ok && typeof reply.value === "string" && reply.value !== "" && secrets.includes(reply.value))

@@ -30,7 +30,7 @@ interface CommandOptions {
 }
 
 /** Runs a program to its end, within limits of time and output. What it wrote is redacted. Never rejects. */
-export async function runCommand(options: CommandOptions): Promise<CliResult> {
+export async function runBoundedCommand(options: CommandOptions): Promise<CliResult> {
   const { command, environment, user, input, redact, timers, timeLimitMs = TIME_LIMIT_MS } = options;
   const held = { stdout: "", stderr: "" };
   let late = false;

@@ -48,7 +48,7 @@ interface RunOptions {
 }
 
 /** One run of the gateway, from its start to its end. */
-export interface Run {
+export interface GatewayRun {
   pid: number | null;
   /** True if the gateway was ready and did not answer the last question. */
   readonly isSilent: boolean;
@@ -57,7 +57,7 @@ export interface Run {
 }
 
 /** Follows one run of the gateway. */
-export function startRun(options: RunOptions): Run {
+export function startGatewayRun(options: RunOptions): GatewayRun {
   const { child, host, port, user, startTimeoutMs, liveness, timers, output } = options;
   const { onReady, onSilent, onEnd } = options;
   let stopping = false;
@@ -258,7 +258,8 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
     return reason("crash_looping", "The process was killed with SIGKILL: out of memory, or by hand.");
   }
   const last =
-    stderr.findLast((line) => /^(?:Uncaught )?\w*Error\b.*:/.test(line)) ?? stderr.findLast(speaks);
+    stderr.findLast((line) => /^(?:Uncaught )?\w*Error\b.*:/.test(line)) ??
+    stderr.findLast(isInformativeLine);
   const how = signal === null ? `It exited with code ${code}` : `It was ended by ${signal}`;
   return reason(
     "crash_looping",
@@ -266,6 +267,6 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
   );
 }
 
-function speaks(line: string): boolean {
+function isInformativeLine(line: string): boolean {
   return !NOISE.test(line);
 }

@@ -2,9 +2,9 @@ import { createLog } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
 import type { ProcessSettings } from "../process/settings.ts";
-import { saveMemory } from "../process/memory.ts";
+import { reduceMemoryUse } from "../process/memory.ts";
 import { onStopRequest } from "../process/stop.ts";
-import { begin } from "./begin.ts";
+import { startAfterRestore } from "./begin.ts";
 import type { Child } from "./child.ts";
 import { serveControl } from "./control-server.ts";
 import { createControl } from "./control.ts";
@@ -47,7 +47,7 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
     bootMs: performance.now(),
   });
   const awaitsData = process.env[AWAIT_RESTORE_VARIABLE] === "true";
-  const begun = begin({ supervisor, home: settings.home, awaitsData, log });
+  const begun = startAfterRestore({ supervisor, home: settings.home, awaitsData, log });
 
   const control = createControl(supervisor, controlToken, log);
   const server = await serveControl(control, settings.bind, settings.supervisorPort).catch(
@@ -63,6 +63,6 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
     process.exit(0);
   });
   log.info("control API ready", { port: server.port });
-  saveMemory();
+  reduceMemoryUse();
   await begun;
 }

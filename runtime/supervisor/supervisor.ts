@@ -10,20 +10,27 @@ import type { DiskStore } from "../backups/stores/disk.ts";
 import { startChild, type Child, type ProcessUser } from "./child.ts";
 import type { ConfigEditor } from "./config-edit.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
-import { DEFAULT_LIVENESS, type Exit, type LivenessPolicy, readFailure, type Run, startRun } from "./run.ts";
+import {
+  DEFAULT_LIVENESS,
+  type Exit,
+  type LivenessPolicy,
+  readFailure,
+  type GatewayRun,
+  startGatewayRun,
+} from "./run.ts";
 import { gatewayEnvironment } from "./gateway-command.ts";
 import {
   advance,
-  coldStart,
+  coldStartMs,
   DEFAULT_POLICY,
   initialLifecycle,
   type BackoffPolicy,
   type LifecycleEvent,
 } from "./lifecycle.ts";
-import { oomKills } from "./memory.ts";
+import { countOomKills } from "./memory.ts";
 import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
-import { History } from "./history.ts";
+import { StartHistory } from "./history.ts";
 import { processList, sandboxStatus } from "./report.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 import { VolumeWatch } from "./volume.ts";
@@ -101,9 +108,9 @@ export interface Supervisor {
   /**
    * Returns the backups of the state; their code is loaded on first use.
    *
-   * @param shelf Their folder. Default: `backups/` of the data directory.
+   * @param backupDirectory Their folder. Default: `backups/` of the data directory.
    */
-  backups(shelf?: string): Promise<DiskStore>;
+  backups(backupDirectory?: string): Promise<DiskStore>;
   /** Returns an editor of the config file, whatever the gateway's state. */
   editConfig(): Promise<ConfigEditor>;
   /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
@@ -137,10 +144,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     onLine: (line) => options.onOutput?.(line),
     onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
   });
-  const history = new History(logs, log);
+  const history = new StartHistory(logs, log);
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
-  let run: Run | undefined;
+  let run: GatewayRun | undefined;
   /** The end of the run before this one: its process still holds the port. */
   let dying: Promise<void> | undefined;
   /** Cancels the next attempt, or the next check of the config file. */
@@ -193,7 +200,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   /** Records how a start ended; does nothing for a gateway that was ready, whose start is recorded already. */
   const keepStart = (ended: "ready" | ErrorCode): void => {
     if (lifecycle.phase !== "starting") return;
-    const ms = coldStart(lifecycle, { bootMs }, timers.now());
+    const ms = coldStartMs(lifecycle, { bootMs }, timers.now());
     history.add({ at: new Date(timers.now() - ms).toISOString(), ms, ended });
   };
   const ready = (found: string | undefined): void => {
@@ -207,7 +214,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
   const ended = (exit: Exit): void => {
     run = undefined;
-    const failure = readFailure({ ...exit, outOfMemory: oomKills() > killsBefore });
+    const failure = readFailure({ ...exit, outOfMemory: countOomKills() > killsBefore });
     keepStart(failure.reason.code);
     log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
     happened({ type: "crashed", exitCode: exit.code, ...failure });
@@ -217,8 +224,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (run !== undefined || lifecycle.phase !== "starting") return;
     const child = started ?? startChild({ command: options.command, environment, user });
     started = undefined;
-    killsBefore = oomKills();
-    run = startRun({
+    killsBefore = countOomKills();
+    run = startGatewayRun({
       child,
       host: HOST,
       port: gatewayPort,
@@ -270,10 +277,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const editConfig = async (): Promise<ConfigEditor> =>
     (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now });
   let backups: Promise<DiskStore> | undefined;
-  const openBackups = async (shelf?: string): Promise<DiskStore> => {
+  const openBackups = async (backupDirectory?: string): Promise<DiskStore> => {
     const { DiskStore } = await import("../backups/stores/disk.ts");
     const clock = (): number => timers.now();
-    return new DiskStore({ home, shelf, supervisor: holder, editConfig, environment, redact, clock, log });
+    return new DiskStore({
+      home,
+      backupDirectory,
+      supervisor: holder,
+      editConfig,
+      environment,
+      redact,
+      clock,
+      log,
+    });
   };
 
   return {
@@ -292,7 +308,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         run?.pid ?? null,
         logs ? { logs: output.tail(after), nextLog: output.next } : undefined,
       ),
-    backups: (shelf) => (shelf === undefined ? (backups ??= openBackups()) : openBackups(shelf)),
+    backups: (backupDirectory) =>
+      backupDirectory === undefined ? (backups ??= openBackups()) : openBackups(backupDirectory),
     config: () => showConfig(configPath, environment, redact),
     editConfig,
     operate: createOperations({ cli: options.cli, environment, configPath, user, timers }),

@@ -5,8 +5,8 @@ import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { TenantReporter } from "../edge/tenants/reporter.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
-import { settledWithin } from "../shared/within.ts";
-import type { Alarm, AskAgain } from "./alarm.ts";
+import { waitAtMost } from "../shared/timeout.ts";
+import type { Alarm, Backoff } from "./alarm.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { DutyCycle } from "./duty-cycle.ts";
 import type { ContainerGateway } from "./gateway.ts";
@@ -86,7 +86,7 @@ export interface AgendaParts {
   container: SandboxContainer;
   gateway: ContainerGateway;
   /** Backoff of restarts of an always-on container. */
-  restart: AskAgain;
+  restart: Backoff;
   duty: DutyCycle;
   state: ContainerBackups;
   sleep: Sleep;
@@ -132,7 +132,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
         });
         waitUntil(delivered);
         // Alarms of one object run one after another: a slow answer or start must not delay the next alarm.
-        await settledWithin(GUARD_MS, delivered);
+        await waitAtMost(GUARD_MS, delivered);
       },
     },
     {

@@ -36,7 +36,7 @@ export class Alarm {
 }
 
 /** Backoff of something that keeps failing. */
-export class AskAgain {
+export class Backoff {
   readonly #range: BackoffRange;
   #at = 0;
   #failures = 0;

@@ -3,7 +3,7 @@ import { ChatExports } from "../backups/chat-exports.ts";
 import { ChatReturns } from "../backups/chat-returns.ts";
 import { ContainerBackups } from "../backups/container-backups.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
-import { type EdgeSettings, gatewayEnvironment, type Environment } from "../contract/environment.ts";
+import { type EdgeSettings, gatewayVariables, type Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { AGENT, FROM_SOURCE, VERSION } from "../contract/names.ts";
 import { BROKER_VARIABLE } from "../contract/services.ts";
@@ -12,19 +12,19 @@ import { BUNDLE_VARIABLE, REST_TENANT, TENANT_VARIABLE } from "../contract/varia
 import { Alerts } from "../edge/alerts.ts";
 import { ChatRelay } from "../edge/chat-relay.ts";
 import { createBroker } from "../edge/broker.ts";
-import { readLog } from "../edge/kept-log.ts";
+import { readLog } from "../edge/cached-log.ts";
 import { DueSchedule } from "../edge/due-schedule.ts";
 import type { Clock } from "../edge/ports.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
 import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
-import { forgetDecision, type Gate, passOnGate, TenantGate } from "../edge/tenants/gate.ts";
+import { forgetDecision, type Gate, forwardingGate, TenantGate } from "../edge/tenants/gate.ts";
 import type { Grant } from "../edge/tenants/ports.ts";
 import { TenantReporter } from "../edge/tenants/reporter.ts";
 import { brokerPath, tenantOfEvent } from "../edge/tenants/routing.ts";
 import { Agenda, agendaItems } from "./agenda.ts";
-import { Alarm, AskAgain } from "./alarm.ts";
+import { Alarm, Backoff } from "./alarm.ts";
 import { ContainerMemory } from "./container-memory.ts";
 import { ContainerPorts } from "./container-ports.ts";
 import { SandboxContainer } from "./container.ts";
@@ -33,7 +33,7 @@ import { DutyCycle } from "./duty-cycle.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { ContainerGateway } from "./gateway.ts";
 import { ContainerLedger } from "./ledger.ts";
-import { received } from "./rpc.ts";
+import { unwrap } from "./rpc.ts";
 import { ScheduledChats } from "./scheduled-chats.ts";
 import { Sleep } from "./sleep.ts";
 import { remoteDirectory } from "./tenants.ts";
@@ -112,7 +112,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     ...background,
   };
   const servesAll = ownTenant === undefined && settings.tenancy === "shared";
-  const handOver = (to: TenantId) => received(env.SANDBOX.getByName(to).handOver());
+  const handOver = (to: TenantId) => unwrap(env.SANDBOX.getByName(to).handOver());
   const state: ContainerBackups = new ContainerBackups({
     ...stored,
     ports,
@@ -152,7 +152,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     mayRun: () => (gate === undefined ? ownTenant === undefined : gate.mayRun),
     prepare: async () => {
       if (tenant === undefined || memory.read("moved") === "yes") return;
-      await received(env.SANDBOX.getByName(AGENT).moveOut(tenant));
+      await unwrap(env.SANDBOX.getByName(AGENT).moveOut(tenant));
       memory.write("moved", "yes");
     },
     mayRenew: async () => tenant === undefined || remoteDirectory(env).mayRenew(tenant),
@@ -163,12 +163,12 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const scheduled = new ScheduledChats({
     notes: memory,
     find: () => exports.scheduled(),
-    begin: (one) => received(env.SANDBOX.getByName(one).beginSchedules()),
+    begin: (one) => unwrap(env.SANDBOX.getByName(one).beginSchedules()),
     clock,
     log,
   });
   if (ownTenant === undefined && noteTenancy(memory, settings, clock)) scheduled.changed();
-  const restart = new AskAgain(KEEP_RUNNING);
+  const restart = new Backoff(KEEP_RUNNING);
   const gateway = new ContainerGateway({
     container,
     ports,
@@ -223,7 +223,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const ledger = new ContainerLedger({
     store,
     gate: gate ?? formerGate(settings, ownTenant),
-    passOn: (to, event) => received(env.SANDBOX.getByName(to).admit(event)),
+    passOn: (to, event) => unwrap(env.SANDBOX.getByName(to).admit(event)),
     container,
     gateway,
     environment: variables,
@@ -346,8 +346,8 @@ function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: 
 
 /** Returns the gate of an object that has no container for the events in its ledger; `undefined` for any other. */
 function formerGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
-  if (ownTenant !== undefined) return tenancy === "shared" ? passOnGate(() => AGENT) : undefined;
-  return tenancy === "chat" ? passOnGate(tenantOfEvent) : undefined;
+  if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
+  return tenancy === "chat" ? forwardingGate(tenantOfEvent) : undefined;
 }
 
 /** Returns the tenant that an object is named after; `undefined` for the object that serves the whole deployment. */
@@ -389,7 +389,7 @@ function containerEnvironment(
 ): Record<string, string> {
   const { PUBLIC_ORIGIN: origin } = variables;
   return {
-    ...gatewayEnvironment(variables),
+    ...gatewayVariables(variables),
     [AWAIT_RESTORE_VARIABLE]: "true",
     ...(tenancy === "chat" && { [TENANT_VARIABLE]: tenant ?? REST_TENANT }),
     ...(origin && { [BROKER_VARIABLE]: `${origin}${brokerPath(tenant)}` }),

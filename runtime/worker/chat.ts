@@ -9,7 +9,7 @@ import type { ChatRelay } from "../edge/chat-relay.ts";
 import { joinSockets } from "../edge/page-sockets.ts";
 import { receiveBrowser } from "../edge/tenants/browser-door.ts";
 import type { WorkerEnvironment } from "./environment.ts";
-import { received } from "./rpc.ts";
+import { unwrap } from "./rpc.ts";
 
 /** Headers of the Worker. The gateway trusts them because of the control token. */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER];
@@ -47,7 +47,7 @@ export async function openChat(chat: ChatRelay, upgrade: Upgrade, headers: Heade
 }
 
 /** Returns true if a request opens a chat page's socket. The edge does not see such a request, as on a host. */
-export function opensChat(request: Request): boolean {
+export function isChatUpgrade(request: Request): boolean {
   const { method, path } = ROUTES.chatSocket;
   const upgrade = request.headers.get("upgrade")?.toLowerCase();
   return request.method === method && upgrade === "websocket" && new URL(request.url).pathname === path;
@@ -84,9 +84,9 @@ export async function proxyChat(
     origin,
     remoteIp,
     async enter(device, known) {
-      if (DIRECTORY !== undefined) return received(DIRECTORY.getByName(AGENT).enter(device, known));
+      if (DIRECTORY !== undefined) return unwrap(DIRECTORY.getByName(AGENT).enter(device, known));
       // Only a running gateway can let a stranger in.
-      if (!(await received(SANDBOX.getByName(AGENT).wakeFor(device.deviceId))))
+      if (!(await unwrap(SANDBOX.getByName(AGENT).wakeFor(device.deviceId))))
         throw new StewardError("gateway_unavailable");
       return { kind: "paired", device: { ...device, scopes: [] } };
     },

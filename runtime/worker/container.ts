@@ -1,6 +1,6 @@
 import type { Container } from "@cloudflare/workers-types/index.ts";
 import type { ContainerBackups } from "../backups/container-backups.ts";
-import { coded } from "../backups/remote-state.ts";
+import { withErrorCode } from "../backups/remote-state.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../contract/control.ts";
 import { sha256Hex } from "../contract/digest.ts";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
@@ -152,7 +152,7 @@ export class SandboxContainer {
       await this.#preparing;
       this.#prepareFailure = undefined;
     } catch (error) {
-      const { message } = coded(error, "restore_failed");
+      const { message } = withErrorCode(error, "restore_failed");
       this.#prepareFailure = reason("restore_failed", message);
       log.error("the container cannot be started yet", { error: message });
       throw new StewardError("restore_failed", message);
@@ -174,7 +174,7 @@ export class SandboxContainer {
   /** Makes the last backup before a stop. @returns true if the container may be stopped. */
   async backUp(): Promise<boolean> {
     const { state, keepLog } = this.#options;
-    const [mayStop] = await Promise.all([state.leave(), keepLog()]);
+    const [mayStop] = await Promise.all([state.makeFinalBackup(), keepLog()]);
     return mayStop;
   }
 

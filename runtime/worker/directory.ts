@@ -13,7 +13,7 @@ import { Alarm } from "./alarm.ts";
 import { ContainerMemory } from "./container-memory.ts";
 import { durableSql } from "./durable-sql.ts";
 import { consoleLog, readWorker, type WorkerEnvironment } from "./environment.ts";
-import { answer, received } from "./rpc.ts";
+import { toResult, unwrap } from "./rpc.ts";
 import { remoteSandbox } from "./tenants.ts";
 
 /** Containers that are asked to make room for another one. */
@@ -40,11 +40,11 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       environment: variables,
       readConfig: async () => (await env.STATE.get(stateKeys().config))?.text(),
       sandbox: remoteSandbox(env, AGENT),
-      servedAllSince: () => received(env.SANDBOX.getByName(AGENT).servedAllSince()),
+      servedAllSince: () => unwrap(env.SANDBOX.getByName(AGENT).servedAllSince()),
       storeApprovals: async (approvals) =>
         void (await env.STATE.put(APPROVALS_KEY, JSON.stringify(approvals))),
-      changeRights: (tenant, grant) => received(env.SANDBOX.getByName(tenant).changeRights(grant)),
-      changeBrowser: (tenant, role) => received(env.SANDBOX.getByName(tenant).changeBrowser(role)),
+      changeRights: (tenant, grant) => unwrap(env.SANDBOX.getByName(tenant).changeRights(grant)),
+      changeBrowser: (tenant, role) => unwrap(env.SANDBOX.getByName(tenant).changeBrowser(role)),
       wakeAt: (time) => this.#alarm.wakeAt(time),
       fetch: (url, init) => fetch(url, init),
       clock: Date.now,
@@ -57,90 +57,90 @@ export class Directory extends DurableObject<WorkerEnvironment> {
       canaries: settings.canaryTenants,
       knows: (tenant) => roster.has(tenant),
       isWell: (tenant) => roster.isWell(tenant),
-      look: (tenant) => received(env.SANDBOX.getByName(tenant).lookAsDeployed()),
+      look: (tenant) => unwrap(env.SANDBOX.getByName(tenant).lookAsDeployed()),
       clock: Date.now,
     });
   }
 
   introduce(tenant: TenantId, event: Delivery) {
-    return answer(() => this.#reception.introduce(tenant, event));
+    return toResult(() => this.#reception.introduce(tenant, event));
   }
 
   enter(device: NewDevice, known?: string) {
-    return answer(() => this.#reception.enter(device, known));
+    return toResult(() => this.#reception.enter(device, known));
   }
 
   meet(tenant: TenantId) {
-    return answer(() => this.#reception.roster.meet(tenant));
+    return toResult(() => this.#reception.roster.meet(tenant));
   }
 
   report(tenant: TenantId, report: TenantReport) {
-    return answer(() => this.#reception.report(tenant, report));
+    return toResult(() => this.#reception.report(tenant, report));
   }
 
   moved(tenant: TenantId, to: TenantId) {
-    return answer(() => this.#reception.roster.move(tenant, to));
+    return toResult(() => this.#reception.roster.move(tenant, to));
   }
 
   knows(tenant: TenantId) {
-    return answer(() => this.#reception.roster.has(tenant));
+    return toResult(() => this.#reception.roster.has(tenant));
   }
 
   tenants(query: TenantQuery) {
-    return answer(() => this.#reception.roster.list(query));
+    return toResult(() => this.#reception.roster.list(query));
   }
 
   totals() {
-    return answer(() => this.#reception.roster.totals());
+    return toResult(() => this.#reception.roster.totals());
   }
 
   makeRoom(wanting: TenantId) {
-    return answer(async () => {
+    return toResult(async () => {
       // Where those are in use that were used longest ago, so are the others. The deployment's sandbox comes last: it also
       // ends what it does for the chats.
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
       for (const tenant of [...idle.slice(0, MOST_ASKED), AGENT].filter((one) => one !== wanting)) {
         const object = this.env.SANDBOX.getByName(tenant);
-        if (await received(object.sleepEarly())) return true;
+        if (await unwrap(object.sleepEarly())) return true;
       }
       return false;
     });
   }
 
   configChanged() {
-    return answer(async () => {
+    return toResult(async () => {
       const told = this.#reception.roster
         .running()
-        .map((one) => received(this.env.SANDBOX.getByName(one).followConfig()));
+        .map((one) => unwrap(this.env.SANDBOX.getByName(one).followConfig()));
       await Promise.allSettled(told);
     });
   }
 
   names(keys: readonly string[]) {
-    return answer(() => this.#reception.names.names(keys));
+    return toResult(() => this.#reception.names.names(keys));
   }
 
   entries(query: NameQuery) {
-    return answer(() => this.#reception.names.entries(query));
+    return toResult(() => this.#reception.names.entries(query));
   }
 
   noteNames(sightings: readonly Sighting[]) {
-    return answer(() => this.#reception.names.see(sightings, Date.now()));
+    return toResult(() => this.#reception.names.see(sightings, Date.now()));
   }
 
   mayRenew(tenant: TenantId) {
-    return answer(() => this.#waves.mayRenew(tenant));
+    return toResult(() => this.#waves.mayRenew(tenant));
   }
 
   renewal({ look }: { look: boolean }) {
-    return answer(async () => {
+    return toResult(async () => {
       if (look) await this.#waves.look();
       return this.#waves.progress();
     });
   }
 
   operate(request: OperationRequest) {
-    return answer(() => this.#reception.operate(request));
+    return toResult(() => this.#reception.operate(request));
   }
 
   /** Sends what waits in the outbox. */

@@ -9,7 +9,7 @@ import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { DeviceEntry, NewDevice } from "../shared/devices.ts";
 import type { AlertSender } from "../edge/alerts.ts";
-import type { Grant, Renewed, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
+import type { Grant, RenewalOutcome, TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import type { Activity, AnswerMemory, Ledger, NameDirectory, Sandbox, Signatures } from "../edge/ports.ts";
 import type { BackupsDoor } from "./remote-backups.ts";
 import type { Remote } from "./rpc.ts";
@@ -33,7 +33,7 @@ export interface TenantObject {
   /** @returns true if the container does not run any more. */
   sleepEarly(): Promise<boolean>;
   /** Starts a container that sleeps, and returns whether it answers with this version's variables. */
-  lookAsDeployed(): Promise<Renewed>;
+  lookAsDeployed(): Promise<RenewalOutcome>;
   /** The tenancy has ended: resolves when the container has, after a last backup. */
   handOver(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Clock, PortRequest, Sandbox, SandboxPort } from "../edge/ports.ts";
-import type { Renewed } from "../edge/tenants/ports.ts";
+import type { RenewalOutcome } from "../edge/tenants/ports.ts";
 import { pause } from "../shared/backoff.ts";
 import { POLL_MS } from "./container-lifecycle.ts";
 import { type ContainerMemory, LastUse } from "./container-memory.ts";
@@ -116,7 +116,7 @@ export class ContainerGateway implements Sandbox {
   }
 
   /** Starts a container that sleeps, and returns whether its gateway answers with this version's variables. */
-  async lookAsDeployed(): Promise<Renewed> {
+  async lookAsDeployed(): Promise<RenewalOutcome> {
     const { state } = await this.status();
     if (state === "stopped") await this.wake("operator");
     if (this.#options.container.isOutdated) return "starts";

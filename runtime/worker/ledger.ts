@@ -10,10 +10,10 @@ import {
 } from "../edge/ledger/dispatcher.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
-import { type Gate, settledAs } from "../edge/tenants/gate.ts";
+import { type Gate, refusedResult } from "../edge/tenants/gate.ts";
 import type { Admission, Clock, Ledger, ReplayResult } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
-import { AskAgain } from "./alarm.ts";
+import { Backoff } from "./alarm.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { ContainerGateway } from "./gateway.ts";
 
@@ -50,7 +50,7 @@ interface ContainerLedgerOptions {
 /** The ledger of a Durable Object: delivers recorded events to a container that may have to be started for them. */
 export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   /** Backoff while events wait for a gateway that cannot start. */
-  readonly startAgain = new AskAgain(START_AGAIN);
+  readonly startAgain = new Backoff(START_AGAIN);
   readonly #options: ContainerLedgerOptions;
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;
@@ -177,7 +177,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       const standing = await gate.ask(first);
       if (!standing.admitted && standing.movedTo !== undefined)
         for (const event of deliveries) await passOn(standing.movedTo, event);
-      if (!standing.admitted) return settledAs(standing);
+      if (!standing.admitted) return refusedResult(standing);
       gateway.renewActivityTimeout();
       const { state } = await container.whenReady();
       if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };

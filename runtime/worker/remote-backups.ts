@@ -1,6 +1,6 @@
-import { coded } from "../backups/remote-state.ts";
+import { withErrorCode } from "../backups/remote-state.ts";
 import type { Backups } from "../edge/ports.ts";
-import { answer, received, type Result } from "./rpc.ts";
+import { toResult, unwrap, type Result } from "./rpc.ts";
 
 /** The Durable Object's call for backups, whose names would clash with those of the ledger and the sandbox. */
 export interface BackupsDoor {
@@ -14,11 +14,11 @@ export function callBackups(
   parameters: unknown[],
 ): Promise<Result<unknown>> {
   const called = backups[method] as (...given: unknown[]) => Promise<unknown>;
-  return answer(async () => {
+  return toResult(async () => {
     try {
       return await called.apply(backups, parameters);
     } catch (error) {
-      throw coded(error, "backup_failed");
+      throw withErrorCode(error, "backup_failed");
     }
   });
 }
@@ -26,7 +26,7 @@ export function callBackups(
 /** The backups as the Worker's edge sees them. */
 export function remoteBackups(object: () => BackupsDoor): Backups {
   const call = async (method: keyof Backups, ...parameters: unknown[]): Promise<never> =>
-    (await received(object().callBackups(method, parameters))) as never;
+    (await unwrap(object().callBackups(method, parameters))) as never;
   return {
     status: () => call("status"),
     list: () => call("list"),

@@ -23,7 +23,7 @@ const resultForm = once(() =>
 );
 
 /** Runs a call inside the object. Never rejects. */
-export async function answer<T>(work: () => T | Promise<T>): Promise<Result<T>> {
+export async function toResult<T>(work: () => T | Promise<T>): Promise<Result<T>> {
   try {
     return { value: await work() };
   } catch (error) {
@@ -37,7 +37,7 @@ export async function answer<T>(work: () => T | Promise<T>): Promise<Result<T>> 
  *
  * @throws StewardError the call's error; a plain error for `internal`, and what the platform rejects the call with.
  */
-export async function received<T>(call: Promise<Result<T>>): Promise<T> {
+export async function unwrap<T>(call: Promise<Result<T>>): Promise<T> {
   const result = await call;
   const parsed = resultForm().safeParse(result);
   if (!parsed.success) throw new StewardError("gateway_unavailable", "The object runs another version.");

@@ -16,7 +16,7 @@ import type {
 } from "../edge/ports.ts";
 import type { SandboxCalls } from "./environment.ts";
 import { callBackups } from "./remote-backups.ts";
-import { answer } from "./rpc.ts";
+import { toResult } from "./rpc.ts";
 import { TenantCalls } from "./tenant-calls.ts";
 
 /** Delay before a page retries a refused chat socket; the same as on a host. */
@@ -28,84 +28,84 @@ const ASK_AGAIN_SECONDS = 5;
  */
 export class Sandbox extends TenantCalls implements SandboxCalls {
   admit(event: Delivery) {
-    return answer(() => this.parts.ledger.admit(event));
+    return toResult(() => this.parts.ledger.admit(event));
   }
 
   counts() {
-    return answer(() => this.parts.store.counts());
+    return toResult(() => this.parts.store.counts());
   }
 
   list(query: LedgerQuery) {
-    return answer(() => this.parts.store.list(query));
+    return toResult(() => this.parts.store.list(query));
   }
 
   details(key: string) {
-    return answer(() => this.parts.store.details(key));
+    return toResult(() => this.parts.store.details(key));
   }
 
   excerpt(key: string) {
-    return answer(() => this.parts.store.excerpt(key));
+    return toResult(() => this.parts.store.excerpt(key));
   }
 
   names(keys: readonly string[]) {
-    return answer(() => this.parts.store.names.names(keys));
+    return toResult(() => this.parts.store.names.names(keys));
   }
 
   entries(query: NameQuery) {
-    return answer(() => this.parts.store.names.entries(query));
+    return toResult(() => this.parts.store.names.entries(query));
   }
 
   noteNames(sightings: readonly Sighting[]) {
-    return answer(() => this.parts.store.names.see(sightings, Date.now()));
+    return toResult(() => this.parts.store.names.see(sightings, Date.now()));
   }
 
   recent(limit: number) {
-    return answer(() => this.parts.store.recent(limit));
+    return toResult(() => this.parts.store.recent(limit));
   }
 
   replay(key: string) {
-    return answer(() => this.parts.ledger.replay(key));
+    return toResult(() => this.parts.ledger.replay(key));
   }
 
   record(entry: Omit<ActivityEntry, "at">) {
-    return answer(() => this.parts.activity.record(entry));
+    return toResult(() => this.parts.activity.record(entry));
   }
 
   activity(limit: number, actions?: readonly string[]) {
-    return answer(() => this.parts.activity.list(limit, actions));
+    return toResult(() => this.parts.activity.list(limit, actions));
   }
 
   keepAnswer(question: string, text: string) {
-    return answer(() => this.parts.answers.keep(question, text));
+    return toResult(() => this.parts.answers.keep(question, text));
   }
 
   lastAnswer(question: string) {
-    return answer(() => this.parts.answers.last(question));
+    return toResult(() => this.parts.answers.last(question));
   }
 
   useSignature(mac: string, expiresAt: number) {
-    return answer(() => this.parts.signatures.use(mac, expiresAt));
+    return toResult(() => this.parts.signatures.use(mac, expiresAt));
   }
 
   status() {
-    return answer(() => this.#status());
+    return toResult(() => this.#status());
   }
 
   wake(by: "visitor" | "operator") {
-    return answer(() => this.parts.gateway.wake(by));
+    return toResult(() => this.parts.gateway.wake(by));
   }
 
   /** Wakes the container for a browser with a proven key. @returns false for one that was not let in */
   wakeFor(deviceId: string) {
-    return answer(() => this.parts.wakeFor(deviceId));
+    return toResult(() => this.parts.wakeFor(deviceId));
   }
 
   restart() {
-    return answer(() => this.parts.gateway.restart());
+    return toResult(() => this.parts.gateway.restart());
   }
 
   request(port: SandboxPort, request: PortRequest) {
-    return answer(async () => {
+    return toResult(async () => {
       const { gateway } = this.parts;
       const response = await gateway.request(port, request);
       // A refused request, perhaps a stranger's, must not keep the container awake.
@@ -116,7 +116,7 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
 
   /** Does not count as activity: frequent scrapes must not keep the container awake. */
   peek(request: PortRequest, port?: SandboxPort) {
-    return answer(() => this.parts.gateway.peek(request, port));
+    return toResult(() => this.parts.gateway.peek(request, port));
   }
 
   callBackups(method: keyof Backups, parameters: unknown[]) {

@@ -1,7 +1,7 @@
 import type { TenantId } from "../contract/tenant.ts";
 import type { Clock, Notes } from "../edge/ports.ts";
 import type { Log } from "../shared/log.ts";
-import { AskAgain } from "./alarm.ts";
+import { Backoff } from "./alarm.ts";
 
 const NOTE = "scheduledChats";
 const DUE = "due";
@@ -24,7 +24,7 @@ interface ScheduledChatsOptions {
  */
 export class ScheduledChats {
   readonly #options: ScheduledChatsOptions;
-  readonly #again = new AskAgain(RETRY);
+  readonly #again = new Backoff(RETRY);
   #isRunning = false;
 
   constructor(options: ScheduledChatsOptions) {

@@ -5,7 +5,7 @@ import type { TenantId } from "../contract/tenant.ts";
 import type { Grant } from "../edge/tenants/ports.ts";
 import { assemble, type SandboxParts } from "./assembly.ts";
 import { consoleLog, type FormerObject, type TenantObject, type WorkerEnvironment } from "./environment.ts";
-import { answer, type Remote } from "./rpc.ts";
+import { toResult, type Remote } from "./rpc.ts";
 
 /** Interval at which an object is looked after that its version cannot build, in milliseconds. */
 const BUILD_AGAIN_MS = 60_000;
@@ -52,49 +52,49 @@ export abstract class TenantCalls
 
   /** An operator has changed the rights of the person who writes in this chat. */
   changeRights(grant: Grant) {
-    return answer(() => this.parts.changeRights(grant));
+    return toResult(() => this.parts.changeRights(grant));
   }
 
   /** An operator has changed the rights of the browser that this object serves. */
   changeBrowser(role: GrantedRole | undefined) {
-    return answer(() => this.parts.gate?.changeBrowser(role, this.parts.chat));
+    return toResult(() => this.parts.gate?.changeBrowser(role, this.parts.chat));
   }
 
   /** Another tenant waits for a container: ends this one unless it is in use. */
   sleepEarly() {
-    return answer(() => this.parts.sleep.early());
+    return toResult(() => this.parts.sleep.early());
   }
 
   /** The chat has a schedule, and perhaps nobody has written in it yet. */
   beginSchedules() {
-    return answer(() => this.parts.beginSchedules());
+    return toResult(() => this.parts.beginSchedules());
   }
 
   /** The deployment's config has changed. */
   followConfig() {
-    return answer(() => this.parts.state.followConfig());
+    return toResult(() => this.parts.state.followConfig());
   }
 
   /** One sandbox serves every chat again, and takes over this one's last backup. */
   handOver() {
-    return answer(() => this.parts.handOver());
+    return toResult(() => this.parts.handOver());
   }
 
   /** An update waits for this tenant: starts its container if it sleeps. */
   lookAsDeployed() {
-    return answer(() => this.parts.gateway.lookAsDeployed());
+    return toResult(() => this.parts.gateway.lookAsDeployed());
   }
 
   /** A chat gets its own container, and this object served it before. */
   moveOut(tenant: TenantId) {
     const { agenda, exports } = this.parts;
-    const moved = answer(() => exports.moveOut(tenant)).finally(() => agenda.schedule());
+    const moved = toResult(() => exports.moveOut(tenant)).finally(() => agenda.schedule());
     this.ctx.waitUntil(moved);
     return moved;
   }
 
   /** See {@link FormerObject}. */
   servedAllSince() {
-    return answer(() => this.parts.servedAllSince());
+    return toResult(() => this.parts.servedAllSince());
   }
 }

@@ -9,13 +9,13 @@ import type { OperationRequest } from "../contract/control.ts";
 import type { TenantDirectory, Tenants } from "../edge/tenants/ports.ts";
 import { tenantOfEvent } from "../edge/tenants/routing.ts";
 import type { WorkerEnvironment } from "./environment.ts";
-import { received, type Remote } from "./rpc.ts";
+import { unwrap, type Remote } from "./rpc.ts";
 
 /**
  * Returns the name of the object that an event belongs to: its chat's, or for an event of no chat the one that serves
  * the deployment.
  */
-export function objectOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "tenancy">): string {
+export function objectNameOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "tenancy">): string {
   return (tenancy === "chat" ? tenantOfEvent(event) : undefined) ?? AGENT;
 }
 
@@ -26,11 +26,11 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
   // A chat that was let in stays a tenant: an isolate asks once.
   const known = new Set<TenantId>();
   return {
-    totals: () => received(directory().totals()),
-    tenants: (query) => received(directory().tenants(query)),
-    renewal: (options) => received(directory().renewal(options)),
+    totals: () => unwrap(directory().totals()),
+    tenants: (query) => unwrap(directory().tenants(query)),
+    renewal: (options) => unwrap(directory().renewal(options)),
     async knows(tenant) {
-      if (!known.has(tenant) && (await received(directory().knows(tenant)))) known.add(tenant);
+      if (!known.has(tenant) && (await unwrap(directory().knows(tenant)))) known.add(tenant);
       return known.has(tenant);
     },
   };
@@ -39,9 +39,9 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
 /** Returns the names that an object knows as the edge uses them: a chat's own, or those of all chats. */
 export function remoteNames(object: () => Remote<NameDirectory>): NameDirectory {
   return {
-    names: (keys) => received(object().names(keys)),
-    entries: (query) => received(object().entries(query)),
-    noteNames: (sightings) => received(object().noteNames(sightings)),
+    names: (keys) => unwrap(object().names(keys)),
+    entries: (query) => unwrap(object().entries(query)),
+    noteNames: (sightings) => unwrap(object().noteNames(sightings)),
   };
 }
 
@@ -50,11 +50,11 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
   // A stub belongs to the request that made it, so each call gets its own.
   const object = () => SANDBOX.getByName(name);
   return {
-    status: () => received(object().status()),
-    wake: (by) => received(object().wake(by)),
-    restart: () => received(object().restart()),
-    request: (port, request) => received(object().request(port, request)),
-    peek: (request, port) => received(object().peek(request, port)),
+    status: () => unwrap(object().status()),
+    wake: (by) => unwrap(object().wake(by)),
+    restart: () => unwrap(object().restart()),
+    request: (port, request) => unwrap(object().request(port, request)),
+    peek: (request, port) => unwrap(object().peek(request, port)),
   };
 }
 
@@ -65,7 +65,7 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
 export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
   const { DIRECTORY } = env;
   if (DIRECTORY === undefined) return sandbox;
-  const operate = (request: OperationRequest) => received(DIRECTORY.getByName(AGENT).operate(request));
+  const operate = (request: OperationRequest) => unwrap(DIRECTORY.getByName(AGENT).operate(request));
   return withDeploymentParts(sandbox, { deployment: remoteSandbox(env, AGENT), operate });
 }
 
@@ -79,12 +79,12 @@ export function remoteDirectory({ DIRECTORY }: WorkerEnvironment): TenantDirecto
   // A stub belongs to the request that made it.
   const directory = () => DIRECTORY.getByName(AGENT);
   return {
-    introduce: (tenant, event) => received(directory().introduce(tenant, event)),
-    meet: (tenant) => received(directory().meet(tenant)),
-    report: (tenant, report) => received(directory().report(tenant, report)),
-    moved: (tenant, to) => received(directory().moved(tenant, to)),
-    makeRoom: (tenant) => received(directory().makeRoom(tenant)),
-    configChanged: () => received(directory().configChanged()),
-    mayRenew: (tenant) => received(directory().mayRenew(tenant)),
+    introduce: (tenant, event) => unwrap(directory().introduce(tenant, event)),
+    meet: (tenant) => unwrap(directory().meet(tenant)),
+    report: (tenant, report) => unwrap(directory().report(tenant, report)),
+    moved: (tenant, to) => unwrap(directory().moved(tenant, to)),
+    makeRoom: (tenant) => unwrap(directory().makeRoom(tenant)),
+    configChanged: () => unwrap(directory().configChanged()),
+    mayRenew: (tenant) => unwrap(directory().mayRenew(tenant)),
   };
 }

@@ -13,10 +13,10 @@ import { EdgesByChat } from "../edge/tenants/edges.ts";
 import { readBrokerUrl } from "../edge/tenants/routing.ts";
 import { readAsset } from "./assets.ts";
 import { remoteBackups } from "./remote-backups.ts";
-import { opensChat, proxyChat } from "./chat.ts";
+import { isChatUpgrade, proxyChat } from "./chat.ts";
 import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
-import { received } from "./rpc.ts";
-import { objectOf, remoteNames, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
+import { unwrap } from "./rpc.ts";
+import { objectNameOf, remoteNames, remoteSandbox, remoteTenants, withDeployment } from "./tenants.ts";
 
 export { Directory } from "./directory.ts";
 export { Sandbox } from "./sandbox.ts";
@@ -47,26 +47,26 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
     attestation: attestationOf(variables),
     stackKey: variables[ATTESTATION_KEY_VARIABLE],
     ledger: {
-      admit: (event) => received(env.SANDBOX.getByName(objectOf(event, settings)).admit(event)),
-      counts: () => received(object().counts()),
-      list: (query) => received(object().list(query)),
-      details: (key) => received(object().details(key)),
-      excerpt: (key) => received(object().excerpt(key)),
-      recent: (limit) => received(object().recent(limit)),
-      replay: (key) => received(object().replay(key)),
+      admit: (event) => unwrap(env.SANDBOX.getByName(objectNameOf(event, settings)).admit(event)),
+      counts: () => unwrap(object().counts()),
+      list: (query) => unwrap(object().list(query)),
+      details: (key) => unwrap(object().details(key)),
+      excerpt: (key) => unwrap(object().excerpt(key)),
+      recent: (limit) => unwrap(object().recent(limit)),
+      replay: (key) => unwrap(object().replay(key)),
     },
     directory: remoteNames(
       () => (tenant === undefined ? env.DIRECTORY?.getByName(AGENT) : undefined) ?? object(),
     ),
     activity: {
-      record: (entry) => received(object().record(entry)),
-      activity: (limit, actions) => received(object().activity(limit, actions)),
+      record: (entry) => unwrap(object().record(entry)),
+      activity: (limit, actions) => unwrap(object().activity(limit, actions)),
     },
     answers: {
-      keepAnswer: (question, text) => received(object().keepAnswer(question, text)),
-      lastAnswer: (question) => received(object().lastAnswer(question)),
+      keepAnswer: (question, text) => unwrap(object().keepAnswer(question, text)),
+      lastAnswer: (question) => unwrap(object().lastAnswer(question)),
     },
-    signatures: { useSignature: (mac, expiresAt) => received(object().useSignature(mac, expiresAt)) },
+    signatures: { useSignature: (mac, expiresAt) => unwrap(object().useSignature(mac, expiresAt)) },
     sandbox: withDeployment(remoteSandbox(env, tenant ?? AGENT), env),
     ...(tenants && {
       browserSandbox: async (deviceId) => {
@@ -107,7 +107,7 @@ export default {
       if (error instanceof StewardError) return createClosedEdge(error).fetch(request);
       throw error;
     }
-    if (opensChat(request)) return proxyChat(request, env);
+    if (isChatUpgrade(request)) return proxyChat(request, env);
     // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
     return edge.fetch(request, { clientAddress: request.headers.get("cf-connecting-ip") ?? undefined });
   },

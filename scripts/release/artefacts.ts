@@ -5,7 +5,7 @@ import path from "node:path";
 import * as z from "zod";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { stewardImage } from "../../infra/bundle/image.ts";
-import type { Released } from "../../infra/bundle/released.ts";
+import type { BuildRecord } from "../../infra/bundle/released.ts";
 import { docker, requireDocker } from "../../infra/shell/docker.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { PACKAGE, ROOT } from "../../infra/shell/package.ts";
@@ -43,7 +43,7 @@ export type ReleaseRecord = z.infer<typeof recordSchema>;
  */
 export async function buildPackage(
   folder: string,
-  { version, commit, image }: { version: string; commit: string; image: NonNullable<Released["image"]> },
+  { version, commit, image }: { version: string; commit: string; image: NonNullable<BuildRecord["image"]> },
 ): Promise<ReleaseRecord> {
   await emptyFolder(folder);
   await mkdir(folder, { recursive: true });

@@ -1,12 +1,12 @@
-import { type Section, sectionsOf, UNRELEASED } from "../../infra/shell/changelog.ts";
+import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../infra/shell/changelog.ts";
 
 /** Returns the sections of versions: all but the one of unreleased changes. */
-export function releasesIn(changelog: string): Section[] {
+export function releasesIn(changelog: string): ChangelogSection[] {
   return sectionsOf(changelog).filter(({ name }) => name !== UNRELEASED);
 }
 
 /** Returns true if a section lists at least one change. Headings and introductions are none. */
-export function hasChanges({ text }: Section): boolean {
+export function hasChanges({ text }: ChangelogSection): boolean {
   return /^[-*] \S/m.test(text);
 }
 
@@ -18,7 +18,7 @@ export function hasChanges({ text }: Section): boolean {
  */
 export function releaseUnreleased(changelog: string, version: string, date: string): string | undefined {
   const sections = sectionsOf(changelog);
-  const isListed = ({ name }: Section): boolean => name === version;
+  const isListed = ({ name }: ChangelogSection): boolean => name === version;
   if (sections.some((section) => isListed(section) && hasChanges(section))) return changelog;
   const unreleased = sections.find(({ name }) => name === UNRELEASED);
   if (unreleased === undefined || !hasChanges(unreleased)) return undefined;

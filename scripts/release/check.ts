@@ -3,7 +3,7 @@ import { sectionsOf } from "../../infra/shell/changelog.ts";
 import { hasChanges, releasesIn } from "./changelog.ts";
 
 /** A reason not to release. Its code is stable. */
-export interface Problem {
+export interface ReleaseProblem {
   code: string;
   cause: string;
   fix: string;
@@ -43,7 +43,7 @@ export const builtTag = (version: string): string => `v${version}`;
 const prepare = (version: string): string => `npm run release -- --prepare ${version}`;
 
 /** Returns everything that stands against a release, with a fix for each. */
-export function releaseProblems(facts: ReleaseFacts): Problem[] {
+export function releaseProblems(facts: ReleaseFacts): ReleaseProblem[] {
   const { version, builtVersion } = facts;
   if (semver.valid(version) !== version) {
     const cause = `package.json has the version ${JSON.stringify(version)}, which is no semantic version (https://semver.org)`;
@@ -64,7 +64,7 @@ export function releaseProblems(facts: ReleaseFacts): Problem[] {
   return problems;
 }
 
-function changelogProblems({ version, changelog, today }: ReleaseFacts): Problem[] {
+function changelogProblems({ version, changelog, today }: ReleaseFacts): ReleaseProblem[] {
   const sections = releasesIn(changelog);
   const names = sections.map(({ name }) => name);
   const invalid = names.filter((name) => semver.valid(name) !== name);
@@ -73,7 +73,7 @@ function changelogProblems({ version, changelog, today }: ReleaseFacts): Problem
     const fix = "Name each section as in `## [1.2.3] - 2026-11-27`.";
     return [{ code: "changelog_section_invalid", cause, fix }];
   }
-  const problems: Problem[] = [];
+  const problems: ReleaseProblem[] = [];
   const sorted = semver.rsort([...names]);
   if (sorted.join() !== names.join() || new Set(names).size !== names.length) {
     problems.push({
@@ -112,7 +112,7 @@ function changelogProblems({ version, changelog, today }: ReleaseFacts): Problem
   return problems;
 }
 
-function treeProblems({ changedFiles }: ReleaseFacts): Problem[] {
+function treeProblems({ changedFiles }: ReleaseFacts): ReleaseProblem[] {
   if (changedFiles.length === 0) return [];
   const shown = changedFiles.slice(0, 5).join(", ");
   const more = changedFiles.length > 5 ? ` and ${changedFiles.length - 5} more` : "";
@@ -120,8 +120,8 @@ function treeProblems({ changedFiles }: ReleaseFacts): Problem[] {
   return [{ code: "tree_dirty", cause, fix: "Commit them, or: git stash --include-untracked" }];
 }
 
-function earlierReleaseProblems({ version, tags, onNpm }: ReleaseFacts): Problem[] {
-  const problems: Problem[] = [];
+function earlierReleaseProblems({ version, tags, onNpm }: ReleaseFacts): ReleaseProblem[] {
+  const problems: ReleaseProblem[] = [];
   const released = tags
     .filter((tag) => tag === builtTag(semver.valid(tag) ?? ""))
     .map((tag) => tag.slice("v".length));
@@ -141,9 +141,9 @@ function earlierReleaseProblems({ version, tags, onNpm }: ReleaseFacts): Problem
   return problems;
 }
 
-function workflowProblems(facts: ReleaseFacts): Problem[] {
+function workflowProblems(facts: ReleaseFacts): ReleaseProblem[] {
   const { version, workflowTag, commitTags, repository, workflowRepository = repository } = facts;
-  const problems: Problem[] = [];
+  const problems: ReleaseProblem[] = [];
   const wanted = sourceTag(version);
   const fix = `git tag ${wanted} && git push origin ${wanted}`;
   if (workflowTag !== undefined && workflowTag !== wanted) {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { ROOT } from "../../infra/shell/package.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
 import { execute } from "../execute.ts";
 import { repositoryPage } from "../package-links.ts";
@@ -46,7 +46,9 @@ export async function readFacts({ env, remote, dryRun, today, log }: FactSources
     changelog: await readFile(path.join(ROOT, "CHANGELOG.md"), "utf8"),
     changedFiles: (await git("status", "--porcelain")).map((line) => line.slice("?? ".length)),
     tags: [...(await git("tag", "--list")), ...remoteTags.map((line) => line.replace(/^.*refs\/tags\//, ""))],
-    onNpm: await known(publishedIntegrity({ run, env }, version).then((one) => one !== undefined)),
+    onNpm: await known(
+      publishedIntegrity({ run: runProcess, env }, version).then((one) => one !== undefined),
+    ),
     repository: repositoryPage(repository.url),
     ...(GITHUB_REPOSITORY && { workflowRepository: `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}` }),
     ...(GITHUB_REF_TYPE === "tag" && GITHUB_REF_NAME && { workflowTag: GITHUB_REF_NAME }),

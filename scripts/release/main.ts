@@ -8,13 +8,13 @@ import { commandParser, runCommand, usageError, type CommandOutput } from "../..
 import { dockerAvailable, withRegistryLogin } from "../../infra/shell/docker.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { ROOT } from "../../infra/shell/package.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { execute } from "../execute.ts";
 import { repositoryPage } from "../package-links.ts";
 import * as artefacts from "./artefacts.ts";
 import { gitEnvironment, pushBuiltTree } from "./built-tree.ts";
 import { releasesIn } from "./changelog.ts";
-import { builtTag, type Problem, releaseProblems, sourceTag } from "./check.ts";
+import { builtTag, type ReleaseProblem, releaseProblems, sourceTag } from "./check.ts";
 import { readFacts } from "./facts.ts";
 import { publishRelease } from "./github.ts";
 import { prepareRelease } from "./prepare.ts";
@@ -149,14 +149,14 @@ async function check({ say, log, env, options, now }: Release): Promise<void> {
   if (problems.length > 0) throw new NotReleasable();
 }
 
-const problemText = ({ code, cause, fix }: Problem): string => `${cause} (${code})\n  fix: ${fix}\n`;
+const problemText = ({ code, cause, fix }: ReleaseProblem): string => `${cause} (${code})\n  fix: ${fix}\n`;
 
 async function build({ folder, say, env, options }: Release): Promise<void> {
   const commit = (await execute("git", ["rev-parse", "HEAD"], { cwd: ROOT })).trim();
   const signer =
     options.key === undefined
       ? workflowSigner(REPOSITORY, sourceTag(version))
-      : { publicKey: await publicKeyOf({ run, env, key: options.key }) };
+      : { publicKey: await publicKeyOf({ run: runProcess, env, key: options.key }) };
   const image = { name: `${options.image}:${version}`, signer };
   const record = await artefacts.buildPackage(folder, { version, commit, image });
   say(`${path.join(folder, record.package)}\n`);
@@ -179,7 +179,7 @@ async function runTest({ folder, env, log }: Release, project: string, test: str
   const record = await artefacts.readRecord(folder);
   const words = [path.join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--project", project, test];
   const given = { ...env, NO_COLOR: "1", STEWARD_PACKAGE: path.join(folder, record.package) };
-  const finished = await run(process.execPath, words, { cwd: ROOT, env: given, onLine: log });
+  const finished = await runProcess(process.execPath, words, { cwd: ROOT, env: given, onLine: log });
   if (finished.code === 0) return;
   throw new BuildFailure(
     "release_test_failed",
@@ -201,7 +201,7 @@ async function sign({ folder, env, options }: Release): Promise<void> {
   const record = await artefacts.readRecord(folder);
   const processors = (await artefacts.savedImages(folder)).map(({ arch }) => arch);
   await atRegistry(env, options.image, (registryEnv) =>
-    signRelease({ run, env: registryEnv, key: options.key }, folder, record, processors),
+    signRelease({ run: runProcess, env: registryEnv, key: options.key }, folder, record, processors),
   );
 }
 
@@ -221,7 +221,7 @@ async function npm({ folder, env, say }: Release): Promise<void> {
   const record = await artefacts.readRecord(folder);
   // Set in a job with `id-token: write`.
   const provenance = Boolean(env["ACTIONS_ID_TOKEN_REQUEST_URL"]);
-  const isNew = await publishPackage({ run, env }, folder, record, { provenance });
+  const isNew = await publishPackage({ run: runProcess, env }, folder, record, { provenance });
   say(isNew ? `published ${record.package}\n` : `${record.package} is published already\n`);
 }
 

@@ -5,7 +5,7 @@ import semver from "semver";
 import * as z from "zod";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { PACKAGE } from "../../infra/shell/package.ts";
-import { type run as runProcess, tail } from "../../infra/shell/process.ts";
+import { type runProcess, tail } from "../../infra/shell/process.ts";
 import type { ReleaseRecord } from "./artefacts.ts";
 
 /** npm's command line. Its environment names the registry and the login. */

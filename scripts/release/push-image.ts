@@ -1,6 +1,6 @@
 import { docker } from "../../infra/shell/docker.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
-import { type Finished, run, tail } from "../../infra/shell/process.ts";
+import { type Finished, runProcess, tail } from "../../infra/shell/process.ts";
 import { localImage, savedImages } from "./artefacts.ts";
 
 /** Place of the image. */
@@ -29,7 +29,7 @@ export async function pushImages(folder: string, target: ImageTarget): Promise<s
   const list = `${repository}:${version}`;
   const insecure = /^(?:127\.0\.0\.1|localhost)[:/]/.test(repository) ? ["--insecure"] : [];
   // The tag of each processor may just have been overwritten. That is harmless: releases only name the list.
-  const former = await run("docker", ["manifest", "inspect", ...insecure, list], { env });
+  const former = await runProcess("docker", ["manifest", "inspect", ...insecure, list], { env });
   if (former.code === 0 && !digests.every((digest) => former.stdout.includes(digest))) {
     throw new BuildFailure(
       "image_released",
@@ -54,7 +54,7 @@ async function pushOne(image: string, name: string, { env }: ImageTarget): Promi
 }
 
 async function succeed(words: string[], env: NodeJS.ProcessEnv): Promise<Finished> {
-  const finished = await run("docker", words, { env });
+  const finished = await runProcess("docker", words, { env });
   if (finished.code === 0) return finished;
   throw new BuildFailure(
     "image_push_failed",

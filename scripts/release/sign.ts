@@ -1,11 +1,11 @@
 import path from "node:path";
 import { BuildFailure } from "../../infra/shell/failure.ts";
-import { type run as runProcess, tail } from "../../infra/shell/process.ts";
+import { type runProcess, tail } from "../../infra/shell/process.ts";
 import { BUNDLE_ANNOTATION } from "../../infra/registry/signature.ts";
 import { billOfImage, type ReleaseRecord, signatureOf, SUMS } from "./artefacts.ts";
 
 /** Way to sign: with the workflow's identity by default. */
-export interface Signer {
+export interface ReleaseSigner {
   run: typeof runProcess;
   /** Environment of cosign. With a key, COSIGN_PASSWORD opens it. */
   env: NodeJS.ProcessEnv;
@@ -22,7 +22,7 @@ export interface Signer {
  * @throws BuildFailure `cosign_missing`, `signing_failed`
  */
 export async function signRelease(
-  signer: Signer,
+  signer: ReleaseSigner,
   folder: string,
   { package: file, image, imageHash }: ReleaseRecord,
   processors: readonly string[],
@@ -40,14 +40,14 @@ export async function signRelease(
   }
 }
 
-async function cosign({ run, env, key }: Signer, command: string, words: string[]): Promise<void> {
+async function cosign({ run, env, key }: ReleaseSigner, command: string, words: string[]): Promise<void> {
   // With a key, cosign works offline: it asks no Sigstore service and writes no entry in the public log.
   const way = key === undefined ? [] : ["--key", key, "--use-signing-config=false", "--tlog-upload=false"];
   await succeed({ run, env }, command, ["--yes", ...way, ...words]);
 }
 
 /** Returns the public key, as PEM, of a key that signs. */
-export async function publicKeyOf({ run, env, key = "" }: Signer): Promise<string> {
+export async function publicKeyOf({ run, env, key = "" }: ReleaseSigner): Promise<string> {
   return succeed({ run, env }, "public-key", ["--key", key]);
 }
 
@@ -59,7 +59,7 @@ export function workflowSigner(repository: string, tag: string): { identity: str
   };
 }
 
-async function succeed({ run, env }: Signer, command: string, words: string[]): Promise<string> {
+async function succeed({ run, env }: ReleaseSigner, command: string, words: string[]): Promise<string> {
   const finished = await run("cosign", [command, ...words], { env });
   if (finished.code === 0) return finished.stdout;
   if (finished.missing) {

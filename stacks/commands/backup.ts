@@ -37,14 +37,18 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
   const problems = [
     ...(list.length === 0 ? ["There is no backup."] : []),
     ...(problem === undefined ? [] : [`${problem.detail} (${problem.code})`]),
-    ...(verify && list.length > 0 ? await drill(name, service, say) : []),
+    ...(verify && list.length > 0 ? await verifyNewest(name, service, say) : []),
   ];
   say(problems.map((problem) => `${problem}\n`).join(""));
   report({ ok: problems.length === 0, backups: list, problems });
   return problems.length === 0 ? 0 : NOT_FINE;
 }
 
-async function drill(stack: string, service: StackBackups, say: CommandOutput["say"]): Promise<string[]> {
+async function verifyNewest(
+  stack: string,
+  service: StackBackups,
+  say: CommandOutput["say"],
+): Promise<string[]> {
   try {
     const { backup, report } = await service.verify();
     say(`${backup.id} is complete.\n`);

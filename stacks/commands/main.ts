@@ -2,7 +2,7 @@
 /** `npx steward-deploy <command>`: the operator's commands, from an installed release. */
 import { pathToFileURL } from "node:url";
 import { commandParser, runCommand, usageError } from "../../infra/shell/command.ts";
-import { programFile } from "../../infra/shell/package.ts";
+import { packageProgramFile } from "../../infra/shell/package.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
 
 const SCRIPT = "npx steward-deploy";
@@ -26,7 +26,7 @@ if (Object.hasOwn(COMMANDS, given)) {
   // The command reads its own words.
   process.argv.splice(2, 1);
   const file = given === "image" ? "infra/bundle/main" : `stacks/commands/${given}`;
-  await import(pathToFileURL(programFile(file)).href);
+  await import(pathToFileURL(packageProgramFile(file)).href);
 } else {
   await runCommand(SCRIPT, refuse);
 }

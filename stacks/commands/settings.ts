@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import * as z from "zod";
 import { BuildFailure, failureOf } from "../../infra/shell/failure.ts";
 import { commandsFor } from "../../infra/shell/package.ts";
-import type { ConfigSource } from "../config/source.ts";
+import type { StackConfigSource } from "../config/source.ts";
 
 /** Stands for a secret, which stays encrypted: only that it is there is known. */
 const HIDDEN = "hidden-in-the-settings-file";
@@ -31,7 +31,7 @@ export function settingsFileOf(stack: string, folder: string): string {
 }
 
 /** Configuration of a stack, as its settings file has it. */
-export interface StoredSettings extends ConfigSource {
+export interface StoredSettings extends StackConfigSource {
   /** True if Pulumi adds values of ESC environments, which are not in the file. */
   hasEnvironment: boolean;
 }

@@ -1,11 +1,11 @@
 import type { Target } from "../../infra/gateway/args.ts";
-import { findProblems as findWrongArguments } from "../../infra/gateway/check.ts";
+import { findArgumentProblems } from "../../infra/gateway/check.ts";
 import { PROPERTIES } from "../../infra/gateway/properties.ts";
-import type { Problem } from "../../infra/gateway/problem.ts";
+import type { ArgumentProblem } from "../../infra/gateway/problem.ts";
 import { nearest } from "../../runtime/contract/nearest.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { isSecretKey, keyWording, NAMESPACE, pathOf, TARGET_KEYS } from "./keys.ts";
-import type { ConfigSource } from "./source.ts";
+import type { StackConfigSource } from "./source.ts";
 
 const API_TOKEN = "cloudflare:apiToken";
 /** Keys of either target. */
@@ -30,15 +30,15 @@ export function formatProblems(problems: readonly ConfigProblem[]): string {
 
 /** Returns a problem with an argument as a problem with its key, for the words of {@link keyWording}. */
 export function keyProblem(
-  { path, member, reason, fix }: Problem,
-  { commands }: ConfigSource,
+  { path, member, reason, fix }: ArgumentProblem,
+  { commands }: StackConfigSource,
 ): ConfigProblem {
   const problem = member === undefined ? reason : `${member}: ${reason}`;
   return { key: keyWording(commands).name(path), problem, fix };
 }
 
 /** Returns the values of `steward:*` by key, without the namespace. */
-export function stewardValues({ values }: ConfigSource): Record<string, string> {
+export function stewardValues({ values }: StackConfigSource): Record<string, string> {
   const own = Object.entries(values).filter(([key]) => key.startsWith(NAMESPACE));
   return Object.fromEntries(own.map(([key, value]) => [key.slice(NAMESPACE.length), value]));
 }
@@ -89,7 +89,7 @@ function withoutSnakeCase(value: unknown): unknown {
 }
 
 /** Returns everything that is wrong with a stack's configuration, in the order of its keys. */
-export function findProblems(source: ConfigSource): ConfigProblem[] {
+export function findConfigProblems(source: StackConfigSource): ConfigProblem[] {
   const given = stewardValues(source);
   const target = targetOf(given);
   const problems = [
@@ -105,11 +105,11 @@ export function findProblems(source: ConfigSource): ConfigProblem[] {
 function targetProblems(
   target: Target,
   given: Readonly<Record<string, string>>,
-  source: ConfigSource,
+  source: StackConfigSource,
 ): ConfigProblem[] {
   const { commands } = source;
   const values = { ...(target === "serverless" && { workerName: WORKER }), ...argumentValues(target, given) };
-  const wrong = findWrongArguments(target, values, keyWording(commands)).map((one) =>
+  const wrong = findArgumentProblems(target, values, keyWording(commands)).map((one) =>
     keyProblem(one, source),
   );
   const keys = TARGET_KEYS[target];
@@ -181,7 +181,7 @@ function moveCommands(key: string, meant: string, commands: OperatorCommands): s
   return `\`${commands.configRemove(key)}\`, then \`${set}\``;
 }
 /** Reports keys with a misspelled namespace: Pulumi accepts any namespace, but no program reads these keys. */
-function nearNamespaces({ values, commands }: ConfigSource): ConfigProblem[] {
+function nearNamespaces({ values, commands }: StackConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
     const [namespace = "", ...rest] = key.split(":");
     const name = rest.join(":");
@@ -201,7 +201,7 @@ function nearNamespaces({ values, commands }: ConfigSource): ConfigProblem[] {
 
 function missingTarget(
   { target }: Readonly<Record<string, string>>,
-  { commands: { configSet } }: ConfigSource,
+  { commands: { configSet } }: StackConfigSource,
 ): ConfigProblem {
   const key = `${NAMESPACE}target`;
   return {
@@ -211,13 +211,13 @@ function missingTarget(
   };
 }
 
-function plainSecrets(given: Readonly<Record<string, string>>, source: ConfigSource): ConfigProblem[] {
+function plainSecrets(given: Readonly<Record<string, string>>, source: StackConfigSource): ConfigProblem[] {
   const plain = Object.keys(given).filter((key) => isSecretKey(key) && !source.isSecret(NAMESPACE + key));
   return plain.map((key) => storedPlain(NAMESPACE + key, source));
 }
 
 /** Reports encrypted values of keys that hold no secrets: they would be deployed as plain text. */
-function hiddenPlain(given: Readonly<Record<string, string>>, source: ConfigSource): ConfigProblem[] {
+function hiddenPlain(given: Readonly<Record<string, string>>, source: StackConfigSource): ConfigProblem[] {
   const hidden = Object.keys(given).filter((key) => !isSecretKey(key) && source.isSecret(NAMESPACE + key));
   return hidden.map((key) => ({
     key: NAMESPACE + key,
@@ -226,7 +226,7 @@ function hiddenPlain(given: Readonly<Record<string, string>>, source: ConfigSour
   }));
 }
 
-function storedPlain(key: string, { commands }: ConfigSource): ConfigProblem {
+function storedPlain(key: string, { commands }: StackConfigSource): ConfigProblem {
   return {
     key,
     problem: "is a secret but stored in plain",
@@ -234,7 +234,7 @@ function storedPlain(key: string, { commands }: ConfigSource): ConfigProblem {
   };
 }
 
-function apiToken(source: ConfigSource): ConfigProblem[] {
+function apiToken(source: StackConfigSource): ConfigProblem[] {
   const { values, isSecret, environment, commands } = source;
   const fix = commands.configSet(API_TOKEN, "<token>", { secret: true });
   const configured = values[API_TOKEN];

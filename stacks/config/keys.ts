@@ -1,4 +1,4 @@
-import { PROPERTIES, SECRET_VARIABLES } from "../../infra/gateway/properties.ts";
+import { PROPERTIES, SECRET_ARGUMENTS } from "../../infra/gateway/properties.ts";
 import type { Wording } from "../../infra/gateway/problem.ts";
 import type { Target } from "../../infra/gateway/args.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
@@ -49,7 +49,7 @@ export function pathOf(key: string): string {
 }
 
 /** Paths of arguments that are stored as secrets. */
-const SECRET_PATHS = [...Object.keys(SECRET_VARIABLES), "slack.configToken", "secrets"];
+const SECRET_PATHS: readonly string[] = [...Object.values(SECRET_ARGUMENTS), "slack.configToken", "secrets"];
 
 /** True for a key that has to be stored as a secret. */
 export function isSecretKey(key: string): boolean {

@@ -4,7 +4,7 @@ import { commandsFor } from "../../infra/shell/package.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 
 /** Source of configuration. Keys are whole: `steward:target`, `cloudflare:apiToken`. */
-export interface ConfigSource {
+export interface StackConfigSource {
   values: Readonly<Record<string, string>>;
   /** Tells whether the value is stored as a secret. */
   isSecret(key: string): boolean;
@@ -14,7 +14,7 @@ export interface ConfigSource {
 }
 
 /** The configuration of the stack whose program runs. */
-export function stackSource(): ConfigSource {
+export function stackSource(): StackConfigSource {
   return {
     values: runtimeConfig.allConfig(),
     isSecret,

@@ -87,10 +87,10 @@ test("a copy of the serverless stack's container is put in place on a host, whic
 
   // As somebody copies the two objects out of the bucket, beside what a host has made itself.
   const { data, start, backup, say } = await host();
-  const shelf = join(data, BACKUPS_DIRECTORY);
-  await mkdir(shelf, { recursive: true, mode: 0o700 });
-  await writeFile(join(shelf, `${manifest.id}.tar.zst`), Buffer.from(await archive.arrayBuffer()));
-  await writeFile(join(shelf, `${manifest.id}.json`), JSON.stringify(manifest));
+  const backupDirectory = join(data, BACKUPS_DIRECTORY);
+  await mkdir(backupDirectory, { recursive: true, mode: 0o700 });
+  await writeFile(join(backupDirectory, `${manifest.id}.tar.zst`), Buffer.from(await archive.arrayBuffer()));
+  await writeFile(join(backupDirectory, `${manifest.id}.json`), JSON.stringify(manifest));
   expect(await backup("restore", manifest.id, "--config", "fresh", "--yes")).toContain("Restart it now");
   const service = await start();
   expect(said(data)).toEqual(said(before.home));

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { changedImage, GREEDY } from "../support/changed-image.ts";
 import { engine } from "../support/docker.ts";
@@ -20,7 +20,7 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
   /** What an update waits for. Asked once: what it finds is not to change any more. */
   function probe({ url, name }: { url: string; name: string }) {
     const env = { ...process.env, PROBE_URL: url, PROBE_CONTAINER: name, PROBE_TIMEOUT_MS: "1000" };
-    return run(process.execPath, ["infra/readiness/probe.ts"], { env, input: KEY });
+    return runProcess(process.execPath, ["infra/readiness/probe.ts"], { env, input: KEY });
   }
 
   async function home(url: string): Promise<Record<string, unknown>> {

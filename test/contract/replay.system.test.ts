@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { askAsStack } from "../../infra/readiness/ask-as-stack.ts";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { replayRecordSchema } from "../../runtime/contract/replay.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
@@ -92,6 +92,6 @@ test("the program that a rollout runs has no code that reaches a network or anot
   expect([...new Set(modules)].sort()).toEqual(["fs", "module", "sqlite", "stream/consumers"]);
   expect(code.match(/\bfetch\(|new WebSocket|\bimport\(/g)).toBeNull();
   const words = ["--permission", `--allow-fs-read=${join(dir, "*")}`, join(dir, "gateway/replay/main.js")];
-  const ended = await run(process.execPath, words, { env: {}, input: "{}" });
+  const ended = await runProcess(process.execPath, words, { env: {}, input: "{}" });
   expect([ended.code, ended.stdout]).toEqual([1, ""]);
 });

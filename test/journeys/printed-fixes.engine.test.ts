@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { parse, stringify } from "yaml";
 import { commandsFor } from "../../infra/shell/package.ts";
 import { ERRORS, fixOf, type ErrorCode } from "../../runtime/contract/errors.ts";
-import { findProblems } from "../../stacks/config/find.ts";
-import type { ConfigSource } from "../../stacks/config/source.ts";
+import { findConfigProblems } from "../../stacks/config/find.ts";
+import type { StackConfigSource } from "../../stacks/config/source.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { edgeFixture } from "../support/edge.ts";
 import { PUBLIC_KEY, REFUSED } from "../support/refused-config.ts";
@@ -148,7 +148,7 @@ async function write(values: Readonly<Record<string, string | undefined>>): Prom
 }
 
 /** The configuration of `dev` as a program gets it: a secret in the file is the one that was typed. */
-async function read(): Promise<ConfigSource> {
+async function read(): Promise<StackConfigSource> {
   const { config } = parse(await readFile(settings("dev"), "utf8")) as { config: Record<string, unknown> };
   const secrets = new Set(
     Object.keys(config).filter((key) => JSON.stringify(config[key]).includes('"secure"')),
@@ -184,7 +184,7 @@ describe("a wrong configuration", () => {
     "%s is corrected by what is printed, in this stack alone",
     async (_what, values) => {
       await write(values);
-      const problems = findProblems(await read());
+      const problems = findConfigProblems(await read());
       expect(problems.length).toBeGreaterThan(0);
       for (const { key, problem, fix } of problems) {
         const ways = waysOf(fix);
@@ -192,7 +192,9 @@ describe("a wrong configuration", () => {
         for (const lines of ways) {
           await write(values);
           for (const line of lines) await works(own(line));
-          const left = findProblems(await read()).filter((one) => one.key === key && one.problem === problem);
+          const left = findConfigProblems(await read()).filter(
+            (one) => one.key === key && one.problem === problem,
+          );
           expect(left, lines.join("\n")).toEqual([]);
         }
       }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { mention, startSlack, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import type { Listening } from "../../rehearsal/standins/serve.ts";
@@ -35,7 +35,7 @@ let port: number;
 beforeAll(async () => {
   if (!engine.ok) return;
   // The chapter's own names: beside somebody's real stack this test has no business.
-  const found = await run("docker", [
+  const found = await runProcess("docker", [
     "ps",
     "--all",
     "--format",

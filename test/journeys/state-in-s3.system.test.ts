@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { older } from "../../rehearsal/engine/go.ts";
+import { isOlder } from "../../rehearsal/engine/go.ts";
 import { goProgram } from "../support/go-program.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
@@ -89,7 +89,7 @@ test("the address that stacks/README.md gives keeps a stack's state in a bucket"
 
 test("over TLS a write carries no trailer, so a store that implements none takes it", async ({ skip }) => {
   const { version } = await testEngine();
-  skip(older(version, "3.274.1"), "an older CLI sends one, as stacks/README.md says");
+  skip(isOlder(version, "3.274.1"), "an older CLI sends one, as stacks/README.md says");
   const store = await startWithoutTrailers(home);
   const withStore = { ...shell, environment: { ...shell.environment, AWS_CA_BUNDLE: store.certificate } };
   const { host } = new URL(store.url);

@@ -1,4 +1,5 @@
 import type { PolicyResource, ResourceValidationArgs } from "@pulumi/policy";
+import { ROUTES } from "../../runtime/contract/routes.ts";
 import type { Rule } from "../../policies/rule.ts";
 import { TYPES } from "../../policies/reading/resource.ts";
 
@@ -15,6 +16,10 @@ export interface Sample {
 /** A stack's resources by name. */
 export type Samples = Record<string, Sample>;
 
+/** Paths of the platforms' webhooks. */
+export const WEBHOOKS = Object.values(ROUTES).flatMap(({ access, path }) =>
+  access === "webhook" ? [path] : [],
+);
 const HOST = "steward.example.workers.dev";
 const DIGEST = `sha256:${"0".repeat(64)}`;
 
@@ -56,9 +61,7 @@ export function passing(): Samples {
       TYPES.accessApplication,
       "public",
       {
-        destinations: ["/slack/events", "/telegram-webhook", "/discord/interactions", "/healthz"].map(
-          destination,
-        ),
+        destinations: [...WEBHOOKS, "/healthz"].map(destination),
         policies: [{ precedence: 1 }],
       },
       { sources: { policies: ["everyone"] } },

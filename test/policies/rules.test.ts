@@ -4,6 +4,16 @@ import { stewardPolicies } from "../../policies/rules.ts";
 import { CASES } from "./cases/index.ts";
 import { passing, violations } from "./resources.ts";
 
+test("the cases of every file are tried", async () => {
+  const index = await readFile("test/policies/cases/index.ts", "utf8");
+  const files = (await readdir("test/policies/cases")).filter((file) => !/^(?:case|index)\.ts$/.test(file));
+  const missing = files.filter((file) => !index.includes(`from "./${file}"`));
+
+  expect(missing.map((file) => `test/policies/cases/index.ts does not list the cases of ${file}`)).toEqual(
+    [],
+  );
+});
+
 describe("the rules", () => {
   test.each(stewardPolicies)("$name passes a stack as it should be", async (rule) => {
     expect(await violations(rule, passing())).toEqual([]);
@@ -19,16 +29,19 @@ describe("the rules", () => {
 
   test("have a case each that they refuse", () => {
     const refused = CASES.filter(({ messages }) => messages.length > 0).map(({ rule }) => rule);
+    const without = stewardPolicies.filter(({ name }) => !refused.includes(name));
 
-    expect(stewardPolicies.map(({ name }) => name).filter((name) => !refused.includes(name))).toEqual([]);
+    expect(without.map(({ name }) => `test/policies/cases refuses nothing by ${name}`)).toEqual([]);
   });
 
   test("are all in the list: one file each", async () => {
-    const files = await readdir("policies/rules");
+    const files = (await readdir("policies/rules")).map((file) => file.replace(".ts", ""));
+    const names = stewardPolicies.map(({ name }) => name);
 
-    expect(files.map((file) => file.replace(".ts", "")).sort()).toEqual(
-      stewardPolicies.map(({ name }) => name).sort(),
-    );
+    expect(
+      files.filter((file) => !names.includes(file)).map((file) => `policies/rules.ts does not list ${file}`),
+    ).toEqual([]);
+    expect(names.toSorted()).toEqual(files.toSorted());
   });
 
   test("say what holds, how grave it is, and what they are about", () => {
@@ -41,11 +54,12 @@ describe("the rules", () => {
 
   test("are in the README's table with their level, severity and topics", async () => {
     const readme = await readFile("policies/README.md", "utf8");
-    const missing = stewardPolicies.filter(({ name, enforcementLevel, severity, tags = [] }) => {
+    const rows = stewardPolicies.map(({ name, enforcementLevel, severity, tags = [] }) => {
+      const end = `| ${enforcementLevel} | ${severity} | ${tags.join(", ")} |`;
       const row = readme.split("\n").find((line) => line.startsWith(`| \`${name}\` |`));
-      return !row?.endsWith(`| ${enforcementLevel} | ${severity} | ${tags.join(", ")} |`);
+      return row?.endsWith(end) ? [] : [`policies/README.md has no row of ${name} that ends with ${end}`];
     });
 
-    expect(missing.map(({ name }) => name)).toEqual([]);
+    expect(rows.flat()).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 
 let parent: string;
 let dir: string;
@@ -21,7 +21,7 @@ afterEach(() => rm(parent, { recursive: true, force: true }));
 async function destroy(): Promise<string> {
   const env = { ...process.env, PATH: "", XDG_CACHE_HOME: cache };
   const words = ["rehearsal/start.ts", "--destroy", "--dir", dir];
-  const { code, stdout, stderr } = await run(process.execPath, words, { env });
+  const { code, stdout, stderr } = await runProcess(process.execPath, words, { env });
   expect(code, stderr).toBe(0);
   expect(stdout + stderr).not.toMatch(/build|engine|Go\b/);
   expect(existsSync(join(cache, "steward/engine"))).toBe(false);

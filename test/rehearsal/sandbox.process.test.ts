@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
-import { chooseSandbox } from "../../rehearsal/sandbox.ts";
+import { chooseContainerSetup } from "../../rehearsal/sandbox.ts";
 import { temporaryDirectory } from "../runtime/support/processes.ts";
 
 /** A Docker engine that has no image and reaches no registry, on a machine without mmdebstrap. */
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 const choose = (choice: "auto" | "docker") =>
-  chooseSandbox({ choice, bundle, dir, log: (line) => void lines.push(line) });
+  chooseContainerSetup({ choice, bundle, dir, log: (line) => void lines.push(line) });
 
 test("without a base image the container runs as a local process, and one line says why", async () => {
   const sandbox = await choose("auto");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exclusively } from "../../infra/shell/cache.ts";
+import { withFileLock } from "../../infra/shell/cache.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { engine } from "../support/docker.ts";
 import { rehearse, run, startRehearsal, type Rehearsal } from "../support/rehearse.ts";
@@ -216,7 +216,7 @@ it("ends what it started when nobody reads its output any more", async () => {
 describe("npm start, asked wrongly", () => {
   it("ends with code 1 and the cause if another rehearsal runs in the same directory", async () => {
     const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
-    await exclusively(path.join(dir, "lock"), async () => {
+    await withFileLock(path.join(dir, "lock"), async () => {
       const { code, report } = await rehearse("--once", "--json", "--dir", dir);
       expect(code).toBe(1);
       expect(report).toMatchObject({ ok: false, cause: expect.stringContaining("another rehearsal runs") });

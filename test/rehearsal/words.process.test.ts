@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 
 /** The scripts of package.json that are commands of this project's, with their files. */
 const SCRIPTS = Object.entries(
@@ -19,7 +19,7 @@ interface Ended {
   stderr: string;
 }
 
-const type = (file: string, ...words: string[]) => run(process.execPath, [file, ...words]);
+const type = (file: string, ...words: string[]) => runProcess(process.execPath, [file, ...words]);
 
 /**
  * Types every line of `[file, ...words]` in one process, which loads what the commands share once: as the process's
@@ -48,7 +48,7 @@ const TYPE_ALL = `
 
 async function typeAll(lines: string[][]): Promise<Ended[]> {
   const words = ["--input-type=module", "--eval", TYPE_ALL, JSON.stringify(lines)];
-  const { code, stdout, stderr } = await run(process.execPath, words);
+  const { code, stdout, stderr } = await runProcess(process.execPath, words);
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as Ended[];
 }

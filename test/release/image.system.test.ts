@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { verifiedImage } from "../../infra/registry/verified.ts";
 import { docker, withRegistryLogin } from "../../infra/shell/docker.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { execute } from "../../scripts/execute.ts";
 import { billOfImage, localImage, readRecord, writeRecord } from "../../scripts/release/artefacts.ts";
 import { pushImages } from "../../scripts/release/push-image.ts";
@@ -100,7 +100,7 @@ describe.skipIf(missing.length > 0)(`the released image at a registry${reason}`,
     loggedIn(async (env) => {
       const record = { ...(await readRecord(folder)), image };
       const key = path.join(folder, "cosign.key");
-      await signRelease({ run, env, key }, folder, record, ARCHITECTURES);
+      await signRelease({ run: runProcess, env, key }, folder, record, ARCHITECTURES);
     });
 
   test("it is signed with its bills of materials, and a wrong key refuses both", async () => {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { expect, inject } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Released } from "../../infra/bundle/released.ts";
-import { exclusively } from "../../infra/shell/cache.ts";
+import type { BuildRecord } from "../../infra/bundle/released.ts";
+import { withFileLock } from "../../infra/shell/cache.ts";
 import { openShell, succeed, type Shell, type Typed } from "../journeys/typed.ts";
 import { type Language, languageHost } from "../support/languages.ts";
 
@@ -45,7 +45,7 @@ interface ProjectOptions {
   /** The engine needs the Docker provider. Default: false. */
   docker?: boolean;
   /** The published image that the packed package names. Default: none. */
-  image?: Released["image"];
+  image?: BuildRecord["image"];
 }
 
 export async function emptyProject(name: string, options: ProjectOptions = {}): Promise<Project> {
@@ -61,7 +61,7 @@ export async function emptyProject(name: string, options: ProjectOptions = {}): 
     const published = image === undefined ? "" : `--image '${JSON.stringify(image)}'`;
     const out = join(inject("packages"), createHash("sha256").update(published).digest("hex").slice(0, 8));
     const file = join(out, `steward-gateway-${packageJson.version}.tgz`);
-    await exclusively(`${out}.lock`, async () => {
+    await withFileLock(`${out}.lock`, async () => {
       if (existsSync(file)) return;
       await works(`npm run --silent package -- --out ${out} ${published}`, checkout);
     });

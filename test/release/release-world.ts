@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { expect } from "vitest";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";
 import { execute } from "../../scripts/execute.ts";
 import { githubStandIn, type GitHubStandIn } from "./github-stand-in.ts";
@@ -81,7 +81,7 @@ export async function startReleaseWorld(version: string, cosign: string): Promis
     environment,
     types: (line, cwd = root) => execute("bash", ["-e", "-c", line], { cwd, env }),
     async fails(line) {
-      const { code, stdout, stderr } = await run("bash", ["-c", line], { cwd: root, env });
+      const { code, stdout, stderr } = await runProcess("bash", ["-c", line], { cwd: root, env });
       expect(code).toBe(1);
       return stdout + stderr;
     },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { stewardImage } from "../../infra/bundle/image.ts";
 import { docker, imageId } from "../../infra/shell/docker.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { execute } from "../../scripts/execute.ts";
 import { signRelease } from "../../scripts/release/sign.ts";
 import { HOST_NAMES } from "../../runtime/contract/names.ts";
@@ -95,7 +95,12 @@ describe.skipIf(missing.length > 0)(`a stack of the released image${reason}`, ()
       image: reference,
     };
     for (const file of ["steward.tgz", "SHA256SUMS"]) await writeFile(path.join(folder, file), file);
-    await signRelease({ run, env: environment(), key: path.join(folder, key) }, folder, record, []);
+    await signRelease(
+      { run: runProcess, env: environment(), key: path.join(folder, key) },
+      folder,
+      record,
+      [],
+    );
   };
   const refused = async (line: string): Promise<string> => {
     const { code, said } = await typeLine(project.shell, line);
@@ -103,7 +108,7 @@ describe.skipIf(missing.length > 0)(`a stack of the released image${reason}`, ()
     expect((await project.works("pulumi stack -s dev --show-urns")).said).toContain(
       "No resources currently in this stack",
     );
-    expect(await run("docker", ["container", "inspect", container])).toMatchObject({ code: 1 });
+    expect(await runProcess("docker", ["container", "inspect", container])).toMatchObject({ code: 1 });
     return said;
   };
 

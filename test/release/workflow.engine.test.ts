@@ -3,7 +3,7 @@ import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/pro
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { LocalRunner, type JobResult } from "../workflows/runner.ts";
 import { cosign } from "./cosign.ts";
 import type { GitHubStandIn } from "./github-stand-in.ts";
@@ -228,7 +228,7 @@ describe.skipIf("missing" in signer)("release.yml, step by step", () => {
   test("a folder with other files is left as it is, and a step that does not exist runs none", async () => {
     expect(await fails("npm run --silent release -- build --out docs")).toContain("(release_folder_taken)");
     expect(await types("git status --porcelain")).toBe("");
-    const { code, stdout, stderr } = await run("node", ["scripts/release/main.ts", "sums", "nmp"], {
+    const { code, stdout, stderr } = await runProcess("node", ["scripts/release/main.ts", "sums", "nmp"], {
       cwd: root,
     });
     expect([code, stdout]).toEqual([2, ""]);

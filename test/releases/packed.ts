@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import zlib from "node:zlib";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 
 const { ZSTD_c_compressionLevel: LEVEL, ZSTD_c_enableLongDistanceMatching: LONG } = zlib.constants;
 const PARAMS = { [LEVEL]: 19, [LONG]: 1 };
@@ -49,6 +49,6 @@ export async function unpack(file: string, folder: string): Promise<void> {
 }
 
 async function tar(words: string[]): Promise<void> {
-  const { code, stderr } = await run("tar", words);
+  const { code, stderr } = await runProcess("tar", words);
   if (code !== 0) throw new Error(`tar: ${stderr}`);
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { Hono } from "hono";
 import type { Deployment, Stack } from "@pulumi/pulumi/automation/index.js";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
-import type { Deployed } from "../../infra/serverless/former-version.ts";
+import type { DeployedNames } from "../../infra/serverless/previous-version.ts";
 import { startCloud, type Cloud } from "../../rehearsal/cloud.ts";
 import { ensureEngine } from "../../rehearsal/engine/index.ts";
 import { startPlatforms, type Platforms } from "../../rehearsal/platforms.ts";
@@ -23,7 +23,7 @@ export interface ServerlessUpgrade {
   cloud: Cloud;
   platforms: Platforms;
   /** Names by which the account's Worker and container are found. */
-  deployed: Deployed;
+  deployed: DeployedNames;
   service(): Promise<Service>;
   /** Everything in the account, as text. */
   account(): Promise<string>;

@@ -1,6 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { putBack, readFormer, type FormerVersion } from "../../infra/serverless/former-version.ts";
+import {
+  restorePreviousVersion,
+  readPreviousVersion,
+  type PreviousVersion,
+} from "../../infra/serverless/previous-version.ts";
 import { LEDGER_FORMAT, STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { cli, partOf, readData, say, type Service } from "./data.ts";
@@ -28,11 +32,11 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
   const { release, deleted, changelog } = entry;
   const { serverless: archived, stateSchema } = manifestOf(release);
   let upgrade: ServerlessUpgrade;
-  let former: FormerVersion | undefined;
+  let former: PreviousVersion | undefined;
 
   beforeAll(async () => {
     upgrade = await openServerless(release);
-    former = await readFormer(upgrade.deployed);
+    former = await readPreviousVersion(upgrade.deployed);
   }, ENGINE_MS);
 
   afterAll(() => upgrade?.close(), UPDATE_MS);
@@ -62,7 +66,7 @@ describe.each(RELEASES)("a serverless stack of $release", { timeout: UPDATE_MS }
 
   test("goes back to the version before, with its data", async () => {
     const service = await upgrade.service();
-    await putBack(upgrade.deployed, former as FormerVersion);
+    await restorePreviousVersion(upgrade.deployed, former as PreviousVersion);
     await upgrade.run("archived");
     await restoreIfNewer(service);
     expect(await say(service, upgrade.platforms, "on the version before")).toContain("on the version before");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { bridgeAddress } from "../../rehearsal/sandbox.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { DATA_DIRECTORY } from "../../runtime/contract/names.ts";
@@ -137,7 +137,7 @@ async function hostWorld(): Promise<World> {
     say: async () => void (await postEvent(container.url, slack.sign(mention("Give me the keys.")))),
     messages: () => JSON.stringify(slack.messages()),
     async kept() {
-      const logs = await run("docker", ["logs", container.name]);
+      const logs = await runProcess("docker", ["logs", container.name]);
       const folder = await mkdtemp(path.join(tmpdir(), "steward-canaries-"));
       await docker(["cp", `${container.name}:${DATA_DIRECTORY}/.`, folder]);
       const files = await filesBelow(folder);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { docker } from "../../infra/shell/docker.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { engine } from "../support/docker.ts";
 import { answersState } from "../support/ready.ts";
@@ -63,7 +63,7 @@ describe.skipIf(!engine.ok)("an MCP server's program in the host's container", {
     const event = container.platforms.slack.sign(mention("what do you find?"));
     await fetch(`${container.url}${ROUTES.slackEvents.path}`, { method: "POST", ...event });
     const found = async () =>
-      (await run("docker", ["exec", container.name, "cat", "/tmp/found.json"])).stdout;
+      (await runProcess("docker", ["exec", container.name, "cat", "/tmp/found.json"])).stdout;
     report = JSON.parse(await vi.waitUntil(found, { timeout: 60_000, interval: 500 })) as Report;
   }, 240_000);
 

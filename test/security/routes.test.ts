@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
+import { ROUTES, type Route, type WebhookPath } from "../../runtime/contract/routes.ts";
 import { command, createDiscordKey } from "../support/discord.ts";
 import {
   NONCE_PARAMETER,
@@ -54,8 +54,10 @@ const TOKENS = {
   adminToken: { identity: ADMIN_TOKEN, "wrong token": `${ADMIN_TOKEN}x` },
 };
 
+type Signed = Readonly<{ body: string; forged: object; signed: object }>;
+
 /** An event of each platform, and the headers by which it is known. */
-const EVENTS: Record<string, { body: string; forged: object; signed: object }> = {
+const EVENTS: Record<WebhookPath, Signed> = {
   [ROUTES.slackEvents.path]: await event(slackEvent(), slackHeaders, (body) =>
     slackHeaders(body, "another-secret"),
   ),
@@ -135,7 +137,7 @@ async function outcome(
     body = "{}",
     forged = {},
     signed = {},
-  } = EVENTS[path] ?? (await stackSignatures({ method, path: asked }));
+  } = (EVENTS as Readonly<Record<string, Signed>>)[path] ?? (await stackSignatures({ method, path: asked }));
   const signature = { unsigned: {}, forged, signed }[cell.signature];
   const headers = { ...JSON_TYPE, ...signature, ...identityHeaders(cell) };
   const init = { method, headers, ...(method === "POST" && { body }) };

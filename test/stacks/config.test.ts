@@ -1,7 +1,9 @@
+import { readFile } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test } from "vitest";
 import { environmentOf } from "../../infra/gateway/environment.ts";
 import { loadConfig } from "../../stacks/config.ts";
+import { TARGET_KEYS } from "../../stacks/config/keys.ts";
 import { failure, HOST, problems, SECRETS, SERVERLESS, source } from "../support/stack-config.ts";
 
 /** What the runtime gets of a serverless stack with these values. */
@@ -200,4 +202,20 @@ describe("what would leak or mislead", () => {
       "steward:adminToken: must have at least 16 characters",
     ]);
   });
+});
+
+test("each key is in the table of stacks/README.md, with its targets", async () => {
+  const table = (await readFile("stacks/README.md", "utf8"))
+    .split("\n")
+    .filter((line) => line.startsWith("| `"));
+  const named = table.flatMap((row) => {
+    const [, keys = "", target = ""] = row.split("|");
+    const targets = target.trim() === "both" ? ["serverless", "host"] : [target.trim()];
+    return targets.flatMap((one) => [...keys.matchAll(/`(\w+)`/g)].map(([, key]) => `${one} ${key}`));
+  });
+  const missing = Object.entries(TARGET_KEYS).flatMap(([target, keys]) =>
+    keys.filter((key) => !named.includes(`${target} ${key}`)).map((key) => `${key} (${target})`),
+  );
+
+  expect(missing.map((key) => `stacks/README.md has no row for ${key}`)).toEqual([]);
 });

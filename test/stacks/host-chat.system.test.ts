@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chatProblems } from "../../infra/host/preflight/chats.ts";
-import type { Host, HostPlan } from "../../infra/host/preflight/engine.ts";
+import type { HostFacts, HostPlan } from "../../infra/host/preflight/engine.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { engine } from "../support/docker.ts";
 import { createTalkingHostStack, type TalkingHostStack } from "../support/host-stack.ts";
@@ -68,7 +68,7 @@ describe.skipIf(!engine.ok)("a host stack with a gateway for each chat", () => {
     "is refused in the preview if the engine cannot give the users",
     async () => {
       const [{ Image: image }] = JSON.parse((await docker(["inspect", subject.names.container])).stdout);
-      const host = { container: { image }, local: true } as Host;
+      const host = { container: { image }, local: true } as HostFacts;
       const directory = await mkdtemp(path.join(tmpdir(), "steward-host-data-"));
       await chown(directory, 10_001, 10_001).catch(() => undefined);
       const plan = { environment: process.env, directory } as HostPlan;

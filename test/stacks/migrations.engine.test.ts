@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import type { RequestFault } from "../../rehearsal/cloudflare/faults.ts";
 import { ACCOUNT, clientOf, TOKEN } from "../rehearsal/support.ts";
 import { fixFor, stackShell, typeFix } from "../journeys/typed.ts";
@@ -261,7 +261,7 @@ describe("migrations follow the account, and every difference has a way out", ()
 
   /** Types a command in a stack's project folder. */
   async function type(command: string, { folder, environment } = subject): Promise<void> {
-    const { code, stderr, stdout } = await run("sh", ["-c", command], {
+    const { code, stderr, stdout } = await runProcess("sh", ["-c", command], {
       cwd: folder,
       env: { ...process.env, ...environment },
     });

@@ -1,6 +1,6 @@
 import { Stack } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { slackEvent, slackHeaders } from "../support/edge.ts";
 import { SIGNING_SECRET, startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { stackCommand } from "../support/stack-command.ts";
@@ -29,7 +29,7 @@ describe("pulumi stack rename, of a stack that has had messages", () => {
     async () => {
       const before = kept();
       const { workspace } = subject.stack;
-      const { code, stderr } = await run("pulumi", ["stack", "rename", "renamed", "-s", "test"], {
+      const { code, stderr } = await runProcess("pulumi", ["stack", "rename", "renamed", "-s", "test"], {
         cwd: subject.folder,
         env: { ...process.env, ...subject.environment },
       });

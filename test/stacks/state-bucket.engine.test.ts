@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { R2Bucket } from "@pulumi/cloudflare/r2bucket.js";
 import type { OpMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { adopting, GATEWAY } from "../../stacks/adopt.ts";
+import { withAdoption, GATEWAY } from "../../stacks/adopt.ts";
 import { defaultName as nameOf, LONGEST } from "../../infra/serverless/names.ts";
 import { StateBucket, type StateBucketArgs } from "../../infra/serverless/state-bucket.ts";
 import { ACCOUNT, inAccount, startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
@@ -46,7 +46,7 @@ const bucketAlone: PulumiFn = () => {
   const cloudflare = { apiToken: config.requireSecret("apiToken"), baseUrl: config.require("baseUrl") };
   const own = { accountId: ACCOUNT, defaultName, owner, connection: { cloudflare } };
   const args = { ...own, onDestroy: "keep" as const, ...changes };
-  const parent = new pulumi.ComponentResource("steward:index:ServerlessGateway", GATEWAY, {}, adopting());
+  const parent = new pulumi.ComponentResource("steward:index:ServerlessGateway", GATEWAY, {}, withAdoption());
   return Promise.resolve({ bucketName: new StateBucket(`${GATEWAY}-state`, args, { parent }).name });
 };
 

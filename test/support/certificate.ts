@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 
 /** A certificate and its key, as PEM. */
 export interface Certificate {
@@ -19,7 +19,7 @@ export async function selfSigned(folder: string, subject: string): Promise<Certi
   const [key, file] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
   const names = ["-subj", "/CN=a test", "-addext", `subjectAltName=${subject}`];
   const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-keyout", key, "-out", file];
-  const { code, stderr } = await run("openssl", [...made, ...names]);
+  const { code, stderr } = await runProcess("openssl", [...made, ...names]);
   if (code !== 0) throw new Error(stderr);
   return { key: await readFile(key, "utf8"), cert: await readFile(file, "utf8"), file };
 }

@@ -6,8 +6,8 @@ import { DiskStore } from "../../runtime/backups/stores/disk.ts";
 import { addSchedule } from "../../runtime/gateway/schedules/port.ts";
 import { openStores, type Stores } from "../../runtime/gateway/stores.ts";
 import { ChatData } from "../../runtime/host/tenants/chat-data.ts";
-import { ChatShelf } from "../../runtime/host/tenants/chat-shelf.ts";
-import { programFile } from "../../runtime/process/programs.ts";
+import { ChatBackupDirectory } from "../../runtime/host/tenants/chat-backup-directory.ts";
+import { runtimeProgramFile } from "../../runtime/process/programs.ts";
 import { temporaryDirectory } from "../runtime/support/processes.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -63,10 +63,10 @@ export async function servedAll() {
     await write(home, `workspace-chats/slack-${chat}/plan.md`, `file of ${chat}`);
   const folder = (tenant: string): string => path.join(home, "tenants", tenant);
   const user = { id: process.getuid?.() ?? 0, withRights: <T>(work: () => T): T => work() };
-  const open = async (shelf?: string): Promise<DiskStore> =>
+  const open = async (backupDirectory?: string): Promise<DiskStore> =>
     new DiskStore({
       home,
-      shelf,
+      backupDirectory,
       supervisor: { hold: async () => {}, release() {}, stop: async () => {} },
       editConfig: () => Promise.reject(new Error("no editor")),
       environment: {},
@@ -74,13 +74,13 @@ export async function servedAll() {
       clock: Date.now,
       log,
     });
-  const shelf = new ChatShelf(home);
+  const backupDirectory = new ChatBackupDirectory(home);
   /** The chats' data as a new process has it. `program`: what copies and places it. */
   const chatData = (
-    program: readonly [string, ...string[]] = [process.execPath, programFile("host/chat-state/main")],
+    program: readonly [string, ...string[]] = [process.execPath, runtimeProgramFile("host/chat-state/main")],
   ) =>
     new ChatData({
-      shelf,
+      backupDirectory,
       users: {
         has: (tenant) => existsSync(folder(tenant)),
         of: (tenant) => ({ home: folder(tenant), user }),
@@ -91,5 +91,5 @@ export async function servedAll() {
       clock: Date.now,
       log,
     });
-  return { home, folder, open, shelf, chatData };
+  return { home, folder, open, backupDirectory, chatData };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dockerAvailable } from "../../infra/shell/docker.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { execute } from "../../scripts/execute.ts";
 
 /** A Docker engine of a test's own, as another machine's would be: it has no image and no container. */
@@ -69,9 +69,9 @@ export async function startOwnEngine(): Promise<OwnEngine> {
     },
     async close() {
       const env = { ...process.env, DOCKER_HOST: address };
-      const { stdout } = await run("docker", ["ps", "--all", "--quiet"], { env });
+      const { stdout } = await runProcess("docker", ["ps", "--all", "--quiet"], { env });
       const containers = stdout.split("\n").filter(Boolean);
-      if (containers.length > 0) await run("docker", ["rm", "--force", ...containers], { env });
+      if (containers.length > 0) await runProcess("docker", ["rm", "--force", ...containers], { env });
       await ended();
       await asRoot("ip", "link", "del", bridge);
       await asRoot("rm", "-rf", folder);

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { cacheRoot, contentKey } from "../../infra/shell/cache.ts";
-import { buildOnce, type CachedBuild } from "../../rehearsal/engine/build.ts";
+import { buildOnce, type EngineBuildOptions } from "../../rehearsal/engine/build.ts";
 import { goBuild } from "../../rehearsal/engine/go.ts";
 import { isExecutable } from "../../rehearsal/engine/plugins.ts";
 
@@ -20,7 +20,7 @@ interface GoProgram {
 /** Builds a program into the cache, unless it is there. @returns its executable */
 export async function goProgram(
   { place, ...program }: GoProgram,
-  { env, log }: Pick<CachedBuild, "env" | "log">,
+  { env, log }: Pick<EngineBuildOptions, "env" | "log">,
 ): Promise<string> {
   const { ldflags, module, command } = program;
   const key = await contentKey([ldflags, process.platform, process.arch], module, /^go\.(mod|sum)$/);

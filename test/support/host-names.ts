@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exclusively } from "../../infra/shell/cache.ts";
+import { withFileLock } from "../../infra/shell/cache.ts";
 
 /**
  * Waits until no other test uses the names of a real host stack, `steward` and `steward-data`, on this machine's engine.
@@ -10,6 +10,6 @@ import { exclusively } from "../../infra/shell/cache.ts";
 export function holdHostNames(): Promise<() => void> {
   return new Promise((held, refused) => {
     const work = () => new Promise<void>((release) => held(release));
-    exclusively(join(tmpdir(), "steward-host-names.lock"), work).catch(refused);
+    withFileLock(join(tmpdir(), "steward-host-names.lock"), work).catch(refused);
   });
 }

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { freePort } from "./ports.ts";
 
 /** Why no registry can be started here; empty if one can. */
-export const noRegistry: string[] = (await run("docker-registry", ["--version"])).missing
+export const noRegistry: string[] = (await runProcess("docker-registry", ["--version"])).missing
   ? ["no docker-registry"]
   : [];
 if (noRegistry.length > 0 && process.env["CI"]) {

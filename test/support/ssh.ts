@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
-import { run, tail } from "../../infra/shell/process.ts";
+import { runProcess, tail } from "../../infra/shell/process.ts";
 import { accepting } from "./measure.ts";
 import { freePort } from "./ports.ts";
 
@@ -30,7 +30,7 @@ export async function startSshServer(environment: Record<string, string>): Promi
   const folder = await mkdtemp(path.join(tmpdir(), "steward-ssh-"));
   const file = (name: string): string => path.join(folder, name);
   for (const key of ["host", "user"]) {
-    const made = await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", file(key)]);
+    const made = await runProcess("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", file(key)]);
     if (made.code !== 0) throw new Error(tail(made));
   }
   const port = await freePort();

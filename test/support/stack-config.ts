@@ -1,6 +1,6 @@
 import { commandsFor } from "../../infra/shell/package.ts";
 import { loadConfig } from "../../stacks/config.ts";
-import type { ConfigSource } from "../../stacks/config/source.ts";
+import type { StackConfigSource } from "../../stacks/config/source.ts";
 
 /** A serverless stack that is complete. */
 export const SERVERLESS = {
@@ -26,7 +26,7 @@ export const SECRETS = [
 ];
 
 /** Values as a stack has them. */
-export function source(values: Record<string, string | undefined>, secrets = SECRETS): ConfigSource {
+export function source(values: Record<string, string | undefined>, secrets = SECRETS): StackConfigSource {
   const given = Object.entries(values).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as const],
   );

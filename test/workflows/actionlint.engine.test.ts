@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { BuildFailure } from "../../infra/shell/failure.ts";
-import { run, type Finished } from "../../infra/shell/process.ts";
+import { runProcess, type Finished } from "../../infra/shell/process.ts";
 import { goProgram } from "../support/go-program.ts";
 import { GITHUB, workflowFiles } from "./read.ts";
 
@@ -32,7 +32,7 @@ async function actionlint(): Promise<{ executable: string } | { missing: string 
 
 /** Without programs that only some machines have: what passes here passes there. */
 function check(executable: string, files: readonly string[]): Promise<Finished> {
-  return run(executable, ["-no-color", "-shellcheck=", "-pyflakes=", ...files]);
+  return runProcess(executable, ["-no-color", "-shellcheck=", "-pyflakes=", ...files]);
 }
 
 test(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import type { LoopbackServer } from "../../rehearsal/loopback.ts";
 import { engineCommand, fileBackend } from "../../rehearsal/engine/index.ts";
 import { ACCOUNT } from "../rehearsal/support.ts";
@@ -142,7 +142,7 @@ esac
   /** As an operator does before there is a pipeline. */
   async function deployDev(): Promise<void> {
     const words = [join(checkout.root, "stacks/commands/rollout.ts"), "dev", "--yes"];
-    const done = await run(process.execPath, words, {
+    const done = await runProcess(process.execPath, words, {
       cwd: checkout.root,
       env: {
         ...process.env,

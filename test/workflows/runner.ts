@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { run } from "../../infra/shell/process.ts";
+import { runProcess } from "../../infra/shell/process.ts";
 import { evaluate, fill, type Contexts } from "./expression.ts";
 import { neededBy, readWorkflow, stepsOf, type Job, type Step } from "./read.ts";
 
@@ -147,7 +147,10 @@ export class LocalRunner {
       GITHUB_OUTPUT: written,
       ...Object.fromEntries(own),
     };
-    const { code, stdout, stderr } = await run("bash", ["-e", "-c", what], { cwd: this.#options.root, env });
+    const { code, stdout, stderr } = await runProcess("bash", ["-e", "-c", what], {
+      cwd: this.#options.root,
+      env,
+    });
     done.ran.push({ command: what, code, said: stdout + stderr });
     if (step.id !== undefined) {
       const steps = contexts["steps"] as Record<string, { outputs: Record<string, string> }>;

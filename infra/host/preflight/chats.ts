@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { fixOf, type Reason } from "../../../runtime/contract/errors.ts";
 import { CHAT_USERS, CONTAINER_USER } from "../../../runtime/contract/names.ts";
-import { run, tail } from "../../shell/process.ts";
+import { runProcess, tail } from "../../shell/process.ts";
 import { capability } from "../shape.ts";
-import { type Host, type HostPlan, problemOf } from "./engine.ts";
+import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
 /** Memory in MiB of the main process with the deployment's gateway, and of each chat's. Measured with a few messages each. */
 const MEMORY = { rest: 112, chat: 44 };
@@ -54,7 +54,7 @@ export function memoryForChats(chats: number): number {
  * Reports an engine on which chats cannot have users of their own. It is tried with an image that the engine has; without
  * one, the service finds out and does not start.
  */
-export async function chatProblems(plan: HostPlan, { container, local }: Host): Promise<Reason[]> {
+export async function chatProblems(plan: HostPlan, { container, local }: HostFacts): Promise<Reason[]> {
   const { chats, directory, environment: env } = plan;
   if (chats === undefined) return [];
   const image = container?.image ?? (await baseImage(env));
@@ -64,7 +64,7 @@ export async function chatProblems(plan: HostPlan, { container, local }: Host): 
   const bound = isBound ? [`--volume=${directory}:${PLACES.data}`] : [];
   const places = [PLACES.memory, ...(isBound ? [PLACES.data] : [])];
   const words = [...WORDS, ...bound, image, "-e", program(chats, places)];
-  const tried = await run("docker", words, { env });
+  const tried = await runProcess("docker", words, { env });
   if (tried.code === 0) return [];
   const why = /\b\w*Error: .*/.exec(tried.stderr)?.[0] ?? tail(tried, 1);
   const detail = `The engine cannot give each chat a user of its own: ${why}`;
@@ -72,6 +72,6 @@ export async function chatProblems(plan: HostPlan, { container, local }: Host): 
 }
 
 async function baseImage(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const { stdout } = await run("docker", ["images", "--quiet", BASE_IMAGE], { env });
+  const { stdout } = await runProcess("docker", ["images", "--quiet", BASE_IMAGE], { env });
   return stdout.split("\n").find(Boolean);
 }

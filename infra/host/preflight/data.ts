@@ -10,7 +10,7 @@ import {
   STATE_SCHEMA,
 } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
-import { type Host, type HostPlan, problemOf } from "./engine.ts";
+import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
 /** Of a SQLite file: where its user_version stands (https://sqlite.org/fileformat.html#the_database_header). */
 const USER_VERSION_AT = 60;
@@ -19,7 +19,7 @@ const GROUP_MAY = 0o070;
 const OTHERS_MAY = 0o007;
 
 /** The data cannot be written, cannot be read by the version to deploy, or would be left behind. */
-export async function dataProblems(plan: HostPlan, host: Host): Promise<Reason[]> {
+export async function dataProblems(plan: HostPlan, host: HostFacts): Promise<Reason[]> {
   return [
     ...(await rightsProblems(plan, host)),
     ...(await unreadableData(plan, host)),
@@ -27,7 +27,7 @@ export async function dataProblems(plan: HostPlan, host: Host): Promise<Reason[]
   ];
 }
 
-async function rightsProblems({ directory }: HostPlan, host: Host): Promise<Reason[]> {
+async function rightsProblems({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   if (!host.local) return [];
   if (directory !== undefined) return directoryProblems(directory, host);
   // Docker gives an empty volume the image's own rights.
@@ -36,7 +36,7 @@ async function rightsProblems({ directory }: HostPlan, host: Host): Promise<Reas
   return empty ? [] : directoryProblems(volumeDirectory, host);
 }
 
-async function directoryProblems(directory: string, { mapsUsers }: Host): Promise<Reason[]> {
+async function directoryProblems(directory: string, { mapsUsers }: HostFacts): Promise<Reason[]> {
   const owner = `${CONTAINER_USER}:${CONTAINER_USER}`;
   const fix = `sudo install -d -m 700 -o ${CONTAINER_USER} -g ${CONTAINER_USER} ${directory}`;
   const found = await stat(directory).catch((error: unknown) => error);
@@ -57,7 +57,7 @@ function unwritable(detail: string, fix: string): Reason {
 }
 
 /** Compares the image to deploy with the existing container, and with its files if they can be read. */
-async function unreadableData({ directory }: HostPlan, host: Host): Promise<Reason[]> {
+async function unreadableData({ directory }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const { schema } = host;
   if (schema === undefined) return [];
   const labels = host.container?.labels ?? {};
@@ -99,7 +99,7 @@ async function writtenSchema(file: string): Promise<number> {
 }
 
 /** A container whose data lies elsewhere would come up with none, and a volume be deleted with it. */
-async function leftBehind({ directory, names }: HostPlan, host: Host): Promise<Reason[]> {
+async function leftBehind({ directory, names }: HostPlan, host: HostFacts): Promise<Reason[]> {
   const data = host.container?.data;
   if (data === undefined || !host.local) return [];
   const now = data.Type === "volume" ? (data.Name ?? "") : data.Source;

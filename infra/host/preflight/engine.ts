@@ -3,8 +3,8 @@ import type { ErrorCode, Reason } from "../../../runtime/contract/errors.ts";
 import { DATA_DIRECTORY, type HostNames, STATE_SCHEMA } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { docker } from "../../shell/docker.ts";
-import { run } from "../../shell/process.ts";
-import { formerName } from "../update/former.ts";
+import { runProcess } from "../../shell/process.ts";
+import { previousName } from "../update/previous.ts";
 
 /** Stack values that are about to be deployed. */
 export interface HostPlan {
@@ -30,7 +30,7 @@ export interface HostPlan {
 }
 
 /** Statements of the engine. */
-export interface Host {
+export interface HostFacts {
   /** The engine runs on this machine: its files and ports can be looked at. */
   local: boolean;
   /** The engine maps users in a container to other users of the host (user namespaces or rootless mode). */
@@ -69,7 +69,7 @@ interface Info {
   SecurityOptions: string[] | null;
 }
 
-interface Inspected {
+interface PreflightContainer {
   Id: string;
   /** The image's id. */
   Image: string;
@@ -79,12 +79,12 @@ interface Inspected {
 }
 
 /** Returns everything that the preflight needs to know from the engine. */
-export async function lookAt({ names, image, environment: env }: HostPlan): Promise<Host> {
+export async function inspectHost({ names, image, environment: env }: HostPlan): Promise<HostFacts> {
   const address = env["DOCKER_HOST"];
   const { stdout } = await docker(["info", "--format", "{{json .}}"], { env });
   const info = JSON.parse(stdout) as Info;
-  const container = await containerNow(names.container, env);
-  const [volume] = await inspected<{ Mountpoint: string }>("volume", names.volume, env);
+  const container = await currentContainer(names.container, env);
+  const [volume] = await inspectObjects<{ Mountpoint: string }>("volume", names.volume, env);
   return {
     local: !address || address.startsWith("unix://"),
     mapsUsers: (info.SecurityOptions ?? []).some((option) => /name=(userns|rootless)/.test(option)),
@@ -103,10 +103,13 @@ export async function lookAt({ names, image, environment: env }: HostPlan): Prom
   };
 }
 
-async function containerNow(name: string, env: NodeJS.ProcessEnv): Promise<Inspected | undefined> {
-  const [former] = await inspected<Inspected>("container", formerName(name), env);
-  if (former?.State.Running) return former;
-  return (await inspected<Inspected>("container", name, env))[0];
+async function currentContainer(
+  name: string,
+  env: NodeJS.ProcessEnv,
+): Promise<PreflightContainer | undefined> {
+  const [previous] = await inspectObjects<PreflightContainer>("container", previousName(name), env);
+  if (previous?.State.Running) return previous;
+  return (await inspectObjects<PreflightContainer>("container", name, env))[0];
 }
 
 /**
@@ -114,18 +117,18 @@ async function containerNow(name: string, env: NodeJS.ProcessEnv): Promise<Inspe
  * no such label.
  */
 async function schemaOf(image: string, env: NodeJS.ProcessEnv): Promise<number | undefined> {
-  const [found] = await inspected<Pick<Inspected, "Config">>("image", image, env);
+  const [found] = await inspectObjects<Pick<PreflightContainer, "Config">>("image", image, env);
   const label = found?.Config.Labels?.[SCHEMA_LABEL];
   return label === undefined ? undefined : Number(label);
 }
 
 /** One entry, or none where the engine has nothing of that name. */
-async function inspected<Entry>(
+async function inspectObjects<Entry>(
   kind: "container" | "image" | "volume",
   name: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Entry[]> {
-  const { code, stdout } = await run("docker", [kind, "inspect", name], { env });
+  const { code, stdout } = await runProcess("docker", [kind, "inspect", name], { env });
   return code === 0 ? (JSON.parse(stdout) as Entry[]) : [];
 }
 

@@ -2,19 +2,19 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Reason } from "../../../runtime/contract/errors.ts";
 import { docker } from "../../shell/docker.ts";
-import { run } from "../../shell/process.ts";
-import { formerName } from "../update/former.ts";
-import { type Host, type HostPlan, problemOf } from "./engine.ts";
+import { runProcess } from "../../shell/process.ts";
+import { previousName } from "../update/previous.ts";
+import { type HostFacts, type HostPlan, problemOf } from "./engine.ts";
 
 const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
 
 /** The host's port is taken by somebody else. */
-export async function portProblems(plan: HostPlan, { local }: Host): Promise<Reason[]> {
+export async function portProblems(plan: HostPlan, { local }: HostFacts): Promise<Reason[]> {
   const { names, port } = plan;
   const containers = await publishers(plan);
   // This service's own container releases the port when it is replaced. So does the previous version's container if an
   // update rolled back to it.
-  if (containers.some((name) => [names.container, formerName(names.container)].includes(name))) return [];
+  if (containers.some((name) => [names.container, previousName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [await takenByContainer(plan, container)];
   // Other processes that listen are visible only if the engine is on this machine.
@@ -40,8 +40,8 @@ async function takenByContainer(plan: HostPlan, container: string): Promise<Reas
   const format = "{{range .Mounts}}{{println .Name}}{{println .Source}}{{end}}";
   const { stdout } = await docker(["container", "inspect", `--format=${format}`, container], { env });
   if (!stdout.split("\n").includes(directory ?? names.volume)) return problem;
-  for (const free of [names.container, formerName(names.container)]) {
-    const { code } = await run("docker", ["container", "inspect", free], { env });
+  for (const free of [names.container, previousName(names.container)]) {
+    const { code } = await runProcess("docker", ["container", "inspect", free], { env });
     const fix = `It is this service under another name: docker rename ${container} ${free}`;
     if (code !== 0) return { ...problem, fix };
   }
@@ -92,7 +92,7 @@ async function isFree({ external, address }: HostPlan["port"]): Promise<boolean>
 
 /** Returns who listens, where this user may see it. */
 async function processAt(port: number): Promise<{ name: string; pid: string } | undefined> {
-  const { code, stdout } = await run("ss", ["-Hltnp", `sport = :${port}`]);
+  const { code, stdout } = await runProcess("ss", ["-Hltnp", `sport = :${port}`]);
   const [, name, pid] = (code === 0 && /users:\(\("([^"]+)",pid=(\d+)/.exec(stdout)) || [];
   return name !== undefined && pid !== undefined ? { name, pid } : undefined;
 }

@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { programFile } from "../../shell/package.ts";
-import { run } from "../../shell/process.ts";
+import { packageProgramFile } from "../../shell/package.ts";
+import { runProcess } from "../../shell/process.ts";
 import { printError } from "../../../runtime/shared/terminal.ts";
 
-const PROBE = programFile("infra/readiness/probe");
+const PROBE = packageProgramFile("infra/readiness/probe");
 /**
  * Shorter than the probe's default, because the previous version has to be restored if the new one does not respond.
  */
 const TIMEOUT_MS = "40000";
 
 /** Options of {@link askService}. */
-export interface Questions {
+export interface ServiceQuestions {
   /** Variables of the readiness probe. */
   probe: Readonly<Record<string, string>>;
   /** Signs the questions that only the stack may ask. */
@@ -20,7 +20,7 @@ export interface Questions {
   /** The engine's address; by default the one that the `docker` command uses. */
   dockerHost?: string | undefined;
   /** There is a version to go back to. */
-  hasFormer: boolean;
+  hasPrevious: boolean;
 }
 
 /**
@@ -28,17 +28,17 @@ export interface Questions {
  *
  * @returns the probe's report, a line for each check. @throws Error with what did not answer, and the container's last lines.
  */
-export async function askService({ probe, key, dockerHost, hasFormer }: Questions): Promise<string> {
+export async function askService({ probe, key, dockerHost, hasPrevious }: ServiceQuestions): Promise<string> {
   const engine = dockerHost ?? process.env["DOCKER_HOST"] ?? "";
   const { url, close } = await openTunnel(probe["PROBE_URL"] ?? "", engine);
   const env = {
-    ...(hasFormer && { PROBE_TIMEOUT_MS: TIMEOUT_MS }),
+    ...(hasPrevious && { PROBE_TIMEOUT_MS: TIMEOUT_MS }),
     ...process.env,
     ...probe,
     ...(dockerHost && { DOCKER_HOST: dockerHost }),
     PROBE_URL: url,
   };
-  const asked = await run(process.execPath, [PROBE], { env, input: key }).finally(close);
+  const asked = await runProcess(process.execPath, [PROBE], { env, input: key }).finally(close);
   if (asked.code !== 0) throw new Error(asked.stderr.trimEnd());
   return asked.stdout.trimEnd();
 }

@@ -4,11 +4,11 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { DATA_DIRECTORY } from "../../../runtime/contract/names.ts";
-import { environmentFor } from "../../shell/docker.ts";
-import { type Finished, run, tail } from "../../shell/process.ts";
+import { dockerEnvironment } from "../../shell/docker.ts";
+import { type Finished, runProcess, tail } from "../../shell/process.ts";
 
 /** A container as the engine reports it, with only the members that are used here. */
-export interface Inspected {
+export interface InspectedContainer {
   Id: string;
   /** The image's id, even if the container was created from an image's name. */
   Image: string;
@@ -39,26 +39,26 @@ export interface Containers {
    *
    * @throws StewardError `docker_unavailable` if the `docker` command fails for any other reason.
    */
-  inspect(name: string): Promise<Inspected | undefined>;
+  inspect(name: string): Promise<InspectedContainer | undefined>;
   /** Runs the `docker` command and returns its result, whatever the exit code. */
   docker(words: readonly string[]): Promise<Finished>;
   /**
    * Creates a container with the image, environment, data and port of another one, unless a trial has its own. The copy
    * is not started, not even when the engine starts.
    */
-  copy(from: Inspected, to: string, trial?: Trial): Promise<void>;
+  copy(from: InspectedContainer, to: string, trial?: Trial): Promise<void>;
   wait(milliseconds: number): Promise<void>;
 }
 
 /** @param address of the engine; by default the one that the `docker` command uses */
 export function containersOf(address?: string): Containers {
-  const env = environmentFor(address);
-  const docker = (words: readonly string[]): Promise<Finished> => run("docker", words, { env });
+  const env = dockerEnvironment(address);
+  const docker = (words: readonly string[]): Promise<Finished> => runProcess("docker", words, { env });
   return {
     docker,
     async inspect(name) {
       const asked = await docker(["container", "inspect", name]);
-      if (asked.code === 0) return (JSON.parse(asked.stdout) as Inspected[])[0];
+      if (asked.code === 0) return (JSON.parse(asked.stdout) as InspectedContainer[])[0];
       if (/no such container/i.test(asked.stderr)) return undefined;
       throw new StewardError("docker_unavailable", tail(asked, 1));
     },

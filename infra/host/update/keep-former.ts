@@ -1,10 +1,10 @@
 // The first step of an update of the host stack, before Pulumi replaces the container STEWARD_CONTAINER.
 import { containersOf } from "./containers.ts";
-import { keepFormer } from "./former.ts";
+import { keepPrevious } from "./previous.ts";
 import { print, printError } from "../../../runtime/shared/terminal.ts";
 
 try {
-  print(`${await keepFormer(containersOf(), process.env["STEWARD_CONTAINER"] ?? "")}\n`);
+  print(`${await keepPrevious(containersOf(), process.env["STEWARD_CONTAINER"] ?? "")}\n`);
 } catch (error) {
   printError(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

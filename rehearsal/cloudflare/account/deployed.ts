@@ -1,11 +1,11 @@
-import type { Deployed, DeployedClass, DeployedScript } from "../runner.ts";
+import type { DeployedAccount, DeployedClass, DeployedScript } from "../runner.ts";
 import { ownerOf } from "../bindings.ts";
-import { secondScript, servingShares } from "./lookup.ts";
+import { canaryScriptName, servingShares } from "./lookup.ts";
 import type { ModuleStore } from "./modules.ts";
 import type { AccountState, BindingRecord, NamespaceRecord, VersionRecord, WorkerRecord } from "./state.ts";
 
 /** What the runner has to run for an account to be as it says. */
-export function deployedOf(state: AccountState, modules: ModuleStore): Deployed {
+export function deployedOf(state: AccountState, modules: ModuleStore): DeployedAccount {
   const applications = state.applications.filter(({ goneAt }) => goneAt === undefined);
   return {
     scripts: state.workers.flatMap((worker) => scriptsOf(state, worker, modules)),
@@ -42,7 +42,7 @@ function besides(worker: WorkerRecord, version: VersionRecord): Pick<DeployedScr
     if (binding.type !== "durable_object_namespace") return binding;
     return { ...binding, script_name: ownerOf(worker.name, binding) };
   });
-  return { name: secondScript(worker, version), bindings };
+  return { name: canaryScriptName(worker, version), bindings };
 }
 
 function codeOf(

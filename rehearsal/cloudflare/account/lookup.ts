@@ -25,13 +25,13 @@ function activeDeployment(state: AccountState, workerId: string): DeploymentReco
 }
 
 /** A version that takes a share of a Worker's requests, in percent. */
-export interface Share {
+export interface ServingShare {
   version: VersionRecord;
   percentage: number;
 }
 
 /** The versions that serve, the one with the largest share first, the newer of two equal ones. */
-export function servingShares(state: AccountState, workerId: string): Share[] {
+export function servingShares(state: AccountState, workerId: string): ServingShare[] {
   const shares = activeDeployment(state, workerId)?.versions ?? [];
   return shares
     .flatMap(({ version_id: id, percentage }) => {
@@ -44,7 +44,7 @@ export function servingShares(state: AccountState, workerId: string): Share[] {
 }
 
 /** What the runner knows a version by that takes the smaller share. */
-export function secondScript(worker: WorkerRecord, version: VersionRecord): string {
+export function canaryScriptName(worker: WorkerRecord, version: VersionRecord): string {
   return `${worker.name}-${version.id}`;
 }
 

@@ -1,4 +1,4 @@
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 
 /** Seconds between SIGTERM and SIGKILL. The platform waits up to 15 minutes. */
 const STOP_GRACE_S = 10;
@@ -11,18 +11,22 @@ const STOP_GRACE_S = 10;
 export async function removeContainers(namespaceId: string): Promise<void> {
   const ids = await containersOf(namespaceId, "--all");
   if (ids.length === 0) return;
-  await run("docker", ["stop", "--time", String(STOP_GRACE_S), ...ids], { timeoutMs: 60_000 });
-  await run("docker", ["rm", "--force", "--volumes", ...ids], { timeoutMs: 60_000 });
+  await runProcess("docker", ["stop", "--time", String(STOP_GRACE_S), ...ids], { timeoutMs: 60_000 });
+  await runProcess("docker", ["rm", "--force", "--volumes", ...ids], { timeoutMs: 60_000 });
 }
 
 /** Kills a process in each running container of a namespace that has it; a sidecar does not. */
 export async function killInContainers(namespaceId: string, pid: number): Promise<void> {
   for (const id of await containersOf(namespaceId))
-    await run("docker", ["exec", "--user", "0", id, "sh", "-c", `kill -KILL ${pid}`], { timeoutMs: 30_000 });
+    await runProcess("docker", ["exec", "--user", "0", id, "sh", "-c", `kill -KILL ${pid}`], {
+      timeoutMs: 30_000,
+    });
 }
 
 async function containersOf(namespaceId: string, ...words: string[]): Promise<string[]> {
   const filter = `name=^/?workerd-.*${namespaceId}-`;
-  const listed = await run("docker", ["ps", "--quiet", ...words, "--filter", filter], { timeoutMs: 30_000 });
+  const listed = await runProcess("docker", ["ps", "--quiet", ...words, "--filter", filter], {
+    timeoutMs: 30_000,
+  });
   return listed.stdout.split(/\s+/).filter((id) => id !== "");
 }

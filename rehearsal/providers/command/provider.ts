@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import packageFile from "@pulumi/command/package.json" with { type: "json" };
 import type { Provider } from "../serve.ts";
 import { changedKeys, makeSecret, revealAll, type Properties } from "../values.ts";
-import { runCommand, type CommandResult } from "./run.ts";
+import { runShellCommand, type CommandResult } from "./run.ts";
 
 const TYPE = "command:local:Command";
 const INPUTS = new Set([
@@ -61,7 +61,9 @@ async function outputsOf(
   const plain = revealAll(inputs);
   const line = lines.map((name) => plain[name]).find((value) => typeof value === "string" && value !== "");
   const result =
-    typeof line === "string" ? await runCommand(line, plain, before) : { stdout: "", stderr: "", ...before };
+    typeof line === "string"
+      ? await runShellCommand(line, plain, before)
+      : { stdout: "", stderr: "", ...before };
   const secret = JSON.stringify(inputs) !== JSON.stringify(plain);
   const wrap = (value: string) => (secret ? makeSecret(value) : value);
   return { ...inputs, stdout: wrap(result.stdout), stderr: wrap(result.stderr) };

@@ -17,7 +17,7 @@ const DEFAULT_INTERPRETER = ["/bin/sh", "-c"];
  * @param former output of the run before, for PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR.
  * @throws Error with the exit code and the command's stderr.
  */
-export async function runCommand(
+export async function runShellCommand(
   line: string,
   inputs: Properties,
   former: Partial<CommandResult> = {},

@@ -5,9 +5,9 @@ import { STATE_FILE } from "../../contract/names.ts";
 import type { Approvals, TenantChat, TenantId } from "../../contract/tenant.ts";
 import { openDatabase, storeFailure, transaction } from "../../process/database.ts";
 import { ensureDirectory, exists, writeFileAtomic } from "../../process/files.ts";
-import { movedIn } from "../../shared/pairing-list.ts";
-import { APPROVALS, BROUGHT_BACK_TABLE, digestsBelow, foldersOf, hasTable } from "./chat-part.ts";
-import { ORIGIN_TABLE, storedChat, sumUp } from "./chat-part.ts";
+import { fromOtherStore } from "../../shared/pairing-list.ts";
+import { APPROVALS, BROUGHT_BACK_TABLE, digestsBelow, chatFoldersOf, hasTable } from "./chat-part.ts";
+import { ORIGIN_TABLE, storedChat, recomputeSums } from "./chat-part.ts";
 import { contentBelow } from "./content.ts";
 import { mergeFile, type Origin } from "./merge.ts";
 import { mergeRows } from "./merge-rows.ts";
@@ -74,7 +74,7 @@ export function takeApprovals(home: string, { version, platforms, browsers = [] 
       // The role first: a crash in between must not leave rights of an earlier approval.
       write("operators", "operators", operators);
       write("allowFrom", "allowFrom", allowFrom);
-      write("pairing", "requests", requests?.map(movedIn));
+      write("pairing", "requests", requests?.map(fromOtherStore));
     }
     if (browsers.length > 0) {
       const devices = join(home, "devices");
@@ -102,7 +102,7 @@ function createTables(like: string, path: string): void {
   copyTables(like, path, {});
   const database = new DatabaseSync(path);
   try {
-    sumUp(database);
+    recomputeSums(database);
   } finally {
     database.close();
   }
@@ -140,7 +140,7 @@ async function mergeFiles(
   directory: string,
   { chat, id, origin }: { chat: TenantChat; id: string; origin: PartOrigin },
 ): Promise<void> {
-  const { shared, sharedHistory, own, ownHistory } = foldersOf(chat);
+  const { shared, sharedHistory, own, ownHistory } = chatFoldersOf(chat);
   for (const folder of [shared, own]) {
     const ours = await digestsBelow(home, folder);
     for (const [name, theirs] of await digestsBelow(directory, folder)) {

@@ -4,7 +4,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { ChatsReport } from "../../contract/control.ts";
-import { chatOfTenant, isTenantId, type TenantChat, type TenantId, tenantOf } from "../../contract/tenant.ts";
+import {
+  CHAT_PLACES,
+  chatOfTenant,
+  isTenantId,
+  type TenantChat,
+  type TenantId,
+  tenantOf,
+} from "../../contract/tenant.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
 import { CHATS, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 import { chatName } from "../../process/chat-name.ts";
@@ -17,7 +24,7 @@ import { copyTables } from "./tables.ts";
 /** Folder of a root's former versions. */
 const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root}`;
 const BUSY_TIMEOUT_MS = 5_000;
-const PLATFORM_CHAT = /^(slack|telegram|discord|web)[:-](.+)$/;
+const PLATFORM_CHAT = new RegExp(`^(${CHAT_PLACES.join("|")})[:-](.+)$`);
 
 /** The folders of a chat's part. Files of the first two are also the deployment's: every chat may read them. */
 export interface ChatFolders {
@@ -28,7 +35,7 @@ export interface ChatFolders {
 }
 
 /** Returns the folders of a chat's part, relative to the data directory. */
-export function foldersOf({ platform, chat }: TenantChat): ChatFolders {
+export function chatFoldersOf({ platform, chat }: TenantChat): ChatFolders {
   const name = chatName(platform, chat);
   return {
     shared: WORKSPACE_FOLDERS.shared,
@@ -44,11 +51,11 @@ export function foldersOf({ platform, chat }: TenantChat): ChatFolders {
  */
 export function storedChat(tenant: TenantId, database: DatabaseSync | undefined): TenantChat {
   const chat = chatOfTenant(tenant);
-  const row = database && hasTable(database, "chat_moves") && formerOf(database, chat);
+  const row = database && hasTable(database, "chat_moves") && previousIdRow(database, chat);
   return row ? { ...chat, chat: String(row["former"]) } : chat;
 }
 
-function formerOf(database: DatabaseSync, { platform, chat }: TenantChat) {
+function previousIdRow(database: DatabaseSync, { platform, chat }: TenantChat) {
   return database
     .prepare("SELECT former FROM chat_moves WHERE platform = ? AND chat = ?")
     .get(platform, chat);
@@ -105,7 +112,7 @@ const SUMS: Readonly<Record<string, string>> = {
 };
 
 /** Computes the sums of a database whose rows were copied. */
-export function sumUp(database: DatabaseSync): void {
+export function recomputeSums(database: DatabaseSync): void {
   for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
 }
 
@@ -118,7 +125,7 @@ export const ORIGIN_TABLE = "chat_origin";
  */
 export async function chatPart(home: string, tenant: TenantId, now: number): Promise<StatePart> {
   const chat = withDatabase(home, (database) => storedChat(tenant, database));
-  const { shared, own, ownHistory } = foldersOf(chat);
+  const { shared, own, ownHistory } = chatFoldersOf(chat);
   const digests = [...(await digestsBelow(home, shared)), ...(await digestsBelow(home, own))];
   return {
     roots: [CONFIG_FILE, shared, own, ownHistory, STATE_FILE],
@@ -126,7 +133,7 @@ export async function chatPart(home: string, tenant: TenantId, now: number): Pro
       copyTables(from, to, conditionsOf(chat, "source"));
       const copy = new DatabaseSync(to);
       try {
-        sumUp(copy);
+        recomputeSums(copy);
         copy.exec(
           `DROP TABLE IF EXISTS ${ORIGIN_TABLE};
            CREATE TABLE ${ORIGIN_TABLE} (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

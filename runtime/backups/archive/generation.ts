@@ -8,7 +8,7 @@ import { StewardError } from "../../contract/errors.ts";
 import { STATE_FILE, VERSION } from "../../contract/names.ts";
 import { exists, writeFailure } from "../../process/files.ts";
 import { writeArchive } from "./archive.ts";
-import type { Shelf } from "./shelf.ts";
+import type { BackupDirectory } from "./backup-directory.ts";
 import { copyTables } from "./tables.ts";
 import type { WriteOptions } from "../store.ts";
 import { countTables } from "./content.ts";
@@ -17,7 +17,7 @@ import { countTables } from "./content.ts";
 export interface GenerationOptions extends WriteOptions {
   /** The data directory. */
   home: string;
-  shelf: Shelf;
+  backupDirectory: BackupDirectory;
   id: string;
   /** Environment that the config file is checked against. */
   environment: Environment;
@@ -36,21 +36,21 @@ export interface StatePart {
 }
 
 /**
- * Copies the state into a new generation while the gateway writes. Only within `shelf.alone`.
+ * Copies the state into a new generation while the gateway writes. Only within `backupDirectory.runExclusively`.
  *
  * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or what `accept`
  * throws; then nothing of the copy remains
  */
 export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
-  const { shelf, id } = options;
-  await shelf.tidy();
-  if ((await shelf.list()).some((one) => one.id === id)) {
+  const { backupDirectory, id } = options;
+  await backupDirectory.removeUnfinished();
+  if ((await backupDirectory.list()).some((one) => one.id === id)) {
     throw new StewardError("backup_failed", `There is a backup ${id} already.`);
   }
   try {
     return await make(options);
   } catch (error) {
-    await shelf.tidy();
+    await backupDirectory.removeUnfinished();
     if (error instanceof StewardError) throw error;
     const failure = writeFailure(error, "The backup");
     const detail = `The state could not be copied: ${error instanceof Error ? error.message : String(error)}`;
@@ -59,9 +59,12 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
 }
 
 async function make(options: GenerationOptions): Promise<GenerationManifest> {
-  const { home, shelf, id, environment, part, clock, cause, accept } = options;
+  const { home, backupDirectory, id, environment, part, clock, cause, accept } = options;
   const createdAt = new Date(clock()).toISOString();
-  const [state, archive] = [shelf.path(id, ".db.tmp"), shelf.path(id, `${GENERATION_FILES.archive}.tmp`)];
+  const [state, archive] = [
+    backupDirectory.path(id, ".db.tmp"),
+    backupDirectory.path(id, `${GENERATION_FILES.archive}.tmp`),
+  ];
   const source = join(home, STATE_FILE);
   const copied = exists(source) ? state : undefined;
   if (copied !== undefined) (part?.copyTables ?? copyTables)(source, copied);
@@ -80,6 +83,6 @@ async function make(options: GenerationOptions): Promise<GenerationManifest> {
   };
   await rm(state, { force: true });
   accept?.(manifest);
-  await shelf.add(manifest, archive);
+  await backupDirectory.add(manifest, archive);
   return manifest;
 }

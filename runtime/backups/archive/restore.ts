@@ -65,16 +65,16 @@ interface Checked {
  *
  * @throws StewardError `backup_corrupt`, `disk_full`, `data_directory_unwritable`
  */
-export async function drill(options: RestoreOptions): Promise<Checked> {
+export async function verifyArchive(options: RestoreOptions): Promise<Checked> {
   return inScratch(options, async () => false);
 }
 
 /**
  * Unpacks an archive into a scratch directory, checks it, and calls `work` with the directory of its content.
  *
- * @throws StewardError as {@link drill}, or what `work` throws.
+ * @throws StewardError as {@link verifyArchive}, or what `work` throws.
  */
-export async function whileUnpacked(
+export async function withUnpackedArchive(
   options: RestoreOptions,
   work: (directory: string) => Promise<void>,
 ): Promise<RestoreReport> {
@@ -88,7 +88,7 @@ export async function whileUnpacked(
 /**
  * Unpacks and checks an archive, and marks it for {@link finishRestore}, which the supervisor's next start also calls.
  *
- * @throws StewardError as {@link drill}; then nothing is marked
+ * @throws StewardError as {@link verifyArchive}; then nothing is marked
  */
 export async function stageRestore(
   options: RestoreOptions,
@@ -132,7 +132,7 @@ export async function finishRestore(home: string, copy: () => Promise<unknown>):
     mark(home, { ...marker, begun: true });
     replaceTables(join(home, STATE_FILE), exists(tables) ? tables : undefined);
   } catch (error) {
-    if (marker.begun) throw stuck(error);
+    if (marker.begun) throw restoreFailed(error);
     await clear(home, scratch);
     throw error;
   }
@@ -143,13 +143,13 @@ export async function finishRestore(home: string, copy: () => Promise<unknown>):
     if (marker.config === "replace") await unlessGone(rename(join(unpacked, CONFIG_FILE), config));
     await sync(home);
   } catch (error) {
-    throw stuck(error);
+    throw restoreFailed(error);
   }
   await clear(home, scratch);
   return marker.id;
 }
 
-/** Removes scratch directories that a crash left behind. Only within `shelf.alone`. */
+/** Removes scratch directories that a crash left behind. Only within `backupDirectory.runExclusively`. */
 export async function removeScratch(home: string): Promise<void> {
   const marker = await readMarker(home);
   for (const name of (await unlessGone(readdir(home))) ?? []) {
@@ -217,7 +217,7 @@ async function sync(directory: string): Promise<void> {
   }
 }
 
-function stuck(error: unknown): StewardError {
+function restoreFailed(error: unknown): StewardError {
   const why = error instanceof Error ? error.message : String(error);
   return new StewardError("restore_failed", `The state could not be put in place: ${why}`, { cause: error });
 }

@@ -12,7 +12,7 @@ import { parseJson } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
 import type { BackupRecord } from "../record.ts";
 import type { RemoteState, StreamedArchive } from "../remote-state.ts";
-import { expired } from "../retention.ts";
+import { expiredGenerations } from "../retention.ts";
 import type { BackupStore, WriteOptions } from "../store.ts";
 import { ABSENT, CachedConfig } from "./cached-config.ts";
 
@@ -173,7 +173,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const published = this.#stored.filter((one) => one.published);
     const aged = published.map(({ id, storedAt }) => ({ id, createdAt: storedAt.toISOString() }));
     try {
-      for (const id of expired(aged, clock())) await this.#remove(id);
+      for (const id of expiredGenerations(aged, clock())) await this.#remove(id);
     } catch (error) {
       // The copy is made: the next one removes what remains.
       log.warn("old backups could not be removed", { error: String(error) });

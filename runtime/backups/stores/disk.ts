@@ -20,9 +20,15 @@ import { stateRevision } from "../archive/content.ts";
 import { bringBack, takeApprovals } from "../archive/bring-back.ts";
 import { chatPart, chatsIn } from "../archive/chat-part.ts";
 import { makeGeneration, type StatePart } from "../archive/generation.ts";
-import { drill, finishRestore, removeScratch, stageRestore, whileUnpacked } from "../archive/restore.ts";
-import { Shelf } from "../archive/shelf.ts";
-import { expired } from "../retention.ts";
+import {
+  verifyArchive,
+  finishRestore,
+  removeScratch,
+  stageRestore,
+  withUnpackedArchive,
+} from "../archive/restore.ts";
+import { BackupDirectory } from "../archive/backup-directory.ts";
+import { expiredGenerations } from "../retention.ts";
 import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
 
 /** The parts of a config file's editor that read and take a backup's config. */
@@ -40,7 +46,7 @@ export interface DiskStoreOptions {
   /** The data directory. */
   home: string;
   /** Folder of the backups. Default: `backups/` of the data directory. */
-  shelf?: string | undefined;
+  backupDirectory?: string | undefined;
   /** The parts of the gateway's life cycle that a restore uses. */
   supervisor: { hold(why: Reason): Promise<void>; release(): void; stop(): Promise<void> };
   editConfig(): Promise<ConfigFileEditor>;
@@ -61,13 +67,13 @@ type Content = Archive["content"];
  * The state in a data directory and its backups in a folder beside it, while the gateway runs. Across all processes
  * one piece of work runs at a time; a second one is refused as `commands_busy`.
  */
-export class DiskStore extends Shelf implements BackupStore<Content>, GatewayState<Content> {
+export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
   readonly #options: DiskStoreOptions;
   /** Increases once in each process, at its first copy. */
   #epoch: number | undefined;
 
   constructor(options: DiskStoreOptions) {
-    super(options.home, options.shelf);
+    super(options.home, options.backupDirectory);
     this.#options = options;
   }
 
@@ -83,7 +89,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
 
   /** See `makeGeneration`. `id` is by default the next one. */
   write(options: WriteOptions & { id?: string | undefined } = {}): Promise<GenerationManifest> {
-    return this.alone(() => this.#write(options));
+    return this.runExclusively(() => this.#write(options));
   }
 
   /** Returns the chats that have data in the state. */
@@ -93,12 +99,12 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
 
   /** Copies the part of one chat into a backup of this name, in place of an earlier attempt, and verifies it. */
   writeChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       for (const ending of Object.values(GENERATION_FILES).toReversed())
         await rm(this.path(id, ending), { force: true });
       const { home, clock } = this.#options;
       const manifest = await this.#write({ id, part: await chatPart(home, tenant, clock()) });
-      await drill({ ...this.#options, ...(await this.read({ id })) });
+      await verifyArchive({ ...this.#options, ...(await this.read({ id })) });
       return manifest;
     });
   }
@@ -112,15 +118,15 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
     send: (id: string) => Promise<Archive>,
     { cause, accept }: WriteOptions = {},
   ): Promise<GenerationManifest> {
-    return this.alone(async () => {
-      await this.tidy();
-      const id = await this.next(1);
+    return this.runExclusively(async () => {
+      await this.removeUnfinished();
+      const id = await this.nextId(1);
       const unfinished = this.path(id, `${GENERATION_FILES.archive}.tmp`);
       try {
         const { manifest, content } = await send(id);
         if (manifest.id !== id) throw new StewardError("backup_corrupt", `It is not the backup ${id}.`);
         await pipeline(content, createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true }));
-        await drill({ ...this.#options, manifest, content: createReadStream(unfinished) });
+        await verifyArchive({ ...this.#options, manifest, content: createReadStream(unfinished) });
         const taken = { ...manifest, ...(cause && { cause }) };
         accept?.(taken);
         await this.add(taken, unfinished);
@@ -140,8 +146,8 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   bringBack(tenant: TenantId, archive: Archive): Promise<RestoreReport> {
     const { home, log } = this.#options;
     const { id } = archive.manifest;
-    return this.alone(async () => {
-      const report = await whileUnpacked({ ...this.#options, ...archive }, (directory) =>
+    return this.runExclusively(async () => {
+      const report = await withUnpackedArchive({ ...this.#options, ...archive }, (directory) =>
         bringBack(home, { tenant, id, directory }),
       );
       log.info("a chat's data was brought back", { tenant, id, ...report.counts });
@@ -151,22 +157,22 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
 
   /** Replaces the approvals with those that the directory kept. The gateway must not run. */
   takeApprovals(approvals: Approvals): Promise<void> {
-    return this.alone(async () => takeApprovals(this.#options.home, approvals));
+    return this.runExclusively(async () => takeApprovals(this.#options.home, approvals));
   }
 
   /** See {@link BackupStore}. */
   async prune(): Promise<void> {
-    for (const id of expired(await this.list(), this.#options.clock())) await this.remove(id);
+    for (const id of expiredGenerations(await this.list(), this.#options.clock())) await this.remove(id);
   }
 
   /** See {@link GatewayState}. */
-  async tryOut(archive: Archive): Promise<RestoreReport> {
-    return (await this.alone(() => drill({ ...this.#options, ...archive }))).report;
+  async verifyArchive(archive: Archive): Promise<RestoreReport> {
+    return (await this.runExclusively(() => verifyArchive({ ...this.#options, ...archive }))).report;
   }
 
   /** See {@link GatewayState}. */
   showConfig(archive: Archive): Promise<ConfigText> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const { config } = await this.#readConfig(archive);
       return (await this.#options.editConfig()).show(config);
     });
@@ -178,7 +184,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
    * @throws StewardError `config_no_good` if the config is not valid for this version
    */
   takeConfig(archive: Archive): Promise<ConfigText> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const { config, report } = await this.#readConfig(archive);
       const detail = `The config of the backup ${report.id} is not valid for this version.`;
       if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
@@ -192,7 +198,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   }
 
   async #readConfig(archive: Archive): Promise<{ config: string; report: RestoreReport }> {
-    const { config, report } = await drill({ ...this.#options, ...archive });
+    const { config, report } = await verifyArchive({ ...this.#options, ...archive });
     if (config === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
     return { config, report };
   }
@@ -212,7 +218,7 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
     { start, ...how }: ReceiveOptions & { copyFirst: boolean },
   ): Promise<RestoreReport> {
     const { home, supervisor, log } = this.#options;
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const report = await stageRestore({ ...this.#options, ...archive }, how);
       await supervisor.hold(RESTORING);
       try {
@@ -238,11 +244,11 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
   /** Completes a restore that a former process has staged, and removes what a crash has left. */
   finishMarked(): Promise<void> {
     const { home, log } = this.#options;
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const id = await finishRestore(home, () => this.#write({ cause: "restore" }));
       if (id !== undefined) log.info("a restore was finished", { id });
       await removeScratch(home);
-      await this.tidy();
+      await this.removeUnfinished();
     });
   }
 
@@ -251,9 +257,9 @@ export class DiskStore extends Shelf implements BackupStore<Content>, GatewaySta
     ...options
   }: WriteOptions & { id?: string | undefined; part?: StatePart }): Promise<GenerationManifest> {
     const { log } = this.#options;
-    this.#epoch ??= (await this.last()).epoch + 1;
-    const name = id ?? (await this.next(this.#epoch));
-    const manifest = await makeGeneration({ ...this.#options, ...options, shelf: this, id: name });
+    this.#epoch ??= (await this.newestNumber()).epoch + 1;
+    const name = id ?? (await this.nextId(this.#epoch));
+    const manifest = await makeGeneration({ ...this.#options, ...options, backupDirectory: this, id: name });
     log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });
     return manifest;
   }

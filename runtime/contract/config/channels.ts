@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
+import type { Platform } from "../delivery.ts";
 import { GROUP_IDS, type IdForm, idOrAll, sendElsewhere, USER_IDS } from "./ids.ts";
-import { described, httpUrl, integer, over, secret } from "./values.ts";
+import { withHelp, httpUrl, integer, whenFieldsValid, secret } from "./values.ts";
 
 /** Ids of people in their platform's own form; `*` means everyone. */
 function ids(form: IdForm) {
@@ -12,25 +13,25 @@ const groupPolicy = z.enum(["open", "allowlist", "disabled"]);
 /** Access settings that every channel has. */
 const access = (user: IdForm) => ({
   enabled: z._default(z.boolean(), true),
-  dmPolicy: described(
+  dmPolicy: withHelp(
     z._default(z.enum(["pairing", "allowlist", "open", "disabled"]), "pairing"),
     "Who may write a direct message: the listed user ids and whoever the operator approves by a pairing code, the listed ones alone, everyone, or nobody.",
   ),
   allowFrom: ids(user),
-  groupPolicy: described(
+  groupPolicy: withHelp(
     z._default(groupPolicy, "open"),
     "Which groups are answered when the bot is mentioned or replied to: every one it was added to, the ones named in `groups` (`channels` on Slack, `guilds` on Discord), or none.",
   ),
-  groupAllowFrom: described(ids(user), "In groups, answer these people alone. Empty: everyone there."),
-  historyLimit: described(
+  groupAllowFrom: withHelp(ids(user), "In groups, answer these people alone. Empty: everyone there."),
+  historyLimit: withHelp(
     z._default(integer(0, 200), 20),
     "Messages of a group that were not for the bot and are put before its next answer as context.",
   ),
-  streamMode: described(
+  streamMode: withHelp(
     z._default(z.enum(["edit", "off"]), "edit"),
     "A reply grows by edits of one message while it is made (`edit`), or comes whole (`off`).",
   ),
-  mediaMaxMb: described(
+  mediaMaxMb: withHelp(
     z._default(z.number().check(z.positive(), z.maximum(20)), 5),
     "Larger files become a placeholder.",
   ),
@@ -39,11 +40,11 @@ const access = (user: IdForm) => ({
 /** Settings that may differ in one group. */
 const group = z.strictObject({
   enabled: z._default(z.boolean(), true),
-  requireMention: described(
+  requireMention: withHelp(
     z._default(z.boolean(), true),
     "False: every message of the group is answered, mentioned or not.",
   ),
-  sendElsewhere: described(
+  sendElsewhere: withHelp(
     z.optional(sendElsewhere),
     "Other chats that this group may have messages sent to. Not set: none.",
   ),
@@ -61,46 +62,46 @@ function openNamesEveryone(value: { dmPolicy: string; allowFrom: string[] }): bo
 const OPEN_RULE = {
   path: ["allowFrom"],
   message: 'dmPolicy "open" requires allowFrom to include "*"',
-  ...over("dmPolicy", "allowFrom"),
+  ...whenFieldsValid("dmPolicy", "allowFrom"),
 };
 
 /** `channels.telegram`. Without `webhookUrl`, a host polls for updates. */
 const telegram = z
   .strictObject({
     ...access(USER_IDS.telegram),
-    groupPolicy: described(
+    groupPolicy: withHelp(
       z._default(groupPolicy, "allowlist"),
       "Which groups are answered: those named in `groups` unless told otherwise, since anyone may add a bot to a group of their own.",
     ),
     botToken: secret,
-    groups: described(
+    groups: withHelp(
       groups(GROUP_IDS.telegram),
       "Group ids (negative numbers, as text), or `*` for all others.",
     ),
-    textChunkLimit: described(
+    textChunkLimit: withHelp(
       z._default(integer(200, 4_096), 4_096),
       "Characters of one message before it is split; Telegram's own limit is 4,096.",
     ),
-    ackReaction: described(
+    ackReaction: withHelp(
       z.optional(z.string().check(z.minLength(1), z.maxLength(16))),
       "An emoji that the bot sets on a message that it is going to answer; Telegram takes those of its own list, such as 👀.",
     ),
-    webhookUrl: described(
+    webhookUrl: withHelp(
       z.optional(httpUrl),
       "Where Telegram delivers updates; ends in `/telegram-webhook`. Set, nothing polls.",
     ),
-    webhookSecret: described(
+    webhookSecret: withHelp(
       z.optional(secret),
       "What Telegram has to send along (`X-Telegram-Bot-Api-Secret-Token`).",
     ),
-    proxy: described(z.optional(httpUrl), "An HTTP proxy for Telegram's API."),
+    proxy: withHelp(z.optional(httpUrl), "An HTTP proxy for Telegram's API."),
   })
   .check(
     z.refine(openNamesEveryone, OPEN_RULE),
     z.refine((value) => value.webhookUrl === undefined || value.webhookSecret !== undefined, {
       path: ["webhookSecret"],
       message: "webhookUrl requires webhookSecret",
-      ...over("webhookUrl", "webhookSecret"),
+      ...whenFieldsValid("webhookUrl", "webhookSecret"),
     }),
   );
 
@@ -110,12 +111,12 @@ const slack = z
     ...access(USER_IDS.slack),
     botToken: secret,
     signingSecret: secret,
-    channels: described(groups(GROUP_IDS.slack), "Channel ids, or `*` for all others."),
-    ackReaction: described(
+    channels: withHelp(groups(GROUP_IDS.slack), "Channel ids, or `*` for all others."),
+    ackReaction: withHelp(
       z.optional(z.string().check(z.regex(/^[\w+'-]{1,100}$/))),
       "The name of an emoji that the bot sets on a message that it is going to answer, such as `eyes`; the app needs the scope `reactions:write`.",
     ),
-    textChunkLimit: described(
+    textChunkLimit: withHelp(
       z._default(integer(200, 12_000), 4_000),
       "Characters of one message before it is split.",
     ),
@@ -126,16 +127,16 @@ const slack = z
 const discord = z
   .strictObject({
     ...access(USER_IDS.discord),
-    groupPolicy: described(
+    groupPolicy: withHelp(
       z._default(groupPolicy, "allowlist"),
       "Which servers are answered: those named in `guilds` unless told otherwise, since anyone may add a public app to a server of their own.",
     ),
     token: secret,
-    guilds: described(
+    guilds: withHelp(
       groups(GROUP_IDS.discord),
       "Server ids, or `*` for all others. `requireMention: false` needs the Message Content intent, which is switched on at the Bot page of the developer portal.",
     ),
-    ackReaction: described(
+    ackReaction: withHelp(
       z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
       "An emoji that the bot sets on a message that it is going to answer, such as 👀, or `name:id` of one of the server's own.",
     ),
@@ -149,7 +150,7 @@ export const channels = z.prefault(
     telegram: z.optional(telegram),
     slack: z.optional(slack),
     discord: z.optional(discord),
-  }),
+  } satisfies Record<Platform, z.ZodMiniType>),
   {},
 );
 

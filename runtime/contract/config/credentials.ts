@@ -20,7 +20,7 @@ export function withCredentials(value: unknown, environment: Environment): unkno
   if (!isRecord(value)) return value;
   const { channels = {} } = value;
   if (!isRecord(channels)) return value;
-  const offered = new Set(offeredChannels(environment));
+  const offered = new Set(channelsWithCredentials(environment));
   const added = PLATFORMS.filter((platform) => offered.has(platform) || platform in channels).map(
     (platform) => [platform, completed(channels[platform], CHANNEL_CREDENTIALS[platform], environment)],
   );
@@ -28,7 +28,7 @@ export function withCredentials(value: unknown, environment: Environment): unkno
 }
 
 /** Returns the channels for which every credential is set. */
-export function offeredChannels(environment: Readonly<Record<string, unknown>>): Platform[] {
+export function channelsWithCredentials(environment: Readonly<Record<string, unknown>>): Platform[] {
   return PLATFORMS.filter((platform) =>
     Object.values(CHANNEL_CREDENTIALS[platform]).every((name) => environment[name]),
   );

@@ -1,5 +1,5 @@
 /** A JSON object of a config file, as it was parsed. */
-export type Section = Record<string, unknown>;
+export type ConfigSection = Record<string, unknown>;
 
 /** A key of older versions or of other gateways' files that steward does not have. */
 export interface DeprecatedKey {
@@ -9,7 +9,7 @@ export interface DeprecatedKey {
   /** Advice on what to write instead. */
   use: string;
   /** Carries what the key said over into what is there now; where it is left out, the key is dropped. */
-  mend?(value: unknown, section: Section, root: Section): void;
+  mend?(value: unknown, section: ConfigSection, root: ConfigSection): void;
 }
 
 /** The key with its old meaning, under another name. */
@@ -109,12 +109,12 @@ function at(value: unknown, ...keys: string[]): unknown {
 }
 
 /** Tells whether a value is a JSON object. */
-export function isSection(value: unknown): value is Section {
+export function isSection(value: unknown): value is ConfigSection {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Sets a value below a section unless there is one already: what stands there was written for this version. */
-function setMissing(section: Section, path: readonly string[], value: unknown): void {
+function setMissing(section: ConfigSection, path: readonly string[], value: unknown): void {
   const [key, ...rest] = path;
   if (key === undefined || value === undefined) return;
   if (rest.length === 0) {
@@ -126,18 +126,18 @@ function setMissing(section: Section, path: readonly string[], value: unknown): 
   if (isSection(next)) setMissing(next, rest, value);
 }
 
-function mendDirectMessages(value: unknown, section: Section): void {
+function mendDirectMessages(value: unknown, section: ConfigSection): void {
   setMissing(section, ["allowFrom"], at(value, "allowFrom"));
   setMissing(section, ["dmPolicy"], at(value, "enabled") === false ? "disabled" : at(value, "policy"));
 }
 
 // Older files name Anthropic's models without their provider.
-function mendModel(value: unknown, _section: Section, root: Section): void {
+function mendModel(value: unknown, _section: ConfigSection, root: ConfigSection): void {
   const model = typeof value === "string" ? value : at(value, "primary");
   if (typeof model !== "string") return;
   setMissing(root, ["models", "primary"], model.includes("/") ? model : `anthropic/${model}`);
 }
 
-function mendGatewayToken(value: unknown, section: Section): void {
+function mendGatewayToken(value: unknown, section: ConfigSection): void {
   setMissing(section, ["token"], at(value, "token"));
 }

@@ -10,7 +10,7 @@ import { keysAt, schemaAt } from "./schema-at.ts";
  *
  * @param text text of the file
  */
-export function tellProblems(
+export function describeProblems(
   problems: readonly ConfigProblem[],
   text: string,
   redact: (text: string) => string,

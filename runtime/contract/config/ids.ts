@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Platform } from "../delivery.ts";
+import { type Platform, platformSchema } from "../delivery.ts";
 import { textUpTo } from "./values.ts";
 
 /** The form of a platform's ids, and in words. */
@@ -61,6 +61,8 @@ export function isUserId(platform: Platform, text: string): boolean {
   return new RegExp(`^(?:${USER_IDS[platform].form})$`).test(text);
 }
 
+type Place = ReturnType<typeof place>;
+
 const place = (platform: Platform) =>
   z.strictObject({
     platform: z.literal(platform),
@@ -72,7 +74,7 @@ const place = (platform: Platform) =>
     thread: z.optional(textUpTo(128)),
   });
 
+const places = platformSchema.options.map(place) as [Place, ...Place[]];
+
 /** `sendElsewhere`: chats that a group or a schedule may write to, beside its own. An id that cannot be one is refused. */
-export const sendElsewhere = z
-  .array(z.discriminatedUnion("platform", [place("slack"), place("telegram"), place("discord")]))
-  .check(z.maxLength(100));
+export const sendElsewhere = z.array(z.discriminatedUnion("platform", places)).check(z.maxLength(100));

@@ -1,8 +1,8 @@
 import { checkConfig, type ConfigProblem } from "./index.ts";
-import { deprecatedKey, isSection, type Section } from "./deprecated.ts";
+import { deprecatedKey, isSection, type ConfigSection } from "./deprecated.ts";
 import { misplacedKey } from "./references.ts";
 import { secretsOf } from "./text.ts";
-import { gatewayEnvironment, secretNames, type Environment } from "../variables.ts";
+import { gatewayVariables, secretNames, type Environment } from "../variables.ts";
 
 /** Deprecated keys may carry others with them, as a whole channel that stood at the top does. */
 const MOST_ROUNDS = 8;
@@ -10,7 +10,7 @@ const MOST_ROUNDS = 8;
 const RIGHTS = /allow|deny|block|users|roles|policy/i;
 
 /** A config without the keys that the schema refuses. */
-export interface Mended {
+export interface MendedConfig {
   value: unknown;
   /** One line a change, without any value. */
   changes: string[];
@@ -22,13 +22,15 @@ export interface Mended {
  * Carries deprecated keys over to what is there now and drops unknown ones, but for those that may keep
  * somebody out: without them the bot might answer more people than before. The value given is left as it is.
  */
-export function mendConfig(value: unknown): Mended {
+export function mendConfigValue(value: unknown): MendedConfig {
   const root = structuredClone(value);
   const changes: string[] = [];
   for (let round = 0; ; round += 1) {
     const checked = checkConfig(root);
     const problems = checked.ok ? [] : checked.problems;
-    const unknown = problems.filter((problem) => problem.unknownKey !== undefined && !keepsOut(problem));
+    const unknown = problems.filter(
+      (problem) => problem.unknownKey !== undefined && !restrictsAccess(problem),
+    );
     if (unknown.length === 0 || round === MOST_ROUNDS || !isSection(root))
       return { value: root, changes, problems };
     for (const { path, at = [], unknownKey = "" } of unknown) {
@@ -45,12 +47,12 @@ export function mendConfig(value: unknown): Mended {
 }
 
 /** By its name, or since it stands in what is said of one group, such as its people or its topics. */
-function keepsOut({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
+function restrictsAccess({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
   if (deprecatedKey(path, unknownKey) !== undefined) return false;
   return RIGHTS.test(unknownKey) || (at[0] === "channels" && at.length > 3);
 }
 
-function sectionAt(value: unknown, path: readonly PropertyKey[]): Section | undefined {
+function sectionAt(value: unknown, path: readonly PropertyKey[]): ConfigSection | undefined {
   const [key, ...rest] = path;
   if (key === undefined) return isSection(value) ? value : undefined;
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
@@ -63,7 +65,7 @@ function sectionAt(value: unknown, path: readonly PropertyKey[]): Section | unde
  * @returns one line a change, without any value.
  */
 export function moveSecrets(value: unknown, environment: Environment): string[] {
-  const offered = gatewayEnvironment(environment);
+  const offered = gatewayVariables(environment);
   const names = secretNames(environment);
   return secretsOf(value).flatMap(({ path, secret }) => {
     if (typeof secret !== "string" || secret === "") return [];

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { described, duration, httpUrl, integer, over, secret, textUpTo } from "./values.ts";
+import { withHelp, duration, httpUrl, integer, whenFieldsValid, secret, textUpTo } from "./values.ts";
 
 /** `<provider>/<model id>`; the id may have slashes of its own. */
 const modelReference = z
@@ -8,9 +8,9 @@ const modelReference = z
 
 /** A server that speaks OpenAI's chat completions. */
 const provider = z.strictObject({
-  baseUrl: described(httpUrl, "Up to and including `/v1`."),
+  baseUrl: withHelp(httpUrl, "Up to and including `/v1`."),
   apiKey: z.optional(secret),
-  firstWordTimeout: described(
+  firstWordTimeout: withHelp(
     z._default(duration, "5m"),
     "How long its models may take for the first word: a large one on a small machine reads for minutes.",
   ),
@@ -18,9 +18,9 @@ const provider = z.strictObject({
 
 /** A server that speaks OpenAI's audio transcriptions. */
 const transcription = z.strictObject({
-  baseUrl: described(httpUrl, "Up to and including `/v1`."),
+  baseUrl: withHelp(httpUrl, "Up to and including `/v1`."),
   apiKey: z.optional(secret),
-  model: described(textUpTo(128), "The server's own name of it, such as `gpt-4o-mini-transcribe`."),
+  model: withHelp(textUpTo(128), "The server's own name of it, such as `gpt-4o-mini-transcribe`."),
 });
 
 /** US dollars for a million tokens; see prices.ts. */
@@ -31,25 +31,25 @@ const price = z.strictObject({
 
 const settings = z.strictObject({
   primary: z._default(modelReference, "anthropic/claude-sonnet-4-5"),
-  fallbacks: described(
+  fallbacks: withHelp(
     z._default(z.array(modelReference).check(z.maxLength(8)), []),
     "Asked in this order while the ones before fail.",
   ),
-  cooldown: described(
+  cooldown: withHelp(
     z._default(duration, "1m"),
     "How long a model that failed is left alone, unless it said for how long itself.",
   ),
-  maxOutputTokens: described(z._default(integer(1, 64_000), 4_096), "Tokens of one answer."),
-  contextTokens: described(
+  maxOutputTokens: withHelp(z._default(integer(1, 64_000), 4_096), "Tokens of one answer."),
+  contextTokens: withHelp(
     z._default(integer(4_000, 2_000_000), 180_000),
     "Tokens that the models read; a longer conversation is summarised.",
   ),
-  prices: described(
+  prices: withHelp(
     z._default(z.record(modelReference, price), {}),
     "Of `<provider>/<model id>`, before what is published: `{ input, output }` in US dollars a million tokens.",
   ),
   providers: z._default(z.record(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/)), provider), {}),
-  transcription: described(
+  transcription: withHelp(
     z.optional(transcription),
     "Makes text of voice notes and audio files, before a model is asked. Not set: they are not understood.",
   ),
@@ -57,7 +57,7 @@ const settings = z.strictObject({
 
 /** `models`: which are asked, in which order. Anthropic is known; every other provider is named here. */
 export const models = z.prefault(
-  settings.check(z.superRefine(checkProviders, over("primary", "fallbacks", "providers"))),
+  settings.check(z.superRefine(checkProviders, whenFieldsValid("primary", "fallbacks", "providers"))),
   {},
 );
 

@@ -3,7 +3,7 @@ import { directAddress, SERVICES, withoutSlashes } from "../services.ts";
 import type { Environment } from "../variables.ts";
 
 /** A reference to an environment variable in a config. */
-export interface Reference {
+export interface VariableReference {
   /** Its place, such as `channels.slack.botToken`. */
   path: string;
   /** The variable. */
@@ -21,7 +21,7 @@ export function isReference(value: unknown): value is { env: string } {
 }
 
 /** Collects the references of a parsed config, valid or not, but for those in a section that is switched off. */
-export function references(value: unknown, path: string[] = [], baseUrl?: string): Reference[] {
+export function references(value: unknown, path: string[] = [], baseUrl?: string): VariableReference[] {
   if (typeof value !== "object" || value === null) return [];
   if ("enabled" in value && value.enabled === false) return [];
   if (isReference(value)) return [{ path: path.join("."), name: value.env, ...(baseUrl && { baseUrl }) }];
@@ -36,7 +36,7 @@ function withoutQuery(address: unknown): string | undefined {
 }
 
 /** Collects the references of a config's text. A text that is not JSON has none. */
-export function referencesInText(text: string): Reference[] {
+export function referencesInText(text: string): VariableReference[] {
   try {
     return references(JSON.parse(text));
   } catch {
@@ -60,7 +60,7 @@ const PROVIDER_KEY = /^models\.(?:providers\.[^.]+|transcription)\.apiKey$/;
  * broker sends it nowhere else, and this says so before a message needs it.
  */
 export function misplacedKey(
-  { path, name, baseUrl }: Reference,
+  { path, name, baseUrl }: VariableReference,
   environment: Environment,
 ): string | undefined {
   const { anthropic, openai } = SERVICES;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { described } from "./values.ts";
+import { withHelp } from "./values.ts";
 
 /**
  * Roles of people. `operator`: named in `agent.operators`, or approved as one. `person`: in a direct chat, approved or
@@ -14,13 +14,13 @@ export type Role = (typeof ROLES)[number];
 /** A role that an approval or a name in the config can grant. */
 export type GrantedRole = Extract<Role, "person" | "operator">;
 
-const roles = (allowed: Role[], help: string) => described(z._default(z.array(z.enum(ROLES)), allowed), help);
+const roles = (allowed: Role[], help: string) => withHelp(z._default(z.array(z.enum(ROLES)), allowed), help);
 
 const NOT_GUESTS = '"guest" cannot have this: it is everyone whom "*" lets in. List people by id instead';
 
 /** Of a capability that nobody has only because `*` lets them in. */
 const rolesOfKnown = (allowed: Role[], help: string) =>
-  described(
+  withHelp(
     z._default(
       z.array(z.enum(ROLES)).check(z.refine((given) => !given.includes("guest"), NOT_GUESTS)),
       allowed,

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { sendElsewhere } from "./ids.ts";
-import { chatAddress, described, duration, over, textUpTo, timezone } from "./values.ts";
+import { chatAddress, withHelp, duration, whenFieldsValid, textUpTo, timezone } from "./values.ts";
 
 /**
  * Time of a schedule: once at a time (ISO 8601), in equal steps, or by a cron expression of five
@@ -17,7 +17,7 @@ const when = {
       }),
     ),
   ),
-  timezone: described(z.optional(timezone), "For `cron`; default UTC."),
+  timezone: withHelp(z.optional(timezone), "For `cron`; default UTC."),
 };
 
 /** Content of a schedule: says a text as it stands, or asks the agent and says its answer. Exactly one of the two. */
@@ -34,7 +34,7 @@ export const schedule = z
     to: chatAddress,
     enabled: z._default(z.boolean(), true),
     // Optional, not an empty list: versions before this key read what is stored without it.
-    sendElsewhere: described(
+    sendElsewhere: withHelp(
       z.optional(sendElsewhere),
       "For `prompt`: other chats that the agent may write to when it answers. Not set: none.",
     ),
@@ -42,16 +42,16 @@ export const schedule = z
   .check(
     z.refine(({ at, every, cron }) => [at, every, cron].filter((one) => one !== undefined).length === 1, {
       message: "needs exactly one of at, every, cron",
-      ...over("at", "every", "cron"),
+      ...whenFieldsValid("at", "every", "cron"),
     }),
     z.refine(({ text, prompt }) => (text === undefined) !== (prompt === undefined), {
       message: "needs exactly one of text, prompt",
-      ...over("text", "prompt"),
+      ...whenFieldsValid("text", "prompt"),
     }),
     z.refine(({ cron, timezone: zone }) => zone === undefined || cron !== undefined, {
       path: ["timezone"],
       message: "timezone goes with cron",
-      ...over("timezone", "cron"),
+      ...whenFieldsValid("timezone", "cron"),
     }),
   );
 

@@ -5,20 +5,11 @@ import { models } from "./models.ts";
 import { rights } from "./rights.ts";
 import { schedules } from "./schedules.ts";
 import { tools } from "./tools.ts";
-import {
-  chatAddress,
-  described,
-  duration,
-  integer,
-  secret,
-  textUpTo,
-  timeOfDay,
-  timezone,
-} from "./values.ts";
+import { chatAddress, withHelp, duration, integer, secret, textUpTo, timeOfDay, timezone } from "./values.ts";
 
 const gateway = z.prefault(
   z.strictObject({
-    token: described(
+    token: withHelp(
       z.optional(secret),
       "Bearer of the OpenAI-compatible routes and hooks on the gateway's port. Not set: they are closed.",
     ),
@@ -30,23 +21,23 @@ const heartbeat = z.strictObject({
   every: duration,
   to: chatAddress,
   prompt: z.optional(textUpTo(4_000)),
-  sendElsewhere: described(
+  sendElsewhere: withHelp(
     z.optional(sendElsewhere),
     "Other chats that the agent may write to when the heartbeat asks it. Not set: none.",
   ),
 });
 
 const limits = z.strictObject({
-  messagesPerMinute: described(
+  messagesPerMinute: withHelp(
     z.optional(integer(1, 10_000)),
     "Messages of one person that are answered within a minute; whoever sends more is asked to wait. Not set: no limit.",
   ),
-  workspaceMiB: described(
+  workspaceMiB: withHelp(
     z._default(integer(1, 1_000_000), 256),
     "MiB that the agent's files may take, all together.",
   ),
-  groupMiB: described(z._default(integer(1, 1_000_000), 16), "MiB that the folder of one group may take."),
-  tokensPerDay: described(
+  groupMiB: withHelp(z._default(integer(1, 1_000_000), 16), "MiB that the folder of one group may take."),
+  tokensPerDay: withHelp(
     z.optional(integer(1_000, 10_000_000_000)),
     "Tokens that one chat, and one person, may take in a day (UTC). Not set: no limit.",
   ),
@@ -54,36 +45,36 @@ const limits = z.strictObject({
 
 const agent = z.prefault(
   z.strictObject({
-    instructions: described(
+    instructions: withHelp(
       z._default(
         z.string().check(z.maxLength(20_000)),
         "You are steward, a helpful assistant in a team chat. Answer briefly and plainly.",
       ),
       "Put before every conversation, ahead of the workspace's files.",
     ),
-    workspaceMaxChars: described(
+    workspaceMaxChars: withHelp(
       z._default(integer(0, 200_000), 40_000),
       "Characters of the workspace's files that are put before the model, all together.",
     ),
-    maxSteps: described(
+    maxSteps: withHelp(
       z._default(integer(1, 100), 16),
       "Questions to the model for one answer: the cap on loops of tools.",
     ),
-    timeout: described(z._default(duration, "10m"), "How long one answer may take, tools included."),
-    noticeAfter: described(
+    timeout: withHelp(z._default(duration, "10m"), "How long one answer may take, tools included."),
+    noticeAfter: withHelp(
       z._default(duration, "60s"),
       "If an answer has not begun after this time, the chat gets a notice that it takes longer.",
     ),
-    operators: described(
+    operators: withHelp(
       z._default(z.array(operatorId), []),
       "People who may do what `may` leaves to operators once they are let in, each as `<platform>:<user id>`; /whoami tells the id. An approval with --operator grants the same.",
     ),
-    may: described(
+    may: withHelp(
       rights,
       "Which roles may do what: operator, person (in a direct chat, approved or listed), group, guest (let in by `*`). Schedules act as a group, with no more rights than the people who made them.",
     ),
-    limits: described(z.prefault(limits, {}), "What one chat or person may take of the bot."),
-    heartbeat: described(
+    limits: withHelp(z.prefault(limits, {}), "What one chat or person may take of the bot."),
+    heartbeat: withHelp(
       z.optional(heartbeat),
       "Asks the agent at intervals whether there is anything to say.",
     ),
@@ -92,18 +83,18 @@ const agent = z.prefault(
 );
 
 const reset = z.strictObject({
-  dailyAt: described(z.optional(timeOfDay), "Every day at this time."),
-  timezone: described(z.optional(timezone), "For `dailyAt`; default UTC."),
-  idle: described(z.optional(duration), "After this long without a message."),
+  dailyAt: withHelp(z.optional(timeOfDay), "Every day at this time."),
+  timezone: withHelp(z.optional(timezone), "For `dailyAt`; default UTC."),
+  idle: withHelp(z.optional(duration), "After this long without a message."),
 });
 
 const retention = z.strictObject({
   // An event may come again for a week, and finds its answer in the transcript.
-  days: described(
+  days: withHelp(
     z.optional(integer(7, 3_650)),
     "Messages older than this many days are removed. Not set: they stay.",
   ),
-  messages: described(
+  messages: withHelp(
     z.optional(integer(1_000, 10_000_000)),
     "Messages that one conversation keeps; the oldest go first. Not set: all.",
   ),
@@ -111,12 +102,12 @@ const retention = z.strictObject({
 
 const sessions = z.prefault(
   z.strictObject({
-    historyLimit: described(
+    historyLimit: withHelp(
       z._default(integer(2, 1_000), 60),
       "Messages of a conversation that are put before the model.",
     ),
-    reset: described(z.prefault(reset, {}), "When a conversation starts over automatically."),
-    retention: described(
+    reset: withHelp(z.prefault(reset, {}), "When a conversation starts over automatically."),
+    retention: withHelp(
       z.prefault(retention, {}),
       "What is removed from transcripts. A rule that is new acts after a day; `steward status` tells what will go.",
     ),
@@ -131,7 +122,7 @@ const logging = z.prefault(
 
 /** Schema of `steward.json`. Strict at every level: an unknown key stops the gateway. */
 export const configSchema = z.strictObject({
-  $schema: described(z.optional(z.string()), "Where an editor finds the schema; not read."),
+  $schema: withHelp(z.optional(z.string()), "Where an editor finds the schema; not read."),
   gateway,
   agent,
   models,

@@ -3,7 +3,7 @@ import { withCredentials } from "./credentials.ts";
 import { jsonProblem, repeatedKeys } from "./json-text.ts";
 import { isReference, misplacedKey, references } from "./references.ts";
 import type { Secret } from "./values.ts";
-import { gatewayEnvironment, type Environment } from "../variables.ts";
+import { gatewayVariables, type Environment } from "../variables.ts";
 
 /** Outcome of a config file's text. `value` is the parsed JSON, `null` where it is not JSON. */
 export interface ConfigReading {
@@ -49,7 +49,7 @@ function misplacedKeys(value: unknown, environment: Environment): ConfigProblem[
 
 /** The variables that a reference may name and that are set: a name that is mistyped is near one of them. */
 function known(environment: Environment): string {
-  const names = Object.keys(gatewayEnvironment(environment)).filter((name) => !name.startsWith("STEWARD_"));
+  const names = Object.keys(gatewayVariables(environment)).filter((name) => !name.startsWith("STEWARD_"));
   const set = names.length === 0 ? "none is" : `set: ${names.sort().join(", ")}`;
   return ` (${set}; steward:secrets and steward:variables add others)`;
 }

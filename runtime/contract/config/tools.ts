@@ -1,33 +1,33 @@
 import * as z from "zod/mini";
-import { chatAddress, described, duration, httpUrl, integer, over, secret } from "./values.ts";
+import { chatAddress, withHelp, duration, httpUrl, integer, whenFieldsValid, secret } from "./values.ts";
 
 /** An MCP server: a program that speaks over its standard streams, or an address (streamable HTTP). */
 const mcpServer = z
   .strictObject({
     command: z.optional(z.string().check(z.minLength(1))),
     args: z.optional(z.array(z.string())),
-    env: described(
+    env: withHelp(
       z.optional(z.record(z.string(), secret)),
       "Environment of the program, beside PATH and HOME.",
     ),
     url: z.optional(httpUrl),
     headers: z.optional(z.record(z.string(), secret)),
-    timeout: described(z._default(duration, "60s"), "How long one call may take."),
+    timeout: withHelp(z._default(duration, "60s"), "How long one call may take."),
     enabled: z._default(z.boolean(), true),
   })
   .check(
     z.refine(({ command, url }) => (command === undefined) !== (url === undefined), {
       message: "needs exactly one of command, url",
-      ...over("command", "url"),
+      ...whenFieldsValid("command", "url"),
     }),
     z.refine(({ command, args, env }) => command !== undefined || (args === undefined && env === undefined), {
       message: "args and env go with command",
-      ...over("command", "args", "env"),
+      ...whenFieldsValid("command", "args", "env"),
     }),
     z.refine(({ url, headers }) => url !== undefined || headers === undefined, {
       path: ["headers"],
       message: "headers go with url",
-      ...over("url", "headers"),
+      ...whenFieldsValid("url", "headers"),
     }),
   );
 
@@ -50,7 +50,7 @@ export const tools = z.prefault(
     disabled: z._default(z.array(z.enum(TOOL_NAMES)), []),
     webFetch: z.prefault(
       z.strictObject({
-        maxBytes: described(
+        maxBytes: withHelp(
           z._default(integer(1_000, 10_000_000), 500_000),
           "Bytes of an answer that are read; the rest is left out.",
         ),
@@ -60,14 +60,14 @@ export const tools = z.prefault(
     ),
     sendMessage: z.prefault(
       z.strictObject({
-        to: described(
+        to: withHelp(
           z._default(z.array(chatAddress).check(z.maxLength(100)), []),
           "Chats that people in a direct chat may have messages sent to. Groups and schedules have `sendElsewhere` of their own.",
         ),
       }),
       {},
     ),
-    mcp: described(
+    mcp: withHelp(
       z._default(z.record(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/)), mcpServer), {}),
       "By name; a tool of a server is called `<name>_<tool>`.",
     ),

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { platformSchema } from "../delivery.ts";
 import { parseDuration } from "../duration.ts";
 import "../english.ts";
 
@@ -9,7 +10,7 @@ import "../english.ts";
 z.config({ jitless: true });
 
 /** A value with its meaning, for editors and error messages. */
-export function described<Schema extends z.ZodMiniType>(schema: Schema, help: string): Schema {
+export function withHelp<Schema extends z.ZodMiniType>(schema: Schema, help: string): Schema {
   return schema.check(z.describe(help));
 }
 
@@ -59,7 +60,7 @@ export const httpUrl = z
 
 /** Place where something is sent without being asked: a chat, in its platform's own ids. */
 export const chatAddress = z.strictObject({
-  platform: z.enum(["slack", "telegram", "discord"]),
+  platform: platformSchema,
   chat: textUpTo(128),
   thread: z.optional(textUpTo(128)),
 });
@@ -69,7 +70,7 @@ export const chatAddress = z.strictObject({
  * wrong with the object; this one is left out only where its own fields are wrong, so that all problems
  * are reported together.
  */
-export function over(...fields: string[]) {
+export function whenFieldsValid(...fields: string[]) {
   return {
     when: ({ value, issues }: z.core.ParsePayload): boolean =>
       typeof value === "object" &&

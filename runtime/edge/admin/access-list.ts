@@ -6,7 +6,7 @@ import { cat } from "../../operations/cat.ts";
 import { devices } from "../../operations/devices.ts";
 import { pairing, pairingFile } from "../../operations/pairing.ts";
 import { grantedTo, isUsable } from "../../shared/devices.ts";
-import { attempt, operate, inTime } from "../operate.ts";
+import { attempt, operate, commandTimeout } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
 /** Together 10 s: the lists, and where they do not come the files themselves. */
@@ -115,7 +115,9 @@ async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderReq
     const { text } = await operate(sandbox, cat, { file: `credentials/${platform}-pairing.json` });
     return sendersOf(platform, pairingFile().parse(JSON.parse(text)));
   };
-  const files = await Promise.allSettled(platformSchema.options.map((one) => inTime(FILES_MS, read(one))));
+  const files = await Promise.allSettled(
+    platformSchema.options.map((one) => commandTimeout(FILES_MS, read(one))),
+  );
   return files
     .flatMap((file) => (file.status === "fulfilled" ? file.value : []))
     .filter(({ askedAt }) => askedAt > oldest);

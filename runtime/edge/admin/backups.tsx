@@ -11,7 +11,7 @@ import { LinkLine, type Markup } from "../ui/document.tsx";
 import { ActionButton } from "../ui/form.tsx";
 import type { BackupsStatus } from "../ports.ts";
 import { Table } from "../ui/table.tsx";
-import { attempt, type Attempt, inTime } from "../operate.ts";
+import { attempt, type Attempt, commandTimeout } from "../operate.ts";
 import { ProblemList } from "./config-review.tsx";
 import { LIMIT_MS } from "./answers.ts";
 import { recordChange } from "./change.ts";
@@ -85,7 +85,7 @@ export async function downloadBackup(context: PageContext, options: AdminOptions
 export async function verifyBackup(context: PageContext, options: AdminOptions): Promise<Response> {
   const { backups, log } = options;
   const fields = await readFields(context.req.raw, { id: /^(?:newest|\d{8}-\d{8})$/ });
-  const [newest] = fields.id === "newest" ? await inTime(LIMIT_MS, backups.list()) : [];
+  const [newest] = fields.id === "newest" ? await commandTimeout(LIMIT_MS, backups.list()) : [];
   const id = newest?.id ?? fields.id;
   if (id === "newest") return goTo(context, ROUTES.backupsPage, "backedUp", { code: "backup_unknown" });
   log.info("operator checks a backup", { by: context.get("identity").name, id });

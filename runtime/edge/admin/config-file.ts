@@ -9,7 +9,7 @@ import { ERRORS, StewardError } from "../../contract/errors.ts";
 import type { Problem } from "../../contract/problem.ts";
 import { readConfigRefusal, readEditedConfig } from "../container-answers.ts";
 import { doctor } from "../../operations/doctor.ts";
-import { askSupervisor, NO_SUPERVISOR, inTime, operate } from "../operate.ts";
+import { askSupervisor, NO_SUPERVISOR, commandTimeout, operate } from "../operate.ts";
 import type { PortRequest, Sandbox } from "../ports.ts";
 import { nextPath } from "../sign-in.tsx";
 import { isPage } from "../ui/console.tsx";
@@ -73,7 +73,7 @@ export async function beginAfresh(sandbox: Sandbox, expected: string): Promise<v
 }
 
 function ask(sandbox: Sandbox, request: PortRequest): Promise<Response> {
-  return inTime(LIMIT_MS, askSupervisor(sandbox, request));
+  return commandTimeout(LIMIT_MS, askSupervisor(sandbox, request));
 }
 
 async function answer(response: Response): Promise<Response> {

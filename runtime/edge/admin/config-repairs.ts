@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { lastGood } from "../../contract/backup.ts";
+import { newestValid } from "../../contract/backup.ts";
 import type { ConfigText } from "../../contract/control.ts";
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
@@ -150,7 +150,7 @@ export async function goBackToLastGood(context: PageContext, options: AdminOptio
 
 async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposal> {
   if ((await sandbox.status()).state === "stopped") throw new StewardError("gateway_not_ready");
-  const { id, createdAt } = lastGood(await backups.list());
+  const { id, createdAt } = newestValid(await backups.list());
   const [file, good] = await Promise.all([readConfigText(sandbox, "file"), backups.configOf(id)]);
   if (file.sha256 !== good.sha256) throw new StewardError("config_changed");
   refuseSecrets(file, good);

@@ -10,7 +10,7 @@ import { isRecord } from "../../shared/json.ts";
 import { devices } from "../../operations/devices.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { pairing } from "../../operations/pairing.ts";
-import { operate, inTime } from "../operate.ts";
+import { operate, commandTimeout } from "../operate.ts";
 import { adminPage } from "../ui/console.tsx";
 import { Age, ageColumn } from "../ui/time.tsx";
 import { ReasonBox, StateLine } from "../ui/state.tsx";
@@ -165,7 +165,10 @@ async function changeAll(
     const command = [group, verb, ...values].join(" ");
     log.info("operator settles access", { by, command });
     try {
-      const result = await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
+      const result = await commandTimeout(
+        Math.max(0, deadline - clock()),
+        operate(sandbox, operation, input),
+      );
       removals.push({ detail: command, result });
       await record(by, verb, [group, ...recordedArguments(values, result)].join(" "));
     } catch (error) {

@@ -3,7 +3,7 @@ import type { LogTail } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { LOG_LEVELS, type LogFilter, readableLog, type ReadableLine } from "../../shared/log.ts";
 import { readQuery } from "../form.ts";
-import { readLog } from "../kept-log.ts";
+import { readLog } from "../cached-log.ts";
 import { adminPage } from "../ui/console.tsx";
 import type { Markup } from "../ui/document.tsx";
 import { SelectField } from "../ui/form.tsx";

@@ -1,5 +1,5 @@
 import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
-import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
+import { type Duty, formatSpan, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Attempt } from "../operate.ts";
 import type { ActivityEntry, BackupsStatus } from "../ports.ts";
@@ -180,7 +180,7 @@ export function gatewayCard(
 /** Returns the hours awake, which the cost depends on. */
 function awakeText({ measuredHours, awakeHours }: Duty): string {
   if (measuredHours < SHORTEST_DUTY_HOURS) return "available after 24 h";
-  return `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}`;
+  return `${awakeHours.toFixed(1)} hours a day, ${formatSpan(measuredHours)}`;
 }
 
 /** One name if edge and container run from the same bundle, as on a host. */

@@ -2,7 +2,7 @@ import type { FirstWordReport, UsageReport } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Visitor } from "../access.ts";
 import { gatewayUsage, listProcesses } from "../debug-routes.ts";
-import type { Problem } from "../health.ts";
+import type { HealthProblem } from "../health.ts";
 import { namesOf } from "../ledger-routes.ts";
 import { attempt } from "../operate.ts";
 import type { LedgerEntry } from "../ports.ts";
@@ -135,7 +135,7 @@ function silentGroups(ignored: readonly LedgerEntry[], answered: readonly Ledger
 }
 
 /** Problems, the worst first, each with the page that helps. */
-function Problems({ problems }: { problems: readonly Problem[] }): Markup | null {
+function Problems({ problems }: { problems: readonly HealthProblem[] }): Markup | null {
   if (problems.length === 0) return null;
   return (
     <section aria-label="Problems">

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { type Route, ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
-import { looking } from "../operate.ts";
+import { withoutWaking } from "../operate.ts";
 import { createBackup, downloadBackup, showBackups, verifyBackup } from "./backups.tsx";
 import { confirmRestore, restoreBackup } from "./backup-restore.tsx";
 import { showAbout, showRollouts } from "./about.tsx";
@@ -43,10 +43,10 @@ type PageHandler<Rest extends unknown[] = []> = (
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
-  const looks = { ...options, sandbox: looking(options.sandbox) };
+  const looks = { ...options, sandbox: withoutWaking(options.sandbox) };
   const answer = <Rest extends unknown[]>(route: Route, handler: PageHandler<Rest>, ...rest: Rest) =>
     app.on(route.method, route.path, (context) => handler(context, options, ...rest));
-  /** For a page that only looks: see {@link looking}. */
+  /** For a page that only looks: see {@link withoutWaking}. */
   const look = (route: Route, handler: PageHandler) =>
     app.on(route.method, route.path, (context) => handler(context, looks));
   look(ROUTES.admin, showOverview);

@@ -26,7 +26,7 @@ export async function readJsonText(request: Request): Promise<string> {
   if (!isJson(request.headers.get("content-type"))) {
     throw new StewardError("media_type_unsupported");
   }
-  return readText(request);
+  return readBodyText(request);
 }
 
 /** Parses a text that must be a JSON object, nested 200 times at most. Throws body_invalid. */
@@ -42,7 +42,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
  * A body as text of at most 1 MiB. A server reads no more than the length that a request names; a chunked one
  * names none, so the limit is held while it is read.
  */
-export async function readText(request: Request): Promise<string> {
+export async function readBodyText(request: Request): Promise<string> {
   const length = request.headers.get("content-length");
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw new StewardError("body_too_large");
   if (length !== null && !request.headers.has("transfer-encoding")) return request.text();
@@ -87,7 +87,7 @@ export interface OutgoingBody {
  * @returns `undefined` for an operation without a body.
  * @throws StewardError `body_too_large` or `broker_arguments_invalid`
  */
-export async function readBody(
+export async function readServiceBody(
   request: Request,
   { body, longest, fields }: ServiceOperation,
 ): Promise<OutgoingBody | undefined> {

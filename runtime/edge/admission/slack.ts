@@ -4,7 +4,7 @@ import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { once } from "../../shared/once.ts";
 import type { Clock } from "../ports.ts";
-import { parseJsonObject, readJsonText, readText } from "./body.ts";
+import { parseJsonObject, readJsonText, readBodyText } from "./body.ts";
 import { answerRecorded, type WebhookOptions } from "./webhook.ts";
 
 /** Slack's recommended limit against replays: https://docs.slack.dev/authentication/verifying-requests-from-slack */
@@ -82,7 +82,7 @@ interface SlackEventsOptions {
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
     const isPress = FORM_TYPE.test(request.headers.get("content-type") ?? "");
-    const text = await (isPress ? readText(request) : readJsonText(request));
+    const text = await (isPress ? readBodyText(request) : readJsonText(request));
     if (isPress) {
       await verify(request, text);
       return eventOrNothing(pressDelivery(text, clock()));

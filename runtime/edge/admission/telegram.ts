@@ -2,7 +2,7 @@ import { sha256Hex } from "../../contract/digest.ts";
 import * as z from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { sameToken } from "../../shared/token.ts";
+import { isSameToken } from "../../shared/token.ts";
 import { once } from "../../shared/once.ts";
 import type { Clock } from "../ports.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
@@ -56,7 +56,7 @@ export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): Webh
 // Digests have one length, so that the time of the comparison does not tell the secret's.
 async function sameSecret(given: string | null, expected: string): Promise<boolean> {
   const [a, b] = await Promise.all([sha256Hex(given ?? ""), sha256Hex(expected)]);
-  return sameToken(a, b);
+  return isSameToken(a, b);
 }
 
 /**

@@ -21,27 +21,34 @@ const TIMEOUT_MS = 10_000;
 const MOST_BYTES = 64 * 1024;
 
 /** Returns the request that answers an event with a text; `undefined` if the event may not have been meant for the bot. */
-export function messageTo(
+export function replyRequest(
   { platform, payload }: Delivery,
   text: string,
   environment: Environment,
 ): PlatformRequest | undefined {
-  switch (platform) {
-    case "telegram": {
-      const to = telegramTarget(payload);
-      return to && telegramText(to, text, environment);
-    }
-    case "slack": {
-      const to = slackTarget(payload);
-      return to && slackText(to, text, environment);
-    }
-    case "discord":
-      return discordRequest(payload, text, environment);
-  }
+  return REQUESTS[platform](payload, text, environment);
 }
 
+type MakeRequest = (
+  payload: Delivery["payload"],
+  text: string,
+  environment: Environment,
+) => PlatformRequest | undefined;
+
+const REQUESTS: Record<Platform, MakeRequest> = {
+  slack(payload, text, environment) {
+    const to = slackTarget(payload);
+    return to && slackText(to, text, environment);
+  },
+  telegram(payload, text, environment) {
+    const to = telegramTarget(payload);
+    return to && telegramText(to, text, environment);
+  },
+  discord: discordRequest,
+};
+
 /** Returns the request that sends a text to a chat, outside of any thread. */
-export function messageIn(
+export function chatRequest(
   platform: Platform,
   chat: string,
   text: string,

@@ -19,7 +19,7 @@ import { NameStore } from "./names.ts";
 import { excerptOf, peopleOf } from "./people.ts";
 import { prepareLedger } from "./schema.ts";
 import type { Row, Sql } from "./sql.ts";
-import { carriedMessage, matters } from "./versions.ts";
+import { carriedMessage, isRelevant } from "./versions.ts";
 
 /** End of an entry. */
 export interface SettledAs {
@@ -38,7 +38,7 @@ export interface SettledAs {
  * Result of recording an event. `known`: the platform resent it. `left`: it changes a message, but no answer can depend
  * on the change.
  */
-export type Recorded = "recorded" | "known" | "left";
+export type RecordOutcome = "recorded" | "known" | "left";
 
 /** An entry that is due for delivery. */
 export interface DueEntry {
@@ -103,9 +103,9 @@ export class LedgerStore {
   }
 
   /** Stores an event at `now`, unless it is already stored or no answer can depend on it. */
-  record(delivery: Delivery, now = delivery.receivedAt): Recorded {
+  record(delivery: Delivery, now = delivery.receivedAt): RecordOutcome {
     const carried = carriedMessage(delivery);
-    if (carried !== undefined && !matters(this.#sql, delivery, carried)) return "left";
+    if (carried !== undefined && !isRelevant(this.#sql, delivery, carried)) return "left";
     const isChange = carried?.change !== undefined;
     const { sender, place, sightings } = peopleOf(delivery);
     const inserted = this.#sql.all(

@@ -4,7 +4,7 @@ import type { Environment } from "../../contract/variables.ts";
 import { outcomeIn } from "./deliver.ts";
 import type { Sandbox } from "../ports.ts";
 import { chatOfDelivery, type Chats, type OutageWord } from "./chats.ts";
-import { type Fetch, messageTo, post } from "./post.ts";
+import { type Fetch, replyRequest, post } from "./post.ts";
 
 /** Records which chats may get a notice, and which already did. */
 export type Telling = Pick<Chats, "claim" | "release">;
@@ -53,7 +53,7 @@ export class Teller {
       return outcomeIn(await response.json())?.outcome === "answered";
     }
     const word: OutageWord = notice.givenUp ? "given up" : "waits";
-    const request = messageTo(delivery, TEXTS[word], environment);
+    const request = replyRequest(delivery, TEXTS[word], environment);
     if (request === undefined) return false;
     const chat = chatOfDelivery(delivery);
     const key = `${word} ${chat}`;

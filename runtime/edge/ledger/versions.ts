@@ -1,5 +1,5 @@
 import { parseJson, isRecord } from "../../shared/json.ts";
-import type { Delivery } from "../../contract/delivery.ts";
+import type { Delivery, Platform } from "../../contract/delivery.ts";
 import type { Sql } from "./sql.ts";
 
 /** The message that an event carries or changes. */
@@ -22,16 +22,22 @@ const SEEN =
 
 /** Returns the message of an event; `undefined` for other kinds of events. */
 export function carriedMessage({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
-  if (platform === "telegram") return carriedByTelegram(payload);
-  return platform === "slack" ? carriedBySlack(payload) : undefined;
+  return CARRIED[platform](payload);
 }
+
+const CARRIED: Record<Platform, (payload: Fields) => Carried | undefined> = {
+  slack: carriedBySlack,
+  telegram: carriedByTelegram,
+  // Edits and deletions are not received from Discord.
+  discord: () => undefined,
+};
 
 /**
  * Returns false for a change that cannot affect any answer: of a message that is not in the ledger or is from an
  * unlisted group, an edit without visible changes, or the deletion of an answered message. Platforms also send edits
  * for link previews and reactions; recording those would clutter the ledger.
  */
-export function matters(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
+export function isRelevant(sql: Sql, delivery: Delivery, { message, change, always }: Carried): boolean {
   if (change === undefined || always) return true;
   if (change === "deletion") {
     const open = "SELECT 1 FROM ledger WHERE message = ? AND settled_at IS NULL LIMIT 1";

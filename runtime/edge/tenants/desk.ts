@@ -9,7 +9,7 @@ import {
 } from "../../shared/channel-access.ts";
 import type { PairingRequest } from "../../shared/pairing-list.ts";
 import { type EventPlace, placeOf } from "./place.ts";
-import type { Standing } from "./ports.ts";
+import type { AdmissionDecision } from "./ports.ts";
 
 /** Lists of one platform: who was approved, and who asks. */
 export interface Lists {
@@ -45,7 +45,7 @@ export class TenantDesk {
   }
 
   /** Decides about the chat of an event. Rejects if a stranger could not be answered: the event is tried again. */
-  async introduce(tenant: TenantId, event: Delivery): Promise<Standing> {
+  async introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const place = placeOf(event);
     if (place === undefined || tenantOf(place.chat) !== tenant) return left("an event of no chat");
     if (place.sender === undefined) return left("written by a bot");
@@ -58,7 +58,11 @@ export class TenantDesk {
     return standing;
   }
 
-  async #direct(access: ChannelAccess, { chat, sender, meta }: Whose, event: Delivery): Promise<Standing> {
+  async #direct(
+    access: ChannelAccess,
+    { chat, sender, meta }: Whose,
+    event: Delivery,
+  ): Promise<AdmissionDecision> {
     const { lists, place, say, onRequest } = this.#options;
     const { platform } = event;
     const decision = access.direct(sender);
@@ -80,7 +84,7 @@ export class TenantDesk {
     return left(reason);
   }
 
-  async #group(access: ChannelAccess, { group, sender }: Whose, event: Delivery): Promise<Standing> {
+  async #group(access: ChannelAccess, { group, sender }: Whose, event: Delivery): Promise<AdmissionDecision> {
     // As if the bot were addressed: the group's own gateway decides about each message later.
     const decision = access.group(group, sender, true);
     if (decision.becomes !== "ignored") return { admitted: true };

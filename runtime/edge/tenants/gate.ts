@@ -8,7 +8,7 @@ import type { SettledAs } from "../ledger/store.ts";
 import { askOperation } from "../operate.ts";
 import type { Clock, Notes, Sandbox } from "../ports.ts";
 import { placeOf } from "./place.ts";
-import type { Grant, Standing, TenantDirectory } from "./ports.ts";
+import type { Grant, AdmissionDecision, TenantDirectory } from "./ports.ts";
 
 /** Time for which a refusal counts without another question, so that a flood of one chat is not the directory's. */
 const REFUSED_MS = 10_000;
@@ -40,7 +40,9 @@ export function forgetDecision(notes: Pick<Notes, "write">): void {
 }
 
 /** Returns how an event ends that is not let in. */
-export function settledAs(standing: Exclude<Standing, { admitted: true }>): { kind: "settled" } & SettledAs {
+export function refusedResult(
+  standing: Exclude<AdmissionDecision, { admitted: true }>,
+): { kind: "settled" } & SettledAs {
   const group = "group" in standing ? standing.group : undefined;
   return { kind: "settled", state: "ignored", note: standing.note, group };
 }
@@ -53,7 +55,7 @@ export type Gate = Pick<TenantGate, "isOpen" | "movedTo" | "followMove" | "ask" 
  *
  * @param belongsTo Name of the object that an event belongs to now; `undefined` for an event that nothing answers.
  */
-export function passOnGate(belongsTo: (event: Delivery) => string | undefined): Gate {
+export function forwardingGate(belongsTo: (event: Delivery) => string | undefined): Gate {
   return {
     isOpen: false,
     movedTo: undefined,
@@ -76,7 +78,7 @@ export function passOnGate(belongsTo: (event: Delivery) => string | undefined): 
 export class TenantGate {
   readonly #options: TenantGateOptions;
   /** The question about each sender that is in progress, or was answered with a refusal. */
-  readonly #questions = new Map<string, { standing: Promise<Standing>; until: number }>();
+  readonly #questions = new Map<string, { standing: Promise<AdmissionDecision>; until: number }>();
   /** Number of changes of rights. */
   #changes = 0;
 
@@ -140,7 +142,7 @@ export class TenantGate {
    * Returns the decision about an event of a chat that is not known to be admitted. Events of one sender share a
    * question; another sender in the same group may be let in. Rejects if nobody can decide.
    */
-  ask(event: Delivery): Promise<Standing> {
+  ask(event: Delivery): Promise<AdmissionDecision> {
     const { clock } = this.#options;
     const sender = placeOf(event)?.sender ?? "";
     const known = this.#questions.get(sender);
@@ -158,7 +160,7 @@ export class TenantGate {
     return question.standing;
   }
 
-  async #introduce(event: Delivery): Promise<Standing> {
+  async #introduce(event: Delivery): Promise<AdmissionDecision> {
     const { tenant, directory, notes } = this.#options;
     const changes = this.#changes;
     const standing = await directory.introduce(tenant, event);

@@ -27,13 +27,13 @@ import type { People } from "./people.ts";
 const FILE = /^credentials\/(?<platform>\w+)-(?<name>pairing|allowFrom|operators)\.json$/;
 
 /** The name of an operation with its input, unchecked. */
-interface Asked {
+interface UncheckedRequest {
   operation?: unknown;
   input?: unknown;
 }
 
 /** Returns true for an operation about people, which the directory runs in place of a container. */
-function isAboutPeople({ operation, input }: Asked): boolean {
+function isAboutPeople({ operation, input }: UncheckedRequest): boolean {
   const isPairing = [pairing, devices].some((group) =>
     Object.values(group).some(({ name }) => name === operation),
   );
@@ -50,7 +50,7 @@ function isAboutPeople({ operation, input }: Asked): boolean {
 export async function operateOnPeople(
   people: People,
   browsers: Browsers,
-  asked: Asked,
+  asked: UncheckedRequest,
 ): Promise<OperationReply> {
   if (!isAboutPeople(asked)) throw new StewardError("command_not_allowed");
   const { operation, input } = readRequest(asked.operation, asked.input);

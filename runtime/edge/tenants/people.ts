@@ -13,10 +13,10 @@ import {
   pendingRequests,
   rejectPairing,
   requestPairing,
-  restoreTaken,
+  restoreAccess,
   revokeAccess,
-  type Taken,
-  withMoved,
+  type RevokedAccess,
+  mergeRequests,
 } from "../../shared/pairing-list.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
@@ -99,7 +99,7 @@ export class People {
 
   #addRequests(platform: Platform, moved: readonly MovedRequest[]): void {
     const lists = this.#read(platform);
-    this.#write(platform, { ...lists, requests: withMoved(lists, moved, this.#options.clock()) });
+    this.#write(platform, { ...lists, requests: mergeRequests(lists, moved, this.#options.clock()) });
   }
 
   /** The lists of a platform; a gateway's store has the same calls. */
@@ -133,8 +133,8 @@ export class People {
         if (isRevoked) onChange(platform, sender, undefined);
         return isRevoked;
       },
-      restore(taken: Taken): boolean {
-        const isBack = write(restoreTaken(read(), taken, clock())) !== undefined;
+      restore(taken: RevokedAccess): boolean {
+        const isBack = write(restoreAccess(read(), taken, clock())) !== undefined;
         if (isBack && "sender" in taken) onChange(platform, taken.sender, taken.role);
         return isBack;
       },

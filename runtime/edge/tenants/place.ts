@@ -1,4 +1,4 @@
-import type { Delivery } from "../../contract/delivery.ts";
+import type { Delivery, Platform } from "../../contract/delivery.ts";
 import type { TenantChat } from "../../contract/tenant.ts";
 import { isRecord } from "../../shared/json.ts";
 
@@ -21,15 +21,14 @@ type Fields = Record<string, unknown>;
 
 /** Returns the place of an event; `undefined` if it belongs to no chat, so that nothing answers it. */
 export function placeOf({ platform, payload }: Pick<Delivery, "platform" | "payload">) {
-  switch (platform) {
-    case "slack":
-      return placeOnSlack(payload);
-    case "telegram":
-      return placeOnTelegram(payload);
-    case "discord":
-      return placeOnDiscord(payload);
-  }
+  return PLACES[platform](payload);
 }
+
+const PLACES: Record<Platform, (payload: Fields) => EventPlace | undefined> = {
+  slack: placeOnSlack,
+  telegram: placeOnTelegram,
+  discord: placeOnDiscord,
+};
 
 /** https://docs.slack.dev/reference/events/message, and presses: a user and a channel beside the actions. */
 function placeOnSlack({ event, channel: pressed, user: presser }: Fields): EventPlace | undefined {

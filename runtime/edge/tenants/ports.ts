@@ -13,7 +13,7 @@ export interface Grant {
 }
 
 /** Decision about a chat: it gets a sandbox, or its messages are left with a reason. */
-export type Standing =
+export type AdmissionDecision =
   | { admitted: true; grant?: Grant | undefined }
   /** The chat had another id before: its sandbox goes by that one. */
   | { admitted: false; note: string; movedTo: TenantId }
@@ -36,12 +36,12 @@ export interface TenantReport {
 }
 
 /** State of a container that an update replaces. `starts`: neither of the others yet. */
-export type Renewed = "answers" | "starts" | "fails";
+export type RenewalOutcome = "answers" | "starts" | "fails";
 
 /** The directory as a tenant's object uses it. */
 export interface TenantDirectory {
   /** Decides about the chat of an event, and answers a stranger in it. */
-  introduce(tenant: TenantId, event: Delivery): Promise<Standing>;
+  introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision>;
   /** Adds a tenant that has not written, and has a schedule. */
   meet(tenant: TenantId): Promise<void>;
   report(tenant: TenantId, report: TenantReport): Promise<void>;

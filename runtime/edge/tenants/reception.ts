@@ -15,7 +15,7 @@ import {
   channelAccess,
 } from "../../shared/channel-access.ts";
 import type { DeviceEntry, NewDevice } from "../../shared/devices.ts";
-import { type Fetch, messageIn, messageTo, post } from "../ledger/post.ts";
+import { type Fetch, chatRequest, replyRequest, post } from "../ledger/post.ts";
 import { NameStore } from "../ledger/names.ts";
 import { peopleOf } from "../ledger/people.ts";
 import type { Sql } from "../ledger/sql.ts";
@@ -26,9 +26,9 @@ import { TenantDesk } from "./desk.ts";
 import { adoptApprovals, operateOnPeople } from "./operations.ts";
 import { TenantOutbox } from "./outbox.ts";
 import { People } from "./people.ts";
-import type { Grant, Standing, TenantReport } from "./ports.ts";
+import type { Grant, AdmissionDecision, TenantReport } from "./ports.ts";
 import { TenantRoster } from "./roster.ts";
-import { settledWithin } from "../../shared/within.ts";
+import { waitAtMost } from "../../shared/timeout.ts";
 
 /** Number of requests that one text to operators lists. */
 const MOST_SHOWN = 5;
@@ -122,7 +122,7 @@ export class TenantReception {
       mostAttempts: 10,
       send: async (tenant, text) => {
         const { platform, chat } = chatOfTenant(tenant);
-        if (platform !== "web") await post(platform, messageIn(platform, chat, text, environment), fetch);
+        if (platform !== "web") await post(platform, chatRequest(platform, chat, text, environment), fetch);
       },
       clock,
       log,
@@ -138,14 +138,14 @@ export class TenantReception {
         });
       },
       say: async (event, text) => {
-        const request = messageTo(event, text, environment);
+        const request = replyRequest(event, text, environment);
         if (request !== undefined) await post(event.platform, request, fetch);
       },
     });
   }
 
   /** See `TenantDirectory`. */
-  async introduce(tenant: TenantId, event: Delivery): Promise<Standing> {
+  async introduce(tenant: TenantId, event: Delivery): Promise<AdmissionDecision> {
     const movedTo = this.roster.movedTo(tenant);
     if (movedTo !== undefined) return { admitted: false, note: `passed on to ${movedTo}`, movedTo };
     this.names.see(peopleOf(event).sightings, this.#options.clock());
@@ -179,7 +179,7 @@ export class TenantReception {
     await this.#adopt();
     const reply = await operateOnPeople(this.#people, this.#browsers, request);
     // The new rights must hold for the next message. If a chat does not answer in time, the alarm sends them again.
-    await settledWithin(RIGHTS_MS, this.#rights.run());
+    await waitAtMost(RIGHTS_MS, this.#rights.run());
     await this.#keepApprovals();
     return reply;
   }

@@ -1,7 +1,7 @@
 import type { Renewal, TenantId } from "../../contract/tenant.ts";
 import type { Sql } from "../ledger/sql.ts";
 import type { Clock } from "../ports.ts";
-import type { Renewed } from "./ports.ts";
+import type { RenewalOutcome } from "./ports.ts";
 
 /** Interval in which the renewed containers are asked at most once, however many wait for their turn. */
 const LOOK_AGAIN_MS = 5_000;
@@ -18,7 +18,7 @@ interface WavesOptions {
   /** Returns false for a tenant that has reported a problem. */
   isWell(tenant: TenantId): boolean;
   /** Starts a tenant's container if it sleeps, and returns what has become of it. */
-  look(tenant: TenantId): Promise<Renewed>;
+  look(tenant: TenantId): Promise<RenewalOutcome>;
   clock: Clock;
 }
 
@@ -85,7 +85,7 @@ export class Waves {
       .map(({ tenant }) => String(tenant));
     await Promise.all(
       open.map(async (tenant) => {
-        const renewed = await look(tenant).catch((): Renewed => "starts");
+        const renewed = await look(tenant).catch((): RenewalOutcome => "starts");
         if (renewed === "fails") this.#failing.add(tenant);
         else this.#failing.delete(tenant);
         if (renewed === "answers") sql.all("UPDATE tenant_renewals SET answers = 1 WHERE tenant = ?", tenant);

@@ -4,7 +4,7 @@ import type { SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Visitor } from "../access.ts";
 import type { Attempt } from "../operate.ts";
-import { faultOf, type Overall } from "../health.ts";
+import { sandboxFault, type Overall } from "../health.ts";
 import { Document, LinkLine, type Markup } from "./document.tsx";
 
 const HEADLINES: Record<SandboxStatus["state"], string> = {
@@ -29,7 +29,7 @@ const TONES: Record<SandboxStatus["state"], string> = {
  */
 export function StateLine({ status, overall }: { status: SandboxStatus; overall?: Overall }): Markup {
   const { state } = status;
-  const isMute = state === "ready" && (overall === "Down" || faultOf(status) !== undefined);
+  const isMute = state === "ready" && (overall === "Down" || sandboxFault(status) !== undefined);
   const [tone, headline] = isMute ? ["bad", MUTE] : [TONES[state], HEADLINES[state]];
   return (
     <p class={`state ${tone}`} role="status">

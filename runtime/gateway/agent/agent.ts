@@ -9,7 +9,7 @@ import { type Model, ModelRefusal } from "../models/model.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { Limits } from "./limits.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";
-import { Run } from "./run.ts";
+import { AnswerRun } from "./run.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -144,7 +144,7 @@ export class Agent {
       now: clock(),
     });
     const model = this.#metered(question);
-    return new Run({ ...options, ...prompt, model, question, rights, tools, signal, onText }).answer();
+    return new AnswerRun({ ...options, ...prompt, model, question, rights, tools, signal, onText }).answer();
   }
 }
 

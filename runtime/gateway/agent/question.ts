@@ -1,7 +1,7 @@
 import type { Admission, ReplyTarget, Sender } from "../../contract/message.ts";
 import type { Reason } from "../../contract/errors.ts";
 import type { Quoted } from "../prompt/speaker.ts";
-import type { Image } from "../models/model.ts";
+import type { ModelImage } from "../models/model.ts";
 
 /** The chat in which the question was asked. */
 export interface Place {
@@ -27,7 +27,7 @@ export interface QuestionMessage {
   /** Length of the part of `text` that the sender wrote; remarks on files follow it. */
   words?: number;
   /** Shown to the model with this question only; the transcript keeps just the remarks in `text`. */
-  images: readonly Image[];
+  images: readonly ModelImage[];
 }
 
 /** A question to answer: one message, or several that arrived during the previous answer. */

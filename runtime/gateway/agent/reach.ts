@@ -1,6 +1,6 @@
 import { CHATS } from "../../contract/workspace.ts";
 import { chatName } from "../../process/chat-name.ts";
-import type { Entry, Root } from "../workspace/root.ts";
+import type { WorkspaceEntry, Root } from "../workspace/root.ts";
 import { readName, type Workspace } from "../workspace/workspace.ts";
 import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
@@ -22,7 +22,7 @@ export interface Reach {
   /** Writes a file. @throws also for a name that no file may have, and if there is no room. */
   write(name: string, text: string): void;
   /** Returns a folder's entries; `undefined` if there is no such folder. */
-  list(folder: string): Entry[] | undefined;
+  list(folder: string): WorkspaceEntry[] | undefined;
   /**
    * Stores a tool's file in the chat's own folder and returns its name. The oldest of these files are removed to make
    * room; a file that is already there is left unchanged. @throws StewardError if there is no room.
@@ -88,7 +88,8 @@ function wholeReach(workspace: Workspace): Omit<Reach, "keep"> {
       root.write(name, content, BY);
     },
     list: (folder) => {
-      const chats = (): Entry[] => workspace.chats().map(({ root }) => entry(root.slice(CHATS.length + 1)));
+      const chats = (): WorkspaceEntry[] =>
+        workspace.chats().map(({ root }) => entry(root.slice(CHATS.length + 1)));
       if (readName(folder).root === "chats") return chats();
       const { root, name } = workspace.find(folder);
       const entries = root.list(name);
@@ -137,6 +138,6 @@ function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Om
   };
 }
 
-function entry(name: string): Entry {
+function entry(name: string): WorkspaceEntry {
   return { name, kind: "folder", size: 0 };
 }

@@ -14,7 +14,7 @@ import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
 import type { Question } from "./question.ts";
 import type { Rights } from "../admission.ts";
-import { divide, requestTokens, summarise, tokenRatio } from "./summary.ts";
+import { splitForSummary, requestTokens, summarise, tokenRatio } from "./summary.ts";
 import type { OpenTools } from "./toolbox.ts";
 
 const FULL_SHARE = 0.8;
@@ -23,7 +23,7 @@ const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
 
 /** Dependencies of one answer. */
-export interface RunOptions {
+export interface AnswerRunOptions {
   question: Question;
   rights: Rights;
   config: Config;
@@ -43,8 +43,8 @@ export interface RunOptions {
  * Generates one answer: asks the model, runs the tools it calls and returns their results to it, until it answers
  * without a tool call. Every step is stored before the next one starts, so that a retry continues there.
  */
-export class Run {
-  readonly #options: RunOptions;
+export class AnswerRun {
+  readonly #options: AnswerRunOptions;
   readonly #deliveries: string[];
   readonly #steps = new Map<string, Step[]>();
   #limit: number;
@@ -53,7 +53,7 @@ export class Run {
   #shown = false;
   #withheld = false;
 
-  constructor(options: RunOptions) {
+  constructor(options: AnswerRunOptions) {
     const { question, sessions, config } = options;
     this.#options = options;
     this.#deliveries = question.messages.map(({ delivery }) => delivery);
@@ -225,7 +225,7 @@ export class Run {
   async #summarise(history: History, tokens: number): Promise<History> {
     const { question, sessions, model, signal, log } = this.#options;
     const { session } = question;
-    const { older } = divide(history.turns, tokens);
+    const { older } = splitForSummary(history.turns, tokens);
     const last = older.at(-1);
     if (last === undefined) return history;
     const preferred = sessions.modelOf(session);

@@ -1,4 +1,4 @@
-import type { Image, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
+import type { ModelImage, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
 import { summaryRequest, turnMessage } from "../prompt/conversation.ts";
 import type { ModelText } from "../prompt/text.ts";
 import type { PlacedTurn } from "../sessions/store.ts";
@@ -16,7 +16,7 @@ const KEPT_SHARE = 0.3;
 const READ_SHARE = 0.6;
 
 /** Splits turns into the newest ones, which are kept, and the older ones to be summarised. */
-export function divide(
+export function splitForSummary(
   turns: readonly PlacedTurn[],
   tokens: number,
 ): { older: PlacedTurn[]; newer: PlacedTurn[] } {
@@ -59,7 +59,7 @@ function messageTokens(message: ModelMessage): number {
   return textTokens(message.text + calls) + imageTokens(images);
 }
 
-function imageTokens(images: readonly Image[]): number {
+function imageTokens(images: readonly ModelImage[]): number {
   return images.reduce(
     (sum, { pages }) => sum + (pages === undefined ? TOKENS_AN_IMAGE : pages * TOKENS_A_PAGE),
     0,

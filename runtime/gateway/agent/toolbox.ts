@@ -4,7 +4,7 @@ import { readMessages } from "../inbox/attachments.ts";
 import { imageFacts } from "../media/image.ts";
 import type { Media } from "../media/media.ts";
 import { endingOf } from "../media/types.ts";
-import type { Image, ToolCall, ToolDefinition } from "../models/model.ts";
+import type { ModelImage, ToolCall, ToolDefinition } from "../models/model.ts";
 import type { Prompt } from "../prompt/text.ts";
 import type { McpServers } from "./mcp/servers.ts";
 import type { Place } from "./question.ts";
@@ -28,7 +28,7 @@ export interface ToolboxOptions extends BuiltinOptions {
 /** Outcome of a call, as the model sees it. */
 interface CallOutcome {
   output: string;
-  images?: readonly Image[];
+  images?: readonly ModelImage[];
   failed: boolean;
 }
 

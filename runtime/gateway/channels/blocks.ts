@@ -28,7 +28,7 @@ const UNREADABLE_TEXT =
   "I could not read that kind of message. Please send it as text, or as a picture or file.";
 
 /** Returns the result for a message of an unreadable kind from an admitted sender. */
-export function unreadable(target: ReplyTarget): Inbound {
+export function unreadableMessage(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 

@@ -1,9 +1,9 @@
 import type { Config } from "../../contract/config/index.ts";
 import type { ChannelHealth } from "../../contract/control.ts";
-import type { Platform } from "../../contract/delivery.ts";
+import { type Platform, platformSchema } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { FetchedPlatform } from "../../process/intake.ts";
-import { type AccessRules, accessRules, channelAccess } from "../../shared/channel-access.ts";
+import { accessRules, type ChannelAccess, channelAccess } from "../../shared/channel-access.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PairingStores } from "../pairing/store.ts";
 
@@ -38,32 +38,28 @@ export interface ChannelsOptions {
   log: Log;
 }
 
+type Section<Of extends Platform> = NonNullable<Config["channels"][Of]>;
+
 /** Creates the configured channels. Sends no requests: an unreachable platform does not delay the start. */
 export function createChannels(options: ChannelsOptions): Channels {
   const { config, environment, pairing, intakes, telegramMoves: moves, clock, log } = options;
-  const { slack, telegram, discord } = config.channels;
   const shared = { environment, clock, log };
   const served = new Map<Platform, Channel>();
-  const accessTo = (platform: Platform, rules: AccessRules) => channelAccess(rules, pairing(platform));
   const rules = accessRules(config);
-  if (slack?.enabled && rules.slack) {
-    const access = accessTo("slack", rules.slack);
-    served.set("slack", createSlackChannel({ ...shared, config: slack, access }));
-  }
-  if (telegram?.enabled && rules.telegram) {
-    const access = accessTo("telegram", rules.telegram);
-    served.set(
-      "telegram",
-      createTelegramChannel({ ...shared, config: telegram, access, intake: intakes.telegram, moves }),
-    );
-  }
-  if (discord?.enabled && rules.discord) {
-    const access = accessTo("discord", rules.discord);
-    served.set(
-      "discord",
-      createDiscordChannel({ ...shared, config: discord, access, intake: intakes.discord }),
-    );
-  }
+  const create: { readonly [Of in Platform]: (config: Section<Of>, access: ChannelAccess) => Channel } = {
+    slack: (section, access) => createSlackChannel({ ...shared, config: section, access }),
+    telegram: (section, access) =>
+      createTelegramChannel({ ...shared, config: section, access, intake: intakes.telegram, moves }),
+    discord: (section, access) =>
+      createDiscordChannel({ ...shared, config: section, access, intake: intakes.discord }),
+  };
+  const serve = <Of extends Platform>(platform: Of): void => {
+    const section = config.channels[platform];
+    const access = rules[platform];
+    if (!section?.enabled || access === undefined) return;
+    served.set(platform, create[platform](section, channelAccess(access, pairing(platform))));
+  };
+  platformSchema.options.forEach(serve);
   const configured = Object.keys(config.channels) as Platform[];
   const health = (): ChannelHealth[] =>
     configured.map((platform) => served.get(platform)?.health() ?? { platform, state: "disabled" });

@@ -1,9 +1,9 @@
 import { formatConfigProblems } from "../../contract/config/index.ts";
 import { keysOf } from "../../contract/config/paths.ts";
-import { isSection, type Section } from "../../contract/config/deprecated.ts";
+import { isSection, type ConfigSection } from "../../contract/config/deprecated.ts";
 import { readConfigText, secretsOf } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { wholeReading } from "../../process/config-file.ts";
+import { withScheduleChecks } from "../../process/config-file.ts";
 import { withConfigLock } from "../../process/config-file.ts";
 import { writeFileAtomic } from "../../process/files.ts";
 import { readConfigFile } from "./config-file.ts";
@@ -66,7 +66,7 @@ export async function unsetConfig(context: CommandContext, path: string): Promis
 /** Checked without the lock, which is for moments only; again if the file has changed meanwhile. */
 async function change(
   { settings, environment }: CommandContext,
-  work: (root: Section) => void,
+  work: (root: ConfigSection) => void,
 ): Promise<void> {
   const path = settings.configPath;
   const changedText = (): string => {
@@ -79,7 +79,7 @@ async function change(
   };
   for (let isWritten = false; !isWritten;) {
     const text = changedText();
-    const { result } = await wholeReading(readConfigText(text, environment));
+    const { result } = await withScheduleChecks(readConfigText(text, environment));
     if (!result.ok) throw new StewardError("config_refused", formatConfigProblems(path, result.problems));
     isWritten = withConfigLock(path, () => {
       if (changedText() !== text) return false;

@@ -1,6 +1,6 @@
-import { gatewayEnvironment } from "../../contract/variables.ts";
+import { gatewayVariables } from "../../contract/variables.ts";
 import { createRedactor } from "../../shared/redact.ts";
-import { ownEnvironment } from "../../process/environment.ts";
+import { readOwnEnvironment } from "../../process/environment.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { processOutput } from "./context.ts";
 import { REQUEST_FLAG } from "../../operations/reply.ts";
@@ -23,7 +23,7 @@ function becomeOwnerOf(home: string): void {
 // Only the gateway reads what a command writes.
 process.umask(0o077);
 const args = process.argv.slice(2);
-const received = ownEnvironment();
+const received = readOwnEnvironment();
 const redact = createRedactor(received);
 const output = processOutput({ stdout: process.stdout, stderr: process.stderr, redact });
 try {
@@ -31,7 +31,7 @@ try {
   becomeOwnerOf(settings.home);
   const setExitCode = (code: number): void => void (process.exitCode = code);
   // A config is valid by what the gateway gets, and not by what else this shell has.
-  const environment = gatewayEnvironment(received);
+  const environment = gatewayVariables(received);
   const context = { environment, settings, redact, output, clock: Date.now, setExitCode };
   const isRequest = args.length === 1 && args[0] === REQUEST_FLAG;
   await (isRequest ? runRequest(context, await text(process.stdin)) : runCommandLine(context, args));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mendConfig, moveSecrets } from "../../contract/config/mend.ts";
+import { mendConfigValue, moveSecrets } from "../../contract/config/mend.ts";
 import { readConfigText } from "../../contract/config/text.ts";
-import { keepCopy, withConfigLock } from "../../process/config-file.ts";
+import { saveConfigCopy, withConfigLock } from "../../process/config-file.ts";
 import { writeFileAtomic } from "../../process/files.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -18,12 +18,12 @@ export function mendFile({ settings, environment, clock }: CommandContext): stri
     const text = readFileSync(path, "utf8");
     const { value, result } = readConfigText(text, environment);
     if (value === null) return [];
-    const { value: mended, changes: carried } = result.ok ? { value, changes: [] } : mendConfig(value);
+    const { value: mended, changes: carried } = result.ok ? { value, changes: [] } : mendConfigValue(value);
     const changes = [...carried, ...moveSecrets(mended, environment)];
     if (changes.length === 0) return [];
     const written = `${JSON.stringify(mended, null, 2)}\n`;
     if (!readConfigText(written, environment).result.ok) return [];
-    const copy = keepCopy(path, text, clock());
+    const copy = saveConfigCopy(path, text, clock());
     writeFileAtomic(path, written);
     return [`config: saved the old file as ${copy}`, ...changes];
   });

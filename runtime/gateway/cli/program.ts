@@ -3,7 +3,7 @@ import { optionNames } from "../../operations/form.ts";
 import { withoutUndo } from "../../operations/operation.ts";
 import { readRequest, TERMINAL_GROUPS } from "../../operations/registry.ts";
 import { replyOf } from "../../operations/reply.ts";
-import { readWords } from "../../operations/words.ts";
+import { readCommandLine } from "../../operations/words.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
@@ -16,7 +16,7 @@ import { commandTools } from "./tools.ts";
  */
 export async function runCommandLine(context: CommandContext, args: readonly string[]): Promise<void> {
   const { output, setExitCode } = context;
-  const line = readWords(args, "terminal");
+  const line = readCommandLine(args, "terminal");
   if ("help" in line) return output.text(`${line.help}\n`);
   const { operation, input, json } = line;
   const value = await operation.run(commandTools(context, completedPlaces), input);

@@ -16,7 +16,7 @@ const BUSY_MS = 5_000;
 const LIMITS = { workspaceMiB: 256, groupMiB: 16 };
 const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
   WHERE kind = 'person' AND person_of IS NULL ORDER BY seen_at DESC, key DESC LIMIT ?`;
-const SILENT = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+const SILENT = { debug: noop, info: noop, warn: noop, error: noop };
 
 /**
  * Makes the capabilities of operations on this machine, whether the gateway is up or down. The modules of each are
@@ -80,7 +80,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     /** Loads the functions that compute the times of schedules. */
     scheduleTimes: async () => ({
       firstRun: (await import("../schedules/port.ts")).firstRun,
-      outlook: (await import("../schedules/times.ts")).outlook,
+      outlook: (await import("../schedules/times.ts")).describeUpcomingRuns,
       readLocalTime: (await import("../../process/cron.ts")).readLocalTime,
     }),
     /** Changes the schedules of state.db. A running gateway sees it within seconds. */
@@ -99,7 +99,8 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     },
     config: {
       /** Checks the file as the gateway does at its start. @throws StewardError `config_missing` */
-      check: async () => (await import("../../process/config-file.ts")).wholeReading(await readConfig()),
+      check: async () =>
+        (await import("../../process/config-file.ts")).withScheduleChecks(await readConfig()),
       /** @throws StewardError `config_missing`, `config_invalid` */
       valid: async () => (await import("./config-file.ts")).validConfig(configPath, environment),
       /** Returns the risks of who may do what. */
@@ -121,18 +122,18 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
         const { openStore } = await import("../store.ts");
         using database = openStore(file);
         const usage = new UsageStore(database);
-        const relay = createModels(config, { environment, redact, report: quiet, clock, usage, log: SILENT });
+        const relay = createModels(config, { environment, redact, report: noop, clock, usage, log: SILENT });
         return await testModel(relay, model, clock);
       },
     },
     backups: backupTools(context),
     doctor: {
       examine: async () =>
-        (await import("../doctor.ts")).examine(context, await (await gateway()).askGateway(context)),
+        (await import("../doctor.ts")).diagnose(context, await (await gateway()).askGateway(context)),
       /** Makes the repairs that lose nothing. Resolves with one line a change. */
       mend: async () => [
         ...(await import("./mend.ts")).mendFile(context),
-        ...(await import("../doctor.ts")).mendRights(context),
+        ...(await import("../doctor.ts")).fixPermissions(context),
       ],
     },
     /** Returns the script that completes this command line in a shell. */
@@ -154,29 +155,39 @@ async function scheduleChanges() {
 
 function backupTools({ settings, environment, redact, clock }: CommandContext) {
   const { home } = settings;
-  const openShelf = async () => new (await import("../../backups/archive/shelf.ts")).Shelf(home);
+  const openBackupDirectory = async () =>
+    new (await import("../../backups/archive/backup-directory.ts")).BackupDirectory(home);
   const openArchive = async (id: string) => {
-    const shelf = await openShelf();
-    const options = async () => ({ home, environment, redact, ...(await shelf.read({ id })) });
-    return { shelf, options, ...(await import("../../backups/archive/restore.ts")) };
+    const backupDirectory = await openBackupDirectory();
+    const options = async () => ({ home, environment, redact, ...(await backupDirectory.read({ id })) });
+    return { backupDirectory, options, ...(await import("../../backups/archive/restore.ts")) };
   };
   return {
-    list: async () => (await openShelf()).list(),
+    list: async () => (await openBackupDirectory()).list(),
     async create(options: { cause: BackupCause }) {
       const { makeGeneration } = await import("../../backups/archive/generation.ts");
-      const shelf = await openShelf();
-      return shelf.alone(async () =>
-        makeGeneration({ home, shelf, id: await shelf.next(1), environment, clock, ...options }),
+      const backupDirectory = await openBackupDirectory();
+      return backupDirectory.runExclusively(async () =>
+        makeGeneration({
+          home,
+          backupDirectory,
+          id: await backupDirectory.nextId(1),
+          environment,
+          clock,
+          ...options,
+        }),
       );
     },
     async verify(id: string) {
-      const { shelf, options, drill } = await openArchive(id);
-      return (await shelf.alone(async () => drill(await options()))).report;
+      const { backupDirectory, options, verifyArchive } = await openArchive(id);
+      return (await backupDirectory.runExclusively(async () => verifyArchive(await options()))).report;
     },
     /** Puts a backup in place at the next start, after a copy of what is there then. */
     async stageRestore(id: string, config: ConfigSource) {
-      const { shelf, options, stageRestore } = await openArchive(id);
-      return shelf.alone(async () => stageRestore(await options(), { config, copyFirst: true }));
+      const { backupDirectory, options, stageRestore } = await openArchive(id);
+      return backupDirectory.runExclusively(async () =>
+        stageRestore(await options(), { config, copyFirst: true }),
+      );
     },
   };
 }
@@ -199,7 +210,7 @@ async function readTable<T>(
   }
 }
 
-function quiet(): void {
+function noop(): void {
   // The answer, or the error, says it all.
 }
 

@@ -23,8 +23,8 @@ import { StewardError } from "../../contract/errors.ts";
 import { type ReplayRecord, replayRequestSchema } from "../../contract/replay.ts";
 import type { Log } from "../../shared/log.ts";
 import { type Problem, problem, problemResponse } from "../../contract/problem.ts";
-import { bearerToken, sameToken } from "../../shared/token.ts";
-import { within } from "../../shared/within.ts";
+import { bearerToken, isSameToken } from "../../shared/token.ts";
+import { withTimeout } from "../../shared/timeout.ts";
 import type { Channels } from "../channels/registry.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { storeFailure } from "../../process/database.ts";
@@ -89,8 +89,8 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
 
   app.use("*", async (context, next) => {
     const given = bearerToken(context.req.header("authorization"));
-    if (operates.has(context.req.path) && sameToken(given, statusToken)) return next();
-    if (!sameToken(given, controlToken ?? "")) return problemResponse(problem("control_refused"));
+    if (operates.has(context.req.path) && isSameToken(given, statusToken)) return next();
+    if (!isSameToken(given, controlToken ?? "")) return problemResponse(problem("control_refused"));
     return next();
   });
 
@@ -228,7 +228,7 @@ async function learnNames(
       const [platform = "", ...id] = key.split(":");
       const channel = channels.get(platform as Platform);
       const asked = channel?.nameOf?.(kind, id.join(":")) ?? Promise.resolve(undefined);
-      const name = await within(NAME_MS, asked, () => new Error("timeout")).catch((error: unknown) => {
+      const name = await withTimeout(NAME_MS, asked, () => new Error("timeout")).catch((error: unknown) => {
         log.info("a platform did not tell a name", { platform, kind, error: String(error) });
         return undefined;
       });

@@ -6,8 +6,8 @@ import { textUpTo } from "../../contract/config/values.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { RetryableError } from "../failure.ts";
-import type { Image, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
-import { asCalled } from "../prompt/caller.ts";
+import type { ModelImage, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
+import { callerText } from "../prompt/caller.ts";
 import { type GatewayTokenOptions, requireGatewayToken } from "./gateway-token.ts";
 
 const textPart = z.object({ type: z.literal("text"), text: z.string() });
@@ -103,7 +103,7 @@ export function completions(options: CompletionsOptions): Hono {
       if (messages[0]?.role !== "user") return refusal(400, "messages must begin with a user's message.");
       const most = parsed.data.max_completion_tokens ?? parsed.data.max_tokens ?? Infinity;
       const request: Omit<ModelRequest, "signal"> = {
-        instructions: asCalled(instructions || config.agent.instructions),
+        instructions: callerText(instructions || config.agent.instructions),
         messages,
         tools: [],
         maxOutputTokens: Math.min(most, config.models.maxOutputTokens),
@@ -241,13 +241,13 @@ function refusal(
 type Completion = z.infer<typeof completionSchema>;
 
 /** Request to the model: the caller's own words alone. `instructions` is empty where there are none. */
-interface Asked {
+interface CallerPrompt {
   instructions: string;
   messages: ModelMessage[];
 }
 
 /** Turns the caller's messages into the relay's. */
-function readMessages({ messages }: Completion): Asked {
+function readMessages({ messages }: Completion): CallerPrompt {
   const instructions: string[] = [];
   const said: ModelMessage[] = [];
   for (const { role, content } of messages) {
@@ -256,14 +256,14 @@ function readMessages({ messages }: Completion): Asked {
     const images = parts.flatMap((part) =>
       part.type === "image_url" ? [readImage(part.image_url.url)] : [],
     );
-    if (role === "user") said.push({ role, text: asCalled(text), ...(images.length > 0 && { images }) });
-    else if (role === "assistant") said.push({ role, text: asCalled(text) });
+    if (role === "user") said.push({ role, text: callerText(text), ...(images.length > 0 && { images }) });
+    else if (role === "assistant") said.push({ role, text: callerText(text) });
     else instructions.push(text);
   }
   return { instructions: instructions.join("\n\n"), messages: said };
 }
 
-function readImage(url: string): Image {
+function readImage(url: string): ModelImage {
   const comma = url.indexOf(",");
   const mediaType = url.slice("data:".length, url.indexOf(";"));
   return { mediaType, data: Buffer.from(url.slice(comma + 1), "base64") };

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { resolveSecret } from "../../contract/config/text.ts";
 import type { Config } from "../../contract/config/index.ts";
 import type { Environment } from "../../contract/environment.ts";
-import { bearerToken, sameToken } from "../../shared/token.ts";
+import { bearerToken, isSameToken } from "../../shared/token.ts";
 
 /** Dependencies of the check of the gateway token. */
 export interface GatewayTokenOptions {
@@ -18,7 +18,7 @@ export function requireGatewayToken(
   return async function checkGatewayToken(context, next) {
     const { token } = config().gateway;
     const expected = token === undefined ? "" : resolveSecret(token, environment);
-    if (!sameToken(bearerToken(context.req.header("authorization")), expected)) return refuse();
+    if (!isSameToken(bearerToken(context.req.header("authorization")), expected)) return refuse();
     return next();
   };
 }

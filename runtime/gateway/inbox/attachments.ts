@@ -1,7 +1,7 @@
 import type { Attachment, InboundMessage, Reference } from "../../contract/message.ts";
 import type { Channel } from "../channels/channel.ts";
-import type { Media, ReadFile, Unheard } from "../media/media.ts";
-import type { Image } from "../models/model.ts";
+import type { Media, ReadFile, UnheardReason } from "../media/media.ts";
+import type { ModelImage } from "../models/model.ts";
 import type { Quoted } from "../prompt/speaker.ts";
 import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
@@ -25,7 +25,7 @@ const LONGEST_QUOTED = 6_000;
 /** Message as the model sees it. */
 export interface ReadMessage {
   text: string;
-  images: readonly Image[];
+  images: readonly ModelImage[];
   /** Messages that it refers to. */
   quoted: readonly Quoted[];
 }
@@ -36,7 +36,7 @@ type Content = Pick<InboundMessage, "text" | "attachments" | "references">;
 interface ReadQuestion {
   messages: ReadMessage[];
   /** Why the model need not be asked: there is nothing but recordings, and none of their words are known. */
-  unheard?: Unheard | undefined;
+  unheard?: UnheardReason | undefined;
 }
 
 /** Dependencies of reading the files of messages. */
@@ -67,7 +67,7 @@ export async function readMessages(
   ];
   const read = wanted.length === 0 ? new Map<Attachment, ReadFile>() : await readAll(wanted, options);
   const files = bounded(all, read, options.contextTokens);
-  const whyUnheard = (recording: Attachment): Unheard | undefined =>
+  const whyUnheard = (recording: Attachment): UnheardReason | undefined =>
     options.media.unheard(recording) ?? (fitting.includes(recording) ? undefined : "too long");
   const isUnheard =
     all.length > 0 &&

@@ -4,7 +4,7 @@ import { sessionOf } from "../channels/channel.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { OpenMessages } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
-import type { Asked } from "./replies.ts";
+import type { UnansweredMessage } from "./replies.ts";
 
 /** Time to wait for the rest of a message, in milliseconds: an album's pictures, the end of a long text. */
 const HOLD_MS = 800;
@@ -14,7 +14,7 @@ const FOLLOW_UP_MS = 5_000;
 const MOST_JOINED = 5;
 
 /** A message queued in its conversation. */
-export interface Waiting extends Asked {
+export interface Waiting extends UnansweredMessage {
   platform: Platform;
   receivedAt: number;
 }

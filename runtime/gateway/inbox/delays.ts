@@ -5,7 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import { type Channel, sessionOf } from "../channels/channel.ts";
 import { readCommand } from "../commands.ts";
 import type { Components } from "../components.ts";
-import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
+import { givenUpText, SLOW_MODEL_TEXT, waitText } from "./notices.ts";
 import type { Replies } from "./replies.ts";
 
 /** Time for the first word, in milliseconds, if a message is already overdue when it arrives. */
@@ -50,7 +50,7 @@ export class Delays {
     const left = delivery.receivedAt + afterMs - clock();
     const tell = (): void => {
       if (isStopping()) return;
-      void this.#tell(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
+      void this.#tell(delivery, channel, target, SLOW_MODEL_TEXT, sender.id).catch((error: unknown) =>
         log.debug("a delay notice could not be sent", { id: delivery.id, error: String(error) }),
       );
     };
@@ -83,7 +83,12 @@ export class Delays {
       return { outcome: told ? "answered" : "ignored", note: "given up" };
     }
     const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
-    await this.#tell(delivery, channel, target, code === undefined ? SLOW_TEXT : waitText(code, waitMs));
+    await this.#tell(
+      delivery,
+      channel,
+      target,
+      code === undefined ? SLOW_MODEL_TEXT : waitText(code, waitMs),
+    );
     return { outcome: "answered", note: "delay notice sent" };
   }
 

@@ -1,11 +1,11 @@
 import type { Inbound, InboundMessage, ReplyTarget } from "../../contract/message.ts";
 import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Actions, Pressed } from "../actions.ts";
+import type { Actions, PressResult } from "../actions.ts";
 import { rightsOf } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
 import { type Channel, sessionOf } from "../channels/channel.ts";
-import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
+import { type Command, type Commands, waitsForEarlierMessages, readCommand } from "../commands.ts";
 import type { Report } from "../contract-report.ts";
 import { RetryableError } from "../failure.ts";
 import type { AdmissionQuestions } from "../pairing/question.ts";
@@ -17,8 +17,8 @@ import { Bursts, type Waiting } from "./bursts.ts";
 import { Changes } from "./changes.ts";
 import { ChatQueues } from "./chat-queues.ts";
 import { Delays } from "./delays.ts";
-import { GONE_TEXT, PRESS_WORDS } from "./notices.ts";
-import { type DeliveryRecords, nameOf } from "./records.ts";
+import { ANSWER_GONE_TEXT, PRESS_WORDS } from "./notices.ts";
+import { type DeliveryRecords, recordName } from "./records.ts";
 import { dismiss, type Replies } from "./replies.ts";
 import { sendWhole } from "./outgoing.ts";
 
@@ -119,7 +119,7 @@ export class Inbox {
 
   /** Returns true for an event that is in progress or has succeeded. */
   #isPlaced(platform: Platform, id: string): boolean {
-    const key = nameOf({ platform, id });
+    const key = recordName({ platform, id });
     return (
       this.#running.has(key) || this.#ended.has(key) || this.#options.records.of({ platform, id }).answered
     );
@@ -163,7 +163,7 @@ export class Inbox {
    */
   #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
-    const key = nameOf(delivery);
+    const key = recordName(delivery);
     const running = this.#running.get(key);
     if (running !== undefined)
       return running.then((ended) => (ended.outcome === "ignored" ? ended : { outcome: "repeated" }));
@@ -251,7 +251,7 @@ export class Inbox {
     if (command === undefined) return this.#ask(delivery, channel, inbound);
     const session = sessionOf(delivery.platform, inbound.target);
     const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
-    return keepsItsPlace(command) ? this.#queues.inTurn(session, work) : work();
+    return waitsForEarlierMessages(command) ? this.#queues.inTurn(session, work) : work();
   }
 
   /** Queues a message for an answer. */
@@ -274,7 +274,7 @@ export class Inbox {
     const { id, platform } = delivery;
     const { direct, admission, sender, target, press } = inbound;
     const place = { platform, sender: sender.id, delivery: id };
-    const pressed: Pressed =
+    const pressed: PressResult =
       admission === undefined ? { is: "another's" } : actions.take({ press, ...place });
     if (pressed.is !== "taken" || admission === undefined) {
       const why = pressed.is === "taken" ? "another's" : pressed.is;
@@ -291,7 +291,7 @@ export class Inbox {
       const isHere = action.session === sessionOf(platform, target);
       const answer = isHere ? sessions.answerTo(action.session, action.delivery) : undefined;
       return answer === undefined
-        ? this.#say(delivery, channel, target, GONE_TEXT)
+        ? this.#say(delivery, channel, target, ANSWER_GONE_TEXT)
         : sendWhole(this.#options, { key: delivery, channel, target, text: answer.text });
     }
     const isOperator = rightsOf(parts().config, [admission]).roles.includes("operator");

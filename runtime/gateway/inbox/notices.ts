@@ -1,4 +1,4 @@
-import type { Unheard } from "../media/media.ts";
+import type { UnheardReason } from "../media/media.ts";
 
 /** Reasons for a missing answer, worded as the end of a sentence for people in the chat. */
 const CAUSES: Partial<Record<string, string>> = {
@@ -12,7 +12,7 @@ const CAUSES: Partial<Record<string, string>> = {
 const UNKNOWN = "there is an internal problem";
 
 /** Notice for an answer that has not begun, because the model is slow or still busy with an earlier message. */
-export const SLOW_TEXT =
+export const SLOW_MODEL_TEXT =
   "I have your message, but the model has not begun to answer yet. I keep waiting and will send the answer here.";
 
 /** Replies to a button press without effect. */
@@ -24,14 +24,14 @@ export const PRESS_WORDS = {
 };
 
 /** Reply if an answer is requested as a file too late. */
-export const GONE_TEXT = "I no longer have that answer, so I cannot send it as a file.";
+export const ANSWER_GONE_TEXT = "I no longer have that answer, so I cannot send it as a file.";
 
 /**
  * Returns the notice that an answer is delayed, with the reason and the time. `waitMs`: the delay requested by the
  * other side.
  */
 export function waitText(code: string, waitMs: number | undefined): string {
-  const when = waitMs === undefined ? "and again for up to a day" : inWords(waitMs);
+  const when = waitMs === undefined ? "and again for up to a day" : formatWait(waitMs);
   return `I cannot answer yet: ${CAUSES[code] ?? UNKNOWN}. I have your message, will try again ${when} and send the answer here.`;
 }
 
@@ -42,7 +42,7 @@ export function givenUpText(code: string | undefined): string {
 }
 
 /** Replies to messages that consist of recordings without a transcript. */
-export const UNHEARD_TEXTS: Readonly<Record<Unheard, string>> = {
+export const UNHEARD_TEXTS: Readonly<Record<UnheardReason, string>> = {
   "not configured": "I cannot listen to voice notes or audio files here. Please write to me instead.",
   "too long": "That recording is too long for me to listen to. Please send a shorter one, or write to me.",
   failed: "I could not make out any words in that recording. Please send it again, or write to me.",
@@ -57,7 +57,7 @@ const UNITS = [
 ] as const;
 
 /** Returns a duration as text, such as `in about six hours`. */
-function inWords(ms: number): string {
+function formatWait(ms: number): string {
   const { unit, ms: one } = UNITS.find((each) => ms >= each.ms * 0.9) ?? UNITS[2];
   const count = Math.max(1, Math.round(ms / one));
   if (count === 1) return `in about ${unit === "hour" ? "an" : "a"} ${unit}`;

@@ -77,7 +77,7 @@ export class DeliveryRecords {
 
   /** Returns a delivery's record. */
   of(key: Key): DeliveryRecord {
-    return { ...this.#stored(key), ...this.#unwritten.get(nameOf(key))?.facts };
+    return { ...this.#stored(key), ...this.#unwritten.get(recordName(key))?.facts };
   }
 
   #stored({ platform, id }: Key): DeliveryRecord {
@@ -155,8 +155,8 @@ export class DeliveryRecords {
 
   #note(keys: readonly Key[], facts: Partial<DeliveryRecord>, at: number): void {
     for (const key of keys) {
-      const before = this.#unwritten.get(nameOf(key))?.facts;
-      this.#unwritten.set(nameOf(key), { key, facts: { ...before, ...facts }, at });
+      const before = this.#unwritten.get(recordName(key))?.facts;
+      this.#unwritten.set(recordName(key), { key, facts: { ...before, ...facts }, at });
     }
     try {
       transaction(this.#database, () => {
@@ -167,7 +167,7 @@ export class DeliveryRecords {
     } catch (error) {
       if (isStoreError(error)) return;
       // Otherwise every later write would fail as well.
-      for (const key of keys) this.#unwritten.delete(nameOf(key));
+      for (const key of keys) this.#unwritten.delete(recordName(key));
       throw error;
     }
   }
@@ -186,7 +186,7 @@ export class DeliveryRecords {
 }
 
 /** Returns a key for a delivery that is unique across platforms. */
-export function nameOf({ platform, id }: Key): string {
+export function recordName({ platform, id }: Key): string {
   return `${platform} ${id}`;
 }
 

@@ -11,7 +11,7 @@ import { readMessages, type ReadOptions } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send, offerWhole } from "./outgoing.ts";
-import { type DeliveryRecord, type DeliveryRecords, nameOf, type FirstWords } from "./records.ts";
+import { type DeliveryRecord, type DeliveryRecords, recordName, type FirstWords } from "./records.ts";
 
 /** Platforms show the typing indicator for 5 s (Telegram) to 10 s (Discord). */
 const REFRESH_MS = 6_000;
@@ -32,7 +32,7 @@ interface RepliesOptions {
 }
 
 /** A message to be answered. */
-export interface Asked extends InboundMessage {
+export interface UnansweredMessage extends InboundMessage {
   /** The platform's event id. */
   id: string;
   /** This is the last attempt. */
@@ -40,7 +40,10 @@ export interface Asked extends InboundMessage {
 }
 
 /** Limits that deliberately keep a message from the model. */
-export const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
+export const DELIBERATE_LIMITS: ReadonlySet<ErrorCode> = new Set([
+  "token_limit_reached",
+  "message_limit_reached",
+]);
 
 /** A button that says `text` for one person. */
 interface SayButton {
@@ -75,7 +78,7 @@ export class Replies {
    * all of them or none share an answer from an earlier attempt.
    */
   async answer(
-    asked: readonly [Asked, ...Asked[]],
+    asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     { platform, channel, agent, signal, onBegun }: ReplyContext,
   ): Promise<DeliveryOutcome[]> {
     const { records, clock, log } = this.#options;
@@ -146,7 +149,7 @@ export class Replies {
   }
 
   async #ask(
-    asked: readonly [Asked, ...Asked[]],
+    asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     before: DeliveryRecord,
     { platform, channel, agent, signal, onBegun, heard }: ReplyContext & { heard(): void },
   ): Promise<AgentAnswer & { shown: string }> {
@@ -157,7 +160,10 @@ export class Replies {
       const options = { channel, ...this.#options.reading(), signal };
       const { messages: read, unheard } = await readMessages(asked, options);
       if (unheard !== undefined) return { text: UNHEARD_TEXTS[unheard], delivery: last.id, shown: "" };
-      const message = ({ id, sender, admission, message, text }: Asked, index: number): QuestionMessage => ({
+      const message = (
+        { id, sender, admission, message, text }: UnansweredMessage,
+        index: number,
+      ): QuestionMessage => ({
         delivery: id,
         sender,
         admission,
@@ -194,7 +200,7 @@ export class Replies {
    * instead, which is still to be sent.
    */
   async #postpone(
-    asked: readonly [Asked, ...Asked[]],
+    asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
@@ -221,13 +227,13 @@ export class Replies {
 
   /** Settles messages that cannot be answered. They do not count as answered, so a replay asks the model again. */
   async #fail(
-    asked: readonly [Asked, ...Asked[]],
+    asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     text: string,
     failure: Reason,
     { platform, channel }: Pick<ReplyContext, "platform" | "channel">,
   ): Promise<DeliveryOutcome[]> {
     const last = asked.at(-1) ?? asked[0];
-    const isLimit = LIMITS.has(failure.code);
+    const isLimit = DELIBERATE_LIMITS.has(failure.code);
     const again =
       isLimit || !isPlain(asked) ? undefined : { label: "Try again", by: last.sender.id, text: last.text };
     const told = await this.tell({ platform, id: last.id }, channel, last.target, text, again);
@@ -293,7 +299,7 @@ export class Replies {
   expect(key: Key, receivedAt: number): () => void {
     const { records, firstWords } = this.#options;
     const { said, draft, sent, answered } = records.of(key);
-    const name = nameOf(key);
+    const name = recordName(key);
     if (said === undefined && draft === undefined && sent === 0 && !answered)
       firstWords.wait(name, receivedAt);
     return () => firstWords.forget(name);
@@ -301,11 +307,11 @@ export class Replies {
 
   #heard(platform: Platform, ids: readonly string[]): void {
     const { firstWords, clock } = this.#options;
-    for (const id of ids) firstWords.heard(nameOf({ platform, id }), clock());
+    for (const id of ids) firstWords.heard(recordName({ platform, id }), clock());
   }
 
   #draft(
-    last: Asked,
+    last: UnansweredMessage,
     before: DeliveryRecord,
     { platform, channel, heard }: Pick<ReplyContext, "platform" | "channel"> & { heard(): void },
   ): Draft | undefined {
@@ -327,7 +333,7 @@ export class Replies {
 }
 
 /** Returns true for a single message of text only, which a button can send again. */
-function isPlain([first, ...others]: readonly [Asked, ...Asked[]]): boolean {
+function isPlain([first, ...others]: readonly [UnansweredMessage, ...UnansweredMessage[]]): boolean {
   return others.length === 0 && first.attachments.length === 0 && (first.references ?? []).length === 0;
 }
 

@@ -1,9 +1,9 @@
 import type { Attachment } from "../../contract/message.ts";
 import * as z from "zod/mini";
 import { parseJson } from "../../shared/json.ts";
-import type { Image } from "../models/model.ts";
+import type { ModelImage } from "../models/model.ts";
 import type { Transcriber } from "../models/transcription.ts";
-import type { Apart } from "./apart.ts";
+import type { MediaProcess } from "./media-process.ts";
 import { type ImageFacts, imageFacts, imageType } from "./image.ts";
 
 /**
@@ -42,14 +42,14 @@ export interface ReadFile {
   /** Facts for the remark after the file's name; may be empty. */
   facts: readonly string[];
   /** Shown to the model with the question. */
-  image?: Image;
+  image?: ModelImage;
   /** Inserted into the question if there is no image or no room for it. */
   text?: string;
 }
 
 /** Dependencies of {@link Media}. */
 export interface MediaOptions {
-  apart: Pick<Apart, "run">;
+  apart: Pick<MediaProcess, "run">;
   /** Memory available to this container or machine, in bytes. */
   memoryBytes: number;
   /** All configured models accept PDFs. */
@@ -59,7 +59,7 @@ export interface MediaOptions {
 }
 
 /** Why a recording has no transcript. */
-export type Unheard = "not configured" | "too long" | "failed";
+export type UnheardReason = "not configured" | "too long" | "failed";
 
 /** Prepares message files for the model. Never fails: a file that cannot be read says so in its facts. */
 export class Media {
@@ -70,7 +70,7 @@ export class Media {
   }
 
   /** Returns why a recording need not be fetched; `undefined` if it may be transcribed. */
-  unheard({ seconds = 0 }: Pick<Attachment, "seconds">): Unheard | undefined {
+  unheard({ seconds = 0 }: Pick<Attachment, "seconds">): UnheardReason | undefined {
     const { transcriber } = this.#options;
     if (transcriber === undefined) return "not configured";
     return seconds > transcriber.mostSeconds ? "too long" : undefined;

@@ -6,7 +6,7 @@ import { parseDuration } from "../../contract/duration.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
-import { operationRequest, type OperationRequest } from "../../contract/service-operations.ts";
+import { operationRequest, type ServiceRequest } from "../../contract/service-operations.ts";
 import { credential, isPass, serviceAddress, SERVICES, withoutSlashes } from "../../contract/services.ts";
 import type { Report } from "../contract-report.ts";
 import type { Model } from "./model.ts";
@@ -53,7 +53,7 @@ export interface ModelAddress {
   /** Empty if none is set. */
   apiKey: string;
   /** The request that asks the provider about the model, or for all of its models. */
-  catalog: Pick<OperationRequest, "url" | "headers">;
+  catalog: Pick<ServiceRequest, "url" | "headers">;
 }
 
 /** Returns where the model of a reference is. A checked config names only providers that it has. */

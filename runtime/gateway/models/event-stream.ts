@@ -25,7 +25,10 @@ const FINISHED = /"finish_reason":\s*"/;
  *
  * @param toEvents reads a whole answer in the provider's form
  */
-export function streaming(toEvents: ToEvents, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+export function toStreamingFetch(
+  toEvents: ToEvents,
+  fetch: typeof globalThis.fetch,
+): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     const type = response.headers.get("content-type") ?? "";
@@ -55,17 +58,17 @@ function eventStream(text: string): Response {
  * Adds the finish reason that some servers leave out before they end the stream with `[DONE]`: without it the client
  * takes the answer for one that was cut off.
  */
-export function finishing(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+export function withFinishReason(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     if (!response.ok || response.body === null) return response;
     const { status, headers } = response;
-    const body = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(finished());
+    const body = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(addFinishReason());
     return new Response(body.pipeThrough(new TextEncoderStream()), { status, headers });
   };
 }
 
-function finished(): TransformStream<string, string> {
+function addFinishReason(): TransformStream<string, string> {
   let line = "";
   let isFinished = false;
   return new TransformStream({

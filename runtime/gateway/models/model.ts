@@ -3,7 +3,7 @@ import { RetryableError, type RetryOptions } from "../failure.ts";
 import type { Prompt } from "../prompt/text.ts";
 
 /** A picture for the model, or a document that the model sees page by page. */
-export interface Image {
+export interface ModelImage {
   /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`; `application/pdf` only if all models accept it. */
   mediaType: string;
   /** Number of pages of a document. */
@@ -24,13 +24,13 @@ export interface ToolResult {
   name: string;
   output: Prompt;
   /** Shown with the output. Failed calls have none. */
-  images?: readonly Image[];
+  images?: readonly ModelImage[];
   failed: boolean;
 }
 
 /** One message of a request. A tool message follows the assistant message whose calls it answers. */
 export type ModelMessage =
-  | { role: "user"; text: Prompt; images?: readonly Image[] }
+  | { role: "user"; text: Prompt; images?: readonly ModelImage[] }
   | { role: "assistant"; text: Prompt; toolCalls?: readonly ToolCall[] }
   /** `caption` precedes the pictures, for providers whose tool results accept text only. */
   | { role: "tool"; results: readonly ToolResult[]; caption?: Prompt };

@@ -1,6 +1,13 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import { prompt } from "../prompt/text.ts";
-import type { Image, ModelMessage, ModelRequest, ToolCall, ToolDefinition, ToolResult } from "./model.ts";
+import type {
+  ModelImage,
+  ModelMessage,
+  ModelRequest,
+  ToolCall,
+  ToolDefinition,
+  ToolResult,
+} from "./model.ts";
 
 type Tool = NonNullable<LanguageModelV4CallOptions["tools"]>[number] & { type: "function" };
 type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
@@ -52,7 +59,7 @@ function toText(text: string): { type: "text"; text: string }[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-function toFile({ mediaType, data }: Image) {
+function toFile({ mediaType, data }: ModelImage) {
   return { type: "file", mediaType, data: { type: "data", data } } as const;
 }
 

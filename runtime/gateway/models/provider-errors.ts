@@ -65,11 +65,11 @@ export function readProviderError(error: unknown, options: ReadingOptions): Erro
   const failure = providerFailure(shapeOf(error), options, error);
   // Without an answer the client has an error of its own class. What it says of a stream that breaks is about itself.
   const isCut = failure.code === "model_no_answer" && isRecord(error) && error["name"] !== "AI_APICallError";
-  return isCut ? brokeOff(options.reference, { cause: error }) : failure;
+  return isCut ? answerInterruptedError(options.reference, { cause: error }) : failure;
 }
 
 /** The failure of an answer that had begun. `how` is the provider's word for its end. */
-export function brokeOff(
+export function answerInterruptedError(
   reference: string,
   { how, cause }: { how?: string; cause?: unknown } = {},
 ): ModelTrouble {
@@ -112,7 +112,7 @@ export function providerFailure(
   }
   // Providers do not write such documents: it is from the broker, which could not ask.
   const isBrokers = headers?.["content-type"]?.startsWith(PROBLEM_TYPE) === true;
-  if (status === undefined && statusCode !== undefined) return brokeOff(reference, { cause });
+  if (status === undefined && statusCode !== undefined) return answerInterruptedError(reference, { cause });
   if (status === undefined || isBrokers)
     return new ModelTrouble("model_no_answer", detail, { cause, quick: true });
   if (status === 401 || status === 403) return refusal("model_key_invalid");

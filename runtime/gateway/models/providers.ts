@@ -1,5 +1,5 @@
 import { type Model, ModelRefusal } from "./model.ts";
-import { finishing, fromChatCompletion, fromMessage, streaming } from "./event-stream.ts";
+import { withFinishReason, fromChatCompletion, fromMessage, toStreamingFetch } from "./event-stream.ts";
 import { createStreamedModel, type ProviderOptions } from "./streamed.ts";
 
 /** Advice about a missing key, also for those who meant to use another provider. */
@@ -14,7 +14,9 @@ export function createAnthropicModel(options: ProviderOptions): Model {
     reasonsInText: false,
     load: async () => {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ apiKey, baseURL: baseUrl, fetch: streaming(fromMessage, fetch) })(modelId);
+      return createAnthropic({ apiKey, baseURL: baseUrl, fetch: toStreamingFetch(fromMessage, fetch) })(
+        modelId,
+      );
     },
     redact,
     report,
@@ -48,7 +50,7 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): M
         name: provider,
         baseURL: baseUrl,
         includeUsage: true,
-        fetch: finishing(streaming(fromChatCompletion, fetch)),
+        fetch: withFinishReason(toStreamingFetch(fromChatCompletion, fetch)),
         ...(apiKey !== "" && { apiKey }),
       });
       return create.chatModel(modelId);

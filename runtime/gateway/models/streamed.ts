@@ -10,7 +10,7 @@ import {
 } from "./model.ts";
 import type { Report } from "../contract-report.ts";
 import { toInstructions, toMessages, toTools } from "./prompt.ts";
-import { brokeOff, readProviderError } from "./provider-errors.ts";
+import { answerInterruptedError, readProviderError } from "./provider-errors.ts";
 import { type Added, createReasoningFilter, type ReasoningFilter } from "./reasoning.ts";
 
 type FinishReason = LanguageModelV4FinishReason["unified"];
@@ -61,7 +61,7 @@ export function createStreamedModel(options: StreamedOptions): Model {
   };
   return {
     answer: async (request) => {
-      const patience = new Patience(request.signal, options.timeout);
+      const patience = new ModelDeadline(request.signal, options.timeout);
       try {
         const reasoning = reasonsInText ? createReasoningFilter() : undefined;
         const answer = await stream(
@@ -84,7 +84,7 @@ export function createStreamedModel(options: StreamedOptions): Model {
 interface Streaming {
   request: ModelRequest;
   reference: string;
-  patience: Patience;
+  patience: ModelDeadline;
   /** Absent if the provider does not mix reasoning into the text. */
   reasoning: ReasoningFilter | undefined;
   /** Text is shown immediately, before it is certain that it contains no reasoning. */
@@ -148,7 +148,7 @@ async function stream(
       }
     }
   }
-  throw brokeOff(reference);
+  throw answerInterruptedError(reference);
 }
 
 /** A received call. `whole`: its input is complete JSON. */
@@ -195,7 +195,7 @@ function whole(
   }
   const cut = finish === "length";
   const isEnd = cut || finish === "stop" || finish === "tool-calls" || finish === "content-filter";
-  if (!isEnd) throw brokeOff(reference, { how: finish });
+  if (!isEnd) throw answerInterruptedError(reference, { how: finish });
   // Drop a call that the token limit cut off: it would run with partial or no input.
   const kept = calls.filter((call, at) => !cut || (call.whole && (at < calls.length - 1 || hasInput(call))));
   const toolCalls = kept.map(({ id, name, input }) => ({ id, name, input }));
@@ -225,7 +225,7 @@ export function timeoutWith(firstChunkMs: number): ModelTimeout {
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
 /** Time limits of one question to a model. The signal aborts when one is exceeded, or the question is cancelled. */
-export class Patience {
+export class ModelDeadline {
   readonly signal: AbortSignal;
   readonly #chunkMs: number;
   readonly #late = new AbortController();

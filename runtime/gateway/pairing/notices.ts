@@ -1,7 +1,7 @@
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { APPROVED_TEXT } from "../../shared/channel-access.ts";
 import { backoffMs } from "../../shared/backoff.ts";
-import { settledWithin } from "../../shared/within.ts";
+import { waitAtMost } from "../../shared/timeout.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Components } from "../components.ts";
@@ -58,7 +58,7 @@ export class ApprovalNotices {
   async stop(graceMs: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopped = true;
-    await settledWithin(graceMs, this.#looking);
+    await waitAtMost(graceMs, this.#looking);
   }
 
   async #lookOnce(): Promise<void> {

@@ -18,9 +18,9 @@ import {
   rejectPairing,
   type RequestChanged,
   requestPairing,
-  restoreTaken,
+  restoreAccess,
   revokeAccess,
-  type Taken,
+  type RevokedAccess,
 } from "../../shared/pairing-list.ts";
 import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
 
@@ -128,9 +128,9 @@ export class PairingStore {
     return this.#change((list) => revokeAccess(list, id)) !== undefined;
   }
 
-  /** See {@link restoreTaken}. */
-  restore(taken: Taken): boolean {
-    return this.#change((list, now) => restoreTaken(list, taken, now)) !== undefined;
+  /** See {@link restoreAccess}. */
+  restore(taken: RevokedAccess): boolean {
+    return this.#change((list, now) => restoreAccess(list, taken, now)) !== undefined;
   }
 
   #settle(decide: Decide<RequestChanged>): PairingRequest | undefined {

@@ -1,4 +1,4 @@
-import type { Image, ModelMessage, ModelRequest } from "../models/model.ts";
+import type { ModelImage, ModelMessage, ModelRequest } from "../models/model.ts";
 import type { Step, StepCall } from "../sessions/steps.ts";
 import { type Said, saidText } from "./speaker.ts";
 import {
@@ -40,7 +40,7 @@ export type Turn = { role: "user"; said: Said } | { role: "assistant"; text: Mod
 /** A message to be answered, and the steps taken for it so far. */
 interface OpenMessage {
   said: Said;
-  images: readonly Image[];
+  images: readonly ModelImage[];
   steps: readonly Step[];
 }
 
@@ -82,7 +82,7 @@ export function conversationMessages({
 
 /** Returns the newest calls whose pictures fit into a request. */
 function newestPictures(question: readonly OpenMessage[]): Set<StepCall> {
-  const size = (images: readonly Image[]): number =>
+  const size = (images: readonly ModelImage[]): number =>
     images.reduce((sum, { data }) => sum + data.byteLength, 0);
   let bytes = MOST_SHOWN_BYTES - size(question.flatMap(({ images }) => images));
   let left = MOST_TOOL_IMAGES;
@@ -99,7 +99,7 @@ function newestPictures(question: readonly OpenMessage[]): Set<StepCall> {
   return shown;
 }
 
-function openText(said: Said, images: readonly Image[], withheld: boolean) {
+function openText(said: Said, images: readonly ModelImage[], withheld: boolean) {
   const text = saidText(said);
   if (images.length === 0) return { text };
   return withheld ? { text: joined([text, WITHHELD], "\n") } : { text, images };

@@ -1,5 +1,5 @@
 import { backoffMs } from "../../shared/backoff.ts";
-import { settledWithin } from "../../shared/within.ts";
+import { waitAtMost } from "../../shared/timeout.ts";
 import type { Config } from "../../contract/config/index.ts";
 import type { Schedule } from "../../contract/config/schedules.ts";
 import type { SchedulesHealth } from "../../contract/control.ts";
@@ -11,7 +11,7 @@ import { RetryableError } from "../failure.ts";
 import { remark } from "../prompt/text.ts";
 import type { Announce, AnnounceRequest } from "./announce.ts";
 import { KEEP_RUNS_MS, type PendingRun, type ScheduleStore, type StoredSchedule } from "./store.ts";
-import { dueAfter, overdue } from "./times.ts";
+import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
 /** A time in the config that passed no longer ago than this is run for: a deployment takes a while. */
@@ -87,7 +87,7 @@ export class Schedules {
     this.#stopped = true;
     this.#cancelTimer();
     // What does not end even then is pending in the store.
-    await settledWithin(graceMs, this.idle());
+    await waitAtMost(graceMs, this.idle());
     this.#stop.abort();
   }
 
@@ -171,7 +171,7 @@ export class Schedules {
     const { store, log } = this.#options;
     const { id, spec, createdAt, nextAt: from = now } = schedule;
     const cutoff = now - (spec.at === undefined ? GRACE_MS : GRACE_ONCE_MS);
-    const { last, count, next } = await overdue(spec, createdAt, { from, cutoff, now });
+    const { last, count, next } = await findOverdueRuns(spec, createdAt, { from, cutoff, now });
     const missed = store.begin(
       schedule,
       {

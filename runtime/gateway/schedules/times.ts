@@ -32,7 +32,7 @@ async function runsAfter(when: When, createdAt: number, after: number, most: num
 const LOOKED_AHEAD = 3;
 
 /** Times of a schedule for people. */
-export interface Outlook {
+export interface UpcomingRuns {
   /** For example `At 09:00, Monday through Friday`; the time zone is not part of it. */
   words: string;
   /** The next runs, at most three. `at` is ISO 8601; `local` is the time on the clocks of the schedule's time zone. */
@@ -40,7 +40,11 @@ export interface Outlook {
 }
 
 /** Returns the outlook of a schedule after `from`. See {@link dueAfter}. */
-export async function outlook(when: When, createdAt: number, from: number): Promise<Outlook> {
+export async function describeUpcomingRuns(
+  when: When,
+  createdAt: number,
+  from: number,
+): Promise<UpcomingRuns> {
   const { at, every, cron, timezone = "UTC" } = when;
   const clock = new Intl.DateTimeFormat("en-GB", {
     timeZone: timezone,
@@ -62,7 +66,7 @@ export async function outlook(when: When, createdAt: number, from: number): Prom
 }
 
 /** Schedule that has fallen due. */
-export interface Overdue {
+export interface OverdueRuns {
   /** The last time that is no earlier than `cutoff`. */
   last?: number;
   /** The times that have passed, `last` included. */
@@ -72,11 +76,11 @@ export interface Overdue {
 }
 
 /** Returns what has fallen due from `from`, which is the first such time, up to `now`. */
-export async function overdue(
+export async function findOverdueRuns(
   when: When,
   createdAt: number,
   { from, cutoff, now }: { from: number; cutoff: number; now: number },
-): Promise<Overdue> {
+): Promise<OverdueRuns> {
   const next = await dueAfter(when, createdAt, now);
   const further = next !== undefined && { next };
   const recent = (last: number | undefined) => last !== undefined && last >= cutoff && { last };

@@ -58,7 +58,7 @@ export class ContextNotes {
   /** Stores a message and removes all but the last `keep` of its conversation. */
   note(session: string, { delivery, message, sender, text, was, at }: ContextMessage, keep: number): void {
     if (keep <= 0) return;
-    const { name, username } = storedNames(sender);
+    const { name, username } = storedSenderNames(sender);
     const former = was === undefined ? null : shortened(was);
     const columns = [sender.id, name, username, shortened(text), at, message ?? null, former] as const;
     this.#insert.run(session, delivery, ...columns);
@@ -106,7 +106,10 @@ function shortened(text: string): string {
 }
 
 /** Returns a sender's names as columns, without line breaks. The id replaces a missing name. */
-export function storedNames({ id, name = "", username }: Sender): { name: string; username: string | null } {
+export function storedSenderNames({ id, name = "", username }: Sender): {
+  name: string;
+  username: string | null;
+} {
   const shown = oneLine(name, LONGEST_NAME);
   return { name: shown === "" ? id : shown, username: username ? oneLine(username, LONGEST_NAME) : null };
 }
@@ -122,7 +125,7 @@ export function readSpeaker({ sender, name, username }: Record<string, unknown>)
 
 /** Parses the context stored with a message. */
 export function readAsides(stored: string): Aside[] {
-  if (!stored.startsWith("[{")) return readFormer(stored);
+  if (!stored.startsWith("[{")) return readPreviousFormat(stored);
   const asides = JSON.parse(stored) as { speaker: Speaker; text: string; was?: string }[];
   return asides.map(({ speaker, text, was }) => {
     const aside = { speaker, text: speakerText(text) };
@@ -131,7 +134,7 @@ export function readAsides(stored: string): Aside[] {
 }
 
 /** Parses the former storage format: each message begins with its speaker's name, and its other lines are indented. */
-function readFormer(stored: string): Aside[] {
+function readPreviousFormat(stored: string): Aside[] {
   const asides: { name: string; lines: string[] }[] = [];
   for (const line of stored.split("\n").slice(1)) {
     const [, name, first = ""] = FORMER_LINE.exec(line) ?? [];

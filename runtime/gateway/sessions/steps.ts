@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { Image, ToolCall } from "../models/model.ts";
+import type { ModelImage, ToolCall } from "../models/model.ts";
 
 /** Longer than the edge retries a delivery. */
 const KEEP_MS = 9 * 24 * 3_600_000;
@@ -13,7 +13,7 @@ export interface StepCall extends ToolCall {
   /** Result, once it has ended. */
   output?: string;
   /** Pictures of the result. Not stored: after a restart the answer continues without them. */
-  images?: readonly Image[];
+  images?: readonly ModelImage[];
 }
 
 /** One response of the model that called tools. */

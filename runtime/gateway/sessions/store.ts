@@ -5,7 +5,7 @@ import { lightTransaction, transaction } from "../../process/database.ts";
 import type { Turn } from "../prompt/conversation.ts";
 import type { Quoted, Said } from "../prompt/speaker.ts";
 import { type ModelText, modelText, speakerText } from "../prompt/text.ts";
-import { type ContextMessage, ContextNotes, readAsides, readSpeaker, storedNames } from "./context.ts";
+import { type ContextMessage, ContextNotes, readAsides, readSpeaker, storedSenderNames } from "./context.ts";
 import { sessionStatements, type SessionStatements } from "./statements.ts";
 import { Steps } from "./steps.ts";
 
@@ -116,7 +116,7 @@ export class Sessions {
             this.#sql.revise.run(text, about, words, session, delivery);
           continue;
         }
-        const { name, username } = group ? storedNames(sender) : { name: null, username: null };
+        const { name, username } = group ? storedSenderNames(sender) : { name: null, username: null };
         const context = this.#context.take(session);
         const columns = [sender.id, name, username, context, about, text, at, message, words] as const;
         this.#sql.append.run(session, delivery, "user", ...columns);

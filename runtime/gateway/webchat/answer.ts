@@ -7,7 +7,7 @@ import type { Agent } from "../agent/agent.ts";
 import { RetryableError } from "../failure.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";
 import { UNHEARD_TEXTS } from "../inbox/notices.ts";
-import { LIMITS } from "../inbox/replies.ts";
+import { DELIBERATE_LIMITS } from "../inbox/replies.ts";
 import { parseMarkdown } from "../markdown/parse.ts";
 import { type IncomingFile, readWebMessage } from "./files.ts";
 import { WEB } from "./outbox.ts";
@@ -26,7 +26,7 @@ export interface From {
 }
 
 /** A message as a page has sent it. */
-export interface Said extends From {
+export interface WebMessage extends From {
   text: string;
   files: readonly IncomingFile[];
   /** Id of the last message, which this one replaces. */
@@ -56,7 +56,10 @@ interface AnswerOptions {
  *
  * @throws RetryableError if another attempt may help.
  */
-export async function answerWebMessage(said: Said, options: AnswerOptions): Promise<ToPage | undefined> {
+export async function answerWebMessage(
+  said: WebMessage,
+  options: AnswerOptions,
+): Promise<ToPage | undefined> {
   const { id, sender, text: asked } = said;
   const { agent, reading, session, admission, signal, tell, onText, onAsked, clock, log } = options;
   const started = clock();
@@ -83,7 +86,7 @@ export async function answerWebMessage(said: Said, options: AnswerOptions): Prom
     if (signal.aborted) return undefined;
     // A failure is not stored, so the same message may be sent again.
     if (failure !== undefined)
-      return { type: "error", id, code: failure.code, text, again: !LIMITS.has(failure.code) };
+      return { type: "error", id, code: failure.code, text, again: !DELIBERATE_LIMITS.has(failure.code) };
     log.info("event answered", { id, platform: WEB, kind: "message", ms: clock() - started });
     return { type: "answer", id, ...asMarkdown(text) };
   } finally {

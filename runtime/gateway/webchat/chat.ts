@@ -5,14 +5,14 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions } from "../actions.ts";
 import type { Agent } from "../agent/agent.ts";
-import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
+import { type Commands, waitsForEarlierMessages, readCommand } from "../commands.ts";
 import { ChatQueues } from "../inbox/chat-queues.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";
 import { RetryableError } from "../failure.ts";
 import { randomBytes } from "../../process/random.ts";
 import { PRESS_WORDS } from "../inbox/notices.ts";
 import type { AdmissionQuestions } from "../pairing/question.ts";
-import { answerWebMessage, asMarkdown, failureMessage, type From, type Said } from "./answer.ts";
+import { answerWebMessage, asMarkdown, failureMessage, type From, type WebMessage } from "./answer.ts";
 import { shownText } from "./files.ts";
 import type { ChatHistory } from "./history.ts";
 import { WEB, type WebOutbox, webSession } from "./outbox.ts";
@@ -45,7 +45,7 @@ interface WebChatOptions {
 
 /** A message that is not answered yet, and its answer so far. */
 interface Open {
-  said: Said;
+  said: WebMessage;
   soFar: string;
 }
 
@@ -57,7 +57,7 @@ export class WebChat {
   /** Messages that are not answered yet, by session and id. */
   readonly #open = new Map<string, Map<string, Open>>();
   readonly #settled = new Map<string, ToPage>();
-  readonly #queues: ChatQueues<Said>;
+  readonly #queues: ChatQueues<WebMessage>;
   readonly #stop = new AbortController();
 
   constructor(options: WebChatOptions) {
@@ -155,7 +155,7 @@ export class WebChat {
   }
 
   /** Accepts a message. A resent message gets its existing answer. */
-  say(said: Said): void {
+  say(said: WebMessage): void {
     const { sessions, history } = this.#options;
     const { id } = said;
     const session = sessionOf(said);
@@ -212,7 +212,7 @@ export class WebChat {
     return { history, items, running, waiting };
   }
 
-  async #carryOut(session: string, said: Said): Promise<void> {
+  async #carryOut(session: string, said: WebMessage): Promise<void> {
     const command = readCommand(said.text);
     if (command === undefined) {
       if (said.instead !== undefined) this.#replace(session, said, said.instead);
@@ -232,7 +232,7 @@ export class WebChat {
       this.#settle(said, { type: "answer", id: said.id, ...asMarkdown(text) });
       return { outcome: "answered" as const };
     };
-    await (keepsItsPlace(command) ? this.#queues.inTurn(session, work) : work());
+    await (waitsForEarlierMessages(command) ? this.#queues.inTurn(session, work) : work());
   }
 
   #admission({ sender, grants }: From): Extract<Admission, { by: "browser" }> {
@@ -240,7 +240,7 @@ export class WebChat {
     return { by: "browser", grants: isNamed ? "operator" : grants };
   }
 
-  async #answer(said: Said, signal: AbortSignal): Promise<void> {
+  async #answer(said: WebMessage, signal: AbortSignal): Promise<void> {
     const { id, sender } = said;
     const message = await answerWebMessage(said, {
       ...this.#options,
@@ -262,7 +262,7 @@ export class WebChat {
    * Stores the text so far as the answer, and tells the pages that it is not complete. `otherwise` is shown if there is
    * no text.
    */
-  #settleStopped(session: string, said: Said, otherwise = ""): void {
+  #settleStopped(session: string, said: WebMessage, otherwise = ""): void {
     const { sessions, history, clock } = this.#options;
     const { id } = said;
     const text = this.#open.get(session)?.get(id)?.soFar.trim() ?? "";
@@ -273,7 +273,7 @@ export class WebChat {
   }
 
   /** Removes the last message and its answer, once the run of that message has ended. */
-  #replace(session: string, said: Said, id: string): void {
+  #replace(session: string, said: WebMessage, id: string): void {
     const former = this.#open.get(session)?.get(id)?.said;
     if (former !== undefined) this.#queues.remove(session, former, STOPPED);
     const removal = this.#queues.inTurn(session, async () => {
@@ -289,14 +289,14 @@ export class WebChat {
     this.#tell(said, { type: "removed", id: said.id });
   }
 
-  #settle(said: Said, message: ToPage): void {
+  #settle(said: WebMessage, message: ToPage): void {
     this.#settled.set(keyOf(said), message);
     const oldest = this.#settled.size > MOST_SETTLED ? this.#settled.keys().next().value : undefined;
     if (oldest !== undefined) this.#settled.delete(oldest);
     this.#tell(said, message);
   }
 
-  #fail(said: Said, error: unknown): void {
+  #fail(said: WebMessage, error: unknown): void {
     const { log } = this.#options;
     const { id } = said;
     if (error instanceof StewardError)
@@ -319,6 +319,6 @@ function sessionOf({ sender, conversation }: Pick<From, "sender" | "conversation
   return webSession(sender.id, conversation);
 }
 
-function keyOf(said: Said): string {
+function keyOf(said: WebMessage): string {
   return `${sessionOf(said)} ${said.id}`;
 }

@@ -15,8 +15,8 @@ import type { Log } from "../../shared/log.ts";
 import { problem } from "../../contract/problem.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Devices } from "../../shared/devices.ts";
-import { crowdedOut } from "../../shared/strangers.ts";
-import { bearerToken, sameToken } from "../../shared/token.ts";
+import { chooseEvicted } from "../../shared/strangers.ts";
+import { bearerToken, isSameToken } from "../../shared/token.ts";
 import { refuseConnection } from "../../process/server.ts";
 import type { WebChat } from "./chat.ts";
 import { ChatSession } from "./session.ts";
@@ -112,7 +112,7 @@ export class ChatSockets {
   /** Closes the oldest unapproved connection if the limit is reached, in this network or in total. */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);
-    const oldest = crowdedOut(strangers, { network });
+    const oldest = chooseEvicted(strangers, { network });
     if (oldest === undefined) return;
     this.#sockets.delete(oldest);
     oldest.session.close(CHAT_CLOSE.full, "replaced by a newer connection");
@@ -121,7 +121,7 @@ export class ChatSockets {
 
   /** Returns a page's host and client address: from the edge's headers, or else from the connection. */
   #caller({ headers, socket }: IncomingMessage) {
-    const trusted = sameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
+    const trusted = isSameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);
     const browser = told(BROWSER_HEADER);
     return {

@@ -14,7 +14,7 @@ const LARGEST_READ = 16 * 1024 * 1024;
 const NO_FILE = "none";
 
 /** An entry of a folder. */
-export interface Entry {
+export interface WorkspaceEntry {
   name: string;
   kind: "file" | "folder" | "other";
   /** In bytes. */
@@ -115,7 +115,7 @@ export class Root {
   write(name: string, content: string | Uint8Array, { by, expected }: ChangeOptions): void {
     const { id, history, quotas, clock, onChange } = this.#options;
     const refused = rootNameProblem(name);
-    if (refused !== undefined) throw refusal(refused);
+    if (refused !== undefined) throw workspaceRefusal(refused);
     const written = quotas.change(() => {
       const place = this.#locate(name);
       const before = this.#bytes(place);
@@ -161,12 +161,12 @@ export class Root {
    *
    * @throws StewardError `workspace_refused`
    */
-  list(folder: string): Entry[] | undefined {
+  list(folder: string): WorkspaceEntry[] | undefined {
     const { path: place } = this.#locate(folder);
     if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) return undefined;
     return readdirSync(place, { withFileTypes: true })
       .filter(({ name }) => folder !== "" || !this.#options.reserved.has(name))
-      .map((entry): Entry => {
+      .map((entry): WorkspaceEntry => {
         const { name } = entry;
         if (!entry.isFile()) return { name, kind: entry.isDirectory() ? "folder" : "other", size: 0 };
         return {
@@ -214,15 +214,15 @@ export class Root {
   #locate(name: string): Located {
     const { id, directory, reserved } = this.#options;
     const parts = pathParts(name);
-    if (parts === undefined) throw leadsOut();
+    if (parts === undefined) throw outsideRootError();
     const top = lstatSync(directory, { throwIfNoEntry: false });
     // An operator may move the shared root elsewhere with a link; a chat's root may not be one.
-    if (top?.isSymbolicLink() && id !== "shared") throw leadsOut();
+    if (top?.isSymbolicLink() && id !== "shared") throw outsideRootError();
     const root = top === undefined ? directory : realpathSync(directory);
     const named = (place: string): string => path.relative(root, place).split(path.sep).join("/");
     let place = root;
     for (const [index, part] of parts.entries()) {
-      if (index === 0 && reserved.has(part)) throw leadsOut();
+      if (index === 0 && reserved.has(part)) throw outsideRootError();
       const next = path.join(place, part);
       const stats = lstatSync(next, { throwIfNoEntry: false });
       if (stats === undefined) {
@@ -230,10 +230,10 @@ export class Root {
         return { path: whole, name: named(whole), missing: parts.length - index };
       }
       // Refuse dangling links too: their targets may be created outside later.
-      if (stats.isSymbolicLink() && !statSync(next, { throwIfNoEntry: false })) throw leadsOut();
+      if (stats.isSymbolicLink() && !statSync(next, { throwIfNoEntry: false })) throw outsideRootError();
       place = stats.isSymbolicLink() ? realpathSync(next) : next;
       const isWithin = place === root || place.startsWith(root + path.sep);
-      if (!isWithin || reserved.has(named(place).split("/")[0] ?? "")) throw leadsOut();
+      if (!isWithin || reserved.has(named(place).split("/")[0] ?? "")) throw outsideRootError();
     }
     return { path: place, name: named(place), missing: 0 };
   }
@@ -242,8 +242,9 @@ export class Root {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
     // Reading anything else, such as a pipe or a device, may never end.
-    if (!stats.isFile()) throw refusal(`${name || "The root"} is not a file.`);
-    if (stats.size > LARGEST_READ) throw refusal(`${name} is larger than ${LARGEST_READ / 1024 ** 2} MiB.`);
+    if (!stats.isFile()) throw workspaceRefusal(`${name || "The root"} is not a file.`);
+    if (stats.size > LARGEST_READ)
+      throw workspaceRefusal(`${name} is larger than ${LARGEST_READ / 1024 ** 2} MiB.`);
     return readFileSync(file);
   }
 
@@ -266,13 +267,13 @@ export function digestOf(content: string | Uint8Array | undefined): string {
 }
 
 /** Returns an error for a name or a change that is not allowed. */
-export function refusal(detail: string): StewardError {
+export function workspaceRefusal(detail: string): StewardError {
   return new StewardError("workspace_refused", detail);
 }
 
 /** Returns the error for a name that would lead out of its root. */
-export function leadsOut(): StewardError {
-  return refusal("The path must be relative and stay in the workspace.");
+export function outsideRootError(): StewardError {
+  return workspaceRefusal("The path must be relative and stay in the workspace.");
 }
 
 function checkDigest(expected: string | undefined, before: Buffer | undefined): void {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { CHATS, type FileName, readFileName, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 import { FileHistory } from "./history.ts";
 import { Quotas, type WorkspaceLimits } from "./quotas.ts";
-import { type Change, leadsOut, refusal, Root } from "./root.ts";
+import { type Change, outsideRootError, workspaceRefusal, Root } from "./root.ts";
 
 /** Names at the top of the shared root: the chats' files are seen there, and its history once was. */
 const RESERVED: ReadonlySet<string> = new Set([CHATS, ".history"]);
@@ -70,7 +70,7 @@ export class Workspace {
    */
   find(text: string): { root: Root; name: string } {
     const read = readName(text);
-    if (read.root === "chats") throw refusal("The path must name a file of the workspace.");
+    if (read.root === "chats") throw workspaceRefusal("The path must name a file of the workspace.");
     return { root: read.root === "shared" ? this.shared : this.chat(read.chat), name: read.name };
   }
 
@@ -95,6 +95,6 @@ export class Workspace {
  */
 export function readName(text: string): FileName {
   const read = readFileName(text);
-  if (read === undefined) throw leadsOut();
+  if (read === undefined) throw outsideRootError();
   return read;
 }

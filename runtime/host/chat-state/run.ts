@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { Archive } from "../../backups/store.ts";
 import { isErrorCode, StewardError } from "../../contract/errors.ts";
 import type { Environment } from "../../contract/variables.ts";
-import { programFile } from "../../process/programs.ts";
+import { runtimeProgramFile } from "../../process/programs.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { ProcessUser } from "../../supervisor/child.ts";
 import { SMALL_HEAP } from "../../supervisor/memory.ts";
@@ -16,11 +16,11 @@ const LONGEST_ERROR = 4_000;
 
 /** The program that copies or replaces a chat's state. */
 export function chatStateCommand(): [string, ...string[]] {
-  return [process.execPath, ...SMALL_HEAP, programFile("host/chat-state/main")];
+  return [process.execPath, ...SMALL_HEAP, runtimeProgramFile("host/chat-state/main")];
 }
 
 /** A run of the program that copies or replaces a chat's state. */
-export interface Run {
+export interface ChatStateRun {
   stdin: Writable;
   stdout: Readable;
   /** Resolves when the program has ended well; rejects with its reason if it has not. */
@@ -39,7 +39,7 @@ interface RunOptions {
 }
 
 /** Starts the program on a chat's folder, as the chat's user. */
-export function startIn({ home, user, command, environment }: RunOptions): Run {
+export function startIn({ home, user, command, environment }: RunOptions): ChatStateRun {
   const [file, ...args] = command;
   const child = user.withRights(() =>
     spawn(file, args, {
@@ -66,14 +66,14 @@ async function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): 
 }
 
 /** Has the program replace the state with a backup. */
-export async function sendTo({ stdin, ended }: Run, archive: Archive): Promise<void> {
+export async function sendTo({ stdin, ended }: ChatStateRun, archive: Archive): Promise<void> {
   const [sent] = await Promise.allSettled([pipeline(writeCopy(archive), stdin)]);
   await ended;
   if (sent.status === "rejected") throw sent.reason;
 }
 
 /** Returns the backup that the program makes. Reading its content to the end rejects if the program fails. */
-export async function receiveFrom({ stdout, ended }: Run): Promise<Archive> {
+export async function receiveFrom({ stdout, ended }: ChatStateRun): Promise<Archive> {
   try {
     const { manifest, content } = await readCopy(stdout);
     return { manifest, content: untilEnded(content, ended) };

@@ -55,7 +55,7 @@ const UNREADABLE: ConnectionEnd = {
  * in order. The sequence number, sent in heartbeats and resumes, advances only once an event is in the ledger: Discord
  * then replays events that were received but not recorded.
  */
-export class Connection {
+export class DiscordConnection {
   readonly #options: ConnectionOptions;
   #session: Session | undefined;
   #timer: NodeJS.Timeout | undefined;

@@ -3,7 +3,7 @@ import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { Source } from "../intake/watch.ts";
-import { Connection, type Socket } from "./connection.ts";
+import { DiscordConnection, type Socket } from "./connection.ts";
 import type { ConnectionEnd, Unmentioned } from "./protocol.ts";
 import type { SessionRecord } from "./record.ts";
 
@@ -51,7 +51,7 @@ export class GatewayListener implements Source {
   readonly #options: ListenerOptions;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
-  #connection: Connection | undefined;
+  #connection: DiscordConnection | undefined;
   #failures = 0;
   #logged: string | undefined;
 
@@ -104,7 +104,7 @@ export class GatewayListener implements Source {
     if (!("url" in found)) return found;
     const openedAt = clock();
     const socket = await open(found.url);
-    this.#connection = new Connection({ ...this.#options, socket, session });
+    this.#connection = new DiscordConnection({ ...this.#options, socket, session });
     if (this.#stop.signal.aborted) this.#connection.stop();
     const end = await this.#connection.run();
     if (this.#connection.isReady) this.#logged = undefined;

@@ -9,8 +9,8 @@ import type { Environment } from "../../contract/variables.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { Log } from "../../shared/log.ts";
 import type { ProcessUser } from "../../supervisor/child.ts";
-import { receiveFrom, type Run, sendTo, startIn } from "../chat-state/run.ts";
-import type { ChatShelf } from "./chat-shelf.ts";
+import { receiveFrom, type ChatStateRun, sendTo, startIn } from "../chat-state/run.ts";
+import type { ChatBackupDirectory } from "./chat-backup-directory.ts";
 
 /** Interval of the copies of a chat whose gateway runs. */
 const EVERY_MS = 3_600_000;
@@ -19,7 +19,7 @@ const AGAIN_MS = 60_000;
 
 /** Dependencies of {@link ChatData}. */
 export interface ChatDataOptions {
-  shelf: ChatShelf;
+  backupDirectory: ChatBackupDirectory;
   /** Folders of the chats, and their users. */
   users: {
     has(tenant: TenantId): boolean;
@@ -53,7 +53,7 @@ export class ChatData {
 
   constructor(options: ChatDataOptions) {
     this.#options = options;
-    this.#changed = new Set(options.shelf.changed());
+    this.#changed = new Set(options.backupDirectory.changed());
   }
 
   /** Chats whose folders may hold what no backup has. */
@@ -68,7 +68,7 @@ export class ChatData {
 
   /** Opens a chat's backups. */
   store(tenant: TenantId): Promise<DiskStore> {
-    return this.#options.open(this.#options.shelf.of(tenant));
+    return this.#options.open(this.#options.backupDirectory.of(tenant));
   }
 
   /** Puts a chat's data in place, unless it is. Rejects if it cannot be put there now. */
@@ -89,11 +89,11 @@ export class ChatData {
    * @returns false if its data is not in place: it must not be started then
    */
   begin(tenant: TenantId): boolean {
-    const { shelf, clock } = this.#options;
+    const { backupDirectory, clock } = this.#options;
     if (!this.#ready.has(tenant)) return false;
     this.#runs += 1;
     this.#copyAt.set(tenant, { running: clock() + EVERY_MS, stopped: 0 });
-    shelf.note(tenant, "changed", `${clock()} ${this.#runs}`);
+    backupDirectory.note(tenant, "changed", `${clock()} ${this.#runs}`);
     this.#changed.add(tenant);
     return true;
   }
@@ -135,14 +135,14 @@ export class ChatData {
    */
   restore(tenant: TenantId, id: string, stop: () => Promise<void>): Promise<void> {
     return this.#inTurn(tenant, async () => {
-      const { shelf } = this.#options;
+      const { backupDirectory } = this.#options;
       this.#ready.delete(tenant);
       await stop();
       await this.#prepare(tenant);
       if (this.#options.users.has(tenant)) await this.#copy(tenant, () => false, { cause: "restore" });
       // The restored backup need not be the newest one, so the folder counts as changed.
       this.#changed.add(tenant);
-      shelf.note(tenant, "changed", `restored ${id}`);
+      backupDirectory.note(tenant, "changed", `restored ${id}`);
       await this.#place(tenant, id);
       this.#ready.add(tenant);
     });
@@ -167,19 +167,19 @@ export class ChatData {
   }
 
   async #prepare(tenant: TenantId): Promise<void> {
-    const { shelf, users } = this.#options;
+    const { backupDirectory, users } = this.#options;
     const store = await this.store(tenant);
     const isNew = !users.has(tenant);
-    if (shelf.read(tenant, "changed") === undefined) {
+    if (backupDirectory.read(tenant, "changed") === undefined) {
       // A folder from before chats had backups is the chat's own.
       if (!isNew && (await store.list()).length === 0) await this.#copy(tenant, () => false);
       await this.#export(tenant, store);
     }
     const [newest] = await store.list();
-    const placing = shelf.read(tenant, "placing");
+    const placing = backupDirectory.read(tenant, "placing");
     if (placing !== undefined) return this.#place(tenant, placing);
     if (newest === undefined) return;
-    const isUnplaced = isExport(newest.id) && shelf.read(tenant, "placed") !== newest.id;
+    const isUnplaced = isExport(newest.id) && backupDirectory.read(tenant, "placed") !== newest.id;
     if (isNew || isUnplaced) await this.#place(tenant, newest.id);
   }
 
@@ -190,7 +190,7 @@ export class ChatData {
     const [newest] = await store.list();
     // The deployment's state already contains the backups that were brought back.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
-    const { epoch } = await store.last();
+    const { epoch } = await store.newestNumber();
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });
     try {
       const { counts } = await store.writeChat(tenant, id);
@@ -203,13 +203,13 @@ export class ChatData {
 
   /** Replaces the content of a chat's folder with a backup. After an interruption it is repeated. */
   async #place(tenant: TenantId, id: string): Promise<void> {
-    const { shelf } = this.#options;
+    const { backupDirectory } = this.#options;
     const store = await this.store(tenant);
     const archive = await store.read({ id });
-    shelf.note(tenant, "placing", id);
+    backupDirectory.note(tenant, "placing", id);
     await sendTo(this.#inFolder(tenant, "receive"), archive);
-    shelf.note(tenant, "placed", id);
-    shelf.note(tenant, "placing", undefined);
+    backupDirectory.note(tenant, "placed", id);
+    backupDirectory.note(tenant, "placing", undefined);
   }
 
   async #copy(
@@ -217,21 +217,21 @@ export class ChatData {
     isRunning: () => boolean,
     options: WriteOptions = {},
   ): Promise<GenerationManifest> {
-    const { shelf, users } = this.#options;
+    const { backupDirectory, users } = this.#options;
     // A folder, and a user, are for chats that were let in.
     if (!users.has(tenant)) throw new StewardError("tenant_unknown");
     const store = await this.store(tenant);
-    const [before, couldChange] = [shelf.read(tenant, "changed"), isRunning()];
+    const [before, couldChange] = [backupDirectory.read(tenant, "changed"), isRunning()];
     const manifest = await store.take((id) => receiveFrom(this.#inFolder(tenant, "send", id)), options);
-    if (!couldChange && shelf.read(tenant, "changed") === before) {
-      shelf.note(tenant, "changed", undefined);
+    if (!couldChange && backupDirectory.read(tenant, "changed") === before) {
+      backupDirectory.note(tenant, "changed", undefined);
       this.#changed.delete(tenant);
     }
     await store.prune();
     return manifest;
   }
 
-  #inFolder(tenant: TenantId, ...task: string[]): Run {
+  #inFolder(tenant: TenantId, ...task: string[]): ChatStateRun {
     const { users, program, environment } = this.#options;
     const { home, user } = users.of(tenant);
     return startIn({ home, user, command: [...program, ...task], environment });

@@ -57,7 +57,7 @@ export function chatBackups({ tenant, gateway, data, clock, log }: ChatBackupsOp
         prune: () => disk.prune(),
         write: (options: WriteOptions) => data.copy(tenant, () => gateway().isRunning, options),
         restore: async (id: string): Promise<RestoreReport> => {
-          const report = await disk.tryOut(await disk.read({ id }));
+          const report = await disk.verifyArchive(await disk.read({ id }));
           const ran = gateway().isRunning;
           await data.restore(tenant, id, () => gateway().stop());
           if (ran) gateway().start();

@@ -9,7 +9,7 @@ import { type Broker, createBroker, type BrokerOptions } from "../../edge/broker
 import { DueSchedule } from "../../edge/due-schedule.ts";
 import type { Clock, Notes, PortRequest, Sandbox, SandboxPort } from "../../edge/ports.ts";
 import type { ChatData } from "./chat-data.ts";
-import { type Run, type RunOptions, startRun } from "./run.ts";
+import { type TenantRun, type TenantRunOptions, startTenantRun } from "./run.ts";
 
 /** A gateway that does not come up in this time keeps its events waiting. */
 const START_MS = 60_000;
@@ -17,7 +17,7 @@ const NOTE_MS = 60_000;
 const USED_NOTE = "usedAt";
 
 /** Dependencies of {@link TenantGateway}. */
-interface TenantGatewayOptions extends RunOptions {
+interface TenantGatewayOptions extends TenantRunOptions {
   data: Pick<ChatData, "prepare" | "begin" | "goBack">;
   /** Makes the broker of a chat. */
   broker: Omit<BrokerOptions, "token" | "chat">;
@@ -37,7 +37,7 @@ export class TenantGateway implements Sandbox {
   /** The pages of a browser that this gateway serves. */
   readonly pages = new ChatRelay({ onUse: () => this.used() });
   readonly #options: TenantGatewayOptions;
-  #run: Run | undefined;
+  #run: TenantRun | undefined;
   #stopping: Promise<void> | undefined;
   #stoppedAt: number;
   #usedAt = 0;
@@ -180,7 +180,7 @@ export class TenantGateway implements Sandbox {
     const { data } = this.#options;
     // Its data may be being replaced since a moment ago.
     if (this.#run !== undefined || !data.begin(this.tenant)) return;
-    this.#run = startRun(this.#options, { port, broker: this.broker });
+    this.#run = startTenantRun(this.#options, { port, broker: this.broker });
     this.schedule.begun();
   }
 
@@ -269,7 +269,7 @@ export class TenantGateway implements Sandbox {
   }
 }
 
-function problemIn({ supervisor }: Run): Reason | undefined {
+function problemIn({ supervisor }: TenantRun): Reason | undefined {
   const { state, reason: why } = supervisor.status();
   return state === "ready" ? undefined : why;
 }

@@ -9,7 +9,7 @@ import type { PageSocket } from "../../edge/page-sockets.ts";
 import { receiveBrowser } from "../../edge/tenants/browser-door.ts";
 import { refuseConnection } from "../../process/server.ts";
 import type { DeviceEntry, NewDevice } from "../../shared/devices.ts";
-import { crowdedOut } from "../../shared/strangers.ts";
+import { chooseEvicted } from "../../shared/strangers.ts";
 
 /** Time for a page to answer that its connection is closed. */
 const CLOSE_MS = 1_000;
@@ -36,7 +36,7 @@ export function browserPages(browsers: BrowserGateways) {
   let server: WebSocketServer | undefined;
 
   const makeRoom = (network: string): void => {
-    const oldest = crowdedOut([...strangers], { network });
+    const oldest = chooseEvicted([...strangers], { network });
     if (oldest === undefined) return;
     strangers.delete(oldest);
     oldest.socket.close(CHAT_CLOSE.full, "replaced by a newer connection");

@@ -7,9 +7,9 @@ import type { TenantId } from "../../contract/tenant.ts";
 import type { Clock } from "../../edge/ports.ts";
 import { exists } from "../../process/files.ts";
 import type { Log } from "../../shared/log.ts";
-import { begin } from "../../supervisor/begin.ts";
+import { startAfterRestore } from "../../supervisor/begin.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
-import { ChatShelf } from "./chat-shelf.ts";
+import { ChatBackupDirectory } from "./chat-backup-directory.ts";
 
 const AGAIN_MS = 30_000;
 const BRINGING = reason(
@@ -17,7 +17,7 @@ const BRINGING = reason(
   "The data of chats that had gateways of their own is brought back.",
 );
 
-/** Dependencies of {@link beginWithChats}. */
+/** Dependencies of {@link startWithChatData}. */
 interface ReturnOptions {
   /** The supervisor of the gateway that serves every chat. */
   supervisor: Supervisor;
@@ -34,19 +34,19 @@ interface ReturnOptions {
  * If the last words of a chat lie in its own folder alone, which this process cannot read, the gateway is held with
  * `chats_not_copied`. Where an operator removes the note, the words are merged when they come later.
  */
-export async function beginWithChats(options: ReturnOptions): Promise<void> {
+export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const { supervisor, home, clock, log } = options;
-  const shelf = new ChatShelf(home);
-  const isEmpty = shelf.tenants().length === 0;
-  await begin({ supervisor, home, awaitsData: !isEmpty, log });
+  const backupDirectory = new ChatBackupDirectory(home);
+  const isEmpty = backupDirectory.tenants().length === 0;
+  await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
   // A restore that could not be finished comes first: the service's next start tries it again.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
   await supervisor.hold(BRINGING);
   for (;;) {
     try {
-      await bringBack(options, shelf);
-      shelf.servesAll(new Date(clock()).toISOString());
-      const changed = shelf.changed().join(", ");
+      await bringBack(options, backupDirectory);
+      backupDirectory.servesAll(new Date(clock()).toISOString());
+      const changed = backupDirectory.changed().join(", ");
       if (changed === "") return supervisor.release();
       const why = reason("chats_not_copied", `Not copied: ${changed}.`);
       log.error("the gateway is not started without data of some chats", { ...why });
@@ -59,17 +59,20 @@ export async function beginWithChats(options: ReturnOptions): Promise<void> {
   }
 }
 
-async function bringBack({ supervisor, log }: ReturnOptions, shelf: ChatShelf): Promise<void> {
+async function bringBack(
+  { supervisor, log }: ReturnOptions,
+  backupDirectory: ChatBackupDirectory,
+): Promise<void> {
   const deployment = await supervisor.backups();
   const { broughtBack } = await deployment.chats();
-  await deployment.alone(async () => {
-    for (const tenant of shelf.tenants())
-      await merge(await supervisor.backups(shelf.of(tenant)), tenant, {
+  await deployment.runExclusively(async () => {
+    for (const tenant of backupDirectory.tenants())
+      await merge(await supervisor.backups(backupDirectory.of(tenant)), tenant, {
         done: broughtBack[tenant] ?? "",
         log,
       });
   });
-  const { approvals } = shelf;
+  const { approvals } = backupDirectory;
   if (approvals !== undefined) await deployment.takeApprovals(approvals);
 }
 

@@ -34,15 +34,15 @@ export interface RunSurroundings {
   log: Log;
 }
 
-/** Dependencies of {@link startRun}. */
-export interface RunOptions extends RunSurroundings {
+/** Dependencies of {@link startTenantRun}. */
+export interface TenantRunOptions extends RunSurroundings {
   tenant: TenantId;
   /** The state of the gateway has changed. */
   onChange(): void;
 }
 
 /** A run of a chat's gateway, with tokens of its own. */
-export interface Run {
+export interface TenantRun {
   supervisor: Supervisor;
   sandbox: Sandbox;
   pass: string;
@@ -51,10 +51,10 @@ export interface Run {
 }
 
 /** Starts a chat's gateway as the chat's user. */
-export function startRun(
-  options: RunOptions,
+export function startTenantRun(
+  options: TenantRunOptions,
   { port, broker }: { port: number; broker: Pick<Broker, "counts"> },
-): Run {
+): TenantRun {
   const { tenant, users, configPath, sharedConfig, commands, bundle, onOutput, log } = options;
   const { home, user } = users.of(tenant);
   const logs = path.join(options.logs, tenant);

@@ -11,7 +11,7 @@ import { type DeliverOptions, deliverTo } from "../../edge/ledger/deliver.ts";
 import type { AttemptResult, Deliver, Tell } from "../../edge/ledger/dispatcher.ts";
 import { Teller } from "../../edge/ledger/tell.ts";
 import type { Clock, Sandbox } from "../../edge/ports.ts";
-import { settledAs, TenantGate } from "../../edge/tenants/gate.ts";
+import { refusedResult, TenantGate } from "../../edge/tenants/gate.ts";
 import { withDeploymentParts } from "../../edge/tenants/operations.ts";
 import type { TenantQuery, Tenants } from "../../edge/tenants/ports.ts";
 import { TenantReception } from "../../edge/tenants/reception.ts";
@@ -21,11 +21,11 @@ import { Timer } from "../timer.ts";
 import { chatStateCommand } from "../chat-state/run.ts";
 import { chatBackups, edgeOfChat } from "./chat-edge.ts";
 import { ChatData } from "./chat-data.ts";
-import { ChatShelf } from "./chat-shelf.ts";
+import { ChatBackupDirectory } from "./chat-backup-directory.ts";
 import { TenantGateway } from "./gateway.ts";
 import type { BrowserGateways } from "./pages.ts";
 import { TenantLedgers } from "./ledgers.ts";
-import { Room } from "./room.ts";
+import { GatewayPool } from "./gateway-pool.ts";
 import type { RunSurroundings } from "./run.ts";
 import { exists } from "../../process/files.ts";
 import { ScheduledStarts } from "./scheduled-starts.ts";
@@ -86,9 +86,9 @@ export class HostTenancy {
   readonly #config: SharedConfig;
   readonly #notes: TenantNotes;
   readonly #scheduled: ScheduledStarts;
-  readonly #shelf: ChatShelf;
+  readonly #backupDirectory: ChatBackupDirectory;
   readonly #data: ChatData;
-  readonly #room: Room;
+  readonly #pool: GatewayPool;
   /** Chats whose row in the table of chats is not of this moment. */
   readonly #changed: Set<TenantId>;
   #ledger: Pick<RunningLedger, "hasten"> | undefined;
@@ -102,9 +102,9 @@ export class HostTenancy {
     this.#notes = new TenantNotes(sql);
     this.#ledgers = new TenantLedgers(sql);
     this.#config = new SharedConfig(configPath, users.folder);
-    this.#shelf = new ChatShelf(home);
+    this.#backupDirectory = new ChatBackupDirectory(home);
     this.#data = new ChatData({
-      shelf: this.#shelf,
+      backupDirectory: this.#backupDirectory,
       users,
       open: stores,
       program: chatStateCommand(),
@@ -112,7 +112,7 @@ export class HostTenancy {
       clock,
       log,
     });
-    this.#room = new Room({
+    this.#pool = new GatewayPool({
       most: maxSandboxes,
       gateways: () => [...this.#chats.values()].map(({ gateway }) => gateway),
       begin: (tenant) => this.#beginWaiting(tenant),
@@ -127,9 +127,9 @@ export class HostTenancy {
       readConfig: async () => this.#config.read(),
       sandbox,
       servedAllSince: async () =>
-        this.#shelf.servedAllSince ??
+        this.#backupDirectory.servedAllSince ??
         (APPROVALS.some((folder) => exists(path.join(home, folder))) ? "yes" : undefined),
-      storeApprovals: async (approvals) => this.#shelf.keepApprovals(approvals),
+      storeApprovals: async (approvals) => this.#backupDirectory.keepApprovals(approvals),
       changeRights: (tenant, grant) => {
         const { gate, gateway } = this.#chat(tenant);
         return gate.change(grant, gateway);
@@ -144,7 +144,7 @@ export class HostTenancy {
       log,
     });
     this.#scheduled = new ScheduledStarts({
-      mark: () => `${this.#shelf.servedAllSince ?? ""} ${this.#config.digest}`,
+      mark: () => `${this.#backupDirectory.servedAllSince ?? ""} ${this.#config.digest}`,
       notes: (tenant) => this.#notes.of(tenant),
       find: async () => (await this.#data.known()).scheduled,
       begin: (tenant) => this.#beginSchedules(tenant),
@@ -159,7 +159,7 @@ export class HostTenancy {
   start(ledger: Pick<RunningLedger, "hasten">): void {
     this.#ledger = ledger;
     this.#ledgers.prepare();
-    this.#notes.servedAllSince(this.#shelf.servedAllSince ?? "");
+    this.#notes.servedAllSince(this.#backupDirectory.servedAllSince ?? "");
     this.#prunedAt = this.#options.clock();
     this.#outboxAt.set(this.#options.clock());
     this.#config.publish();
@@ -169,7 +169,7 @@ export class HostTenancy {
 
   /** Stops all gateways, starts none any more, and copies the chats' data, which the way back needs. */
   async stop(): Promise<void> {
-    this.#room.close();
+    this.#pool.close();
     clearInterval(this.#timer);
     this.#outboxAt.clear();
     await Promise.all([...this.#chats.values()].map(({ gateway }) => gateway.stop()));
@@ -230,7 +230,7 @@ export class HostTenancy {
       if (!standing.admitted) {
         // The group has another id since a moment ago, by which the next attempt finds its gateway.
         if (standing.movedTo !== undefined) return { kind: "retry", note: standing.note, absent: true };
-        return settledAs(standing);
+        return refusedResult(standing);
       }
     }
     return gateway.during(async (): Promise<AttemptResult> => {
@@ -335,9 +335,9 @@ export class HostTenancy {
       data: this.#data,
       tenant,
       notes,
-      whenRoom: (start) => this.#room.take(tenant, start),
+      whenRoom: (start) => this.#pool.take(tenant, start),
       onChange: () => void this.#changed.add(tenant),
-      onIdle: () => void this.#room.offer(),
+      onIdle: () => void this.#pool.offer(),
     });
     const chat = { gate, gateway, teller: this.#teller(gateway) };
     this.#forgetIdle();
@@ -371,7 +371,7 @@ export class HostTenancy {
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
       // A schedule that has ended makes room, too.
-      void this.#room.offer();
+      void this.#pool.offer();
     } catch (error) {
       log.error("the chats' gateways could not be looked after", { error: String(error) });
     } finally {
@@ -413,7 +413,7 @@ export class HostTenancy {
       return;
     }
     if (gateway.isBusy) return;
-    if (gateway.usedAt <= idleSince) await this.#room.stopIdle(gateway);
+    if (gateway.usedAt <= idleSince) await this.#pool.stopIdle(gateway);
     // The process may end at any moment, and nothing else says when the chat's next message is due.
     else if (gateway.isReady) await gateway.noteSchedule();
   }

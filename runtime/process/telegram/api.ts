@@ -2,7 +2,7 @@ import { PROBLEM_TYPE } from "../../contract/problem.ts";
 import { isTelegramFilePath } from "../../contract/service-operations.ts";
 import { isRecord, parseJson } from "../../shared/json.ts";
 import * as z from "zod/mini";
-import type { Connection } from "./transport.ts";
+import type { TelegramConnection } from "./transport.ts";
 
 const TIMEOUT_MS = 30_000;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
@@ -84,7 +84,7 @@ export class TelegramApi {
   readonly #file: (path: string) => string;
   readonly #proxy: string | undefined;
   readonly #headers: Record<string, string>;
-  #connection: Promise<Connection> | undefined;
+  #connection: Promise<TelegramConnection> | undefined;
 
   constructor({ token, apiRoot, proxy, brokerHeaders }: TelegramApiOptions) {
     const safe = token.replace(/[^\w:-]/g, encodeURIComponent);
@@ -155,8 +155,8 @@ export class TelegramApi {
   }
 
   /** Loaded with the first request: Node's HTTPS takes time and memory that a start should not. */
-  #connect(): Promise<Connection> {
-    this.#connection ??= import("./transport.ts").then(({ connect }) => connect(this.#proxy));
+  #connect(): Promise<TelegramConnection> {
+    this.#connection ??= import("./transport.ts").then(({ openConnection }) => openConnection(this.#proxy));
     return this.#connection;
   }
 }

@@ -14,7 +14,7 @@ interface TransportRequest {
 }
 
 /** A way to the server. */
-export interface Connection {
+export interface TelegramConnection {
   /** Sends a request; the answer's body is still to be read. */
   send(url: string, request: TransportRequest): Promise<IncomingMessage>;
   /** Reads a body of at most `maxBytes`. Rejects with a RangeError where there is more. */
@@ -25,7 +25,7 @@ export interface Connection {
  * Requests over Node's own client, since it takes a proxy without a package more
  * (https://nodejs.org/docs/latest-v24.x/api/http.html#built-in-proxy-support). Follows no redirects.
  */
-export function connect(proxy?: string): Connection {
+export function openConnection(proxy?: string): TelegramConnection {
   const options = {
     keepAlive: true,
     // Of an idle connection: one that the network has dropped meanwhile would swallow the next request.

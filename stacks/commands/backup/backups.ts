@@ -1,5 +1,5 @@
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { stackBackups, type StackBackups } from "../deployed/signed.ts";
+import { openStackBackups, type StackBackups } from "../deployed/signed.ts";
 import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
 
 /** Options of {@link backups}. */
@@ -17,7 +17,7 @@ export interface BackupsOptions extends CommandOptions {
  */
 export async function backups(stackName: string, options: BackupsOptions = {}): Promise<StackBackups> {
   const { state } = await openDeployed(stackName, { ...options, runsProgram: false });
-  const found = stackBackups(await state(), options.gateway);
+  const found = openStackBackups(await state(), options.gateway);
   if (found === undefined) throw new StewardError("stack_not_deployed");
   return found;
 }

@@ -1,14 +1,14 @@
 import { stringify } from "yaml";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { environmentOf } from "../../../infra/gateway/environment.ts";
-import { shape } from "../../../infra/gateway/host-gateway.ts";
+import { containerShape } from "../../../infra/gateway/host-gateway.ts";
 import { gatewayImage } from "../../../infra/gateway/image.ts";
 import { composeEnvironment, composeFile } from "../../../infra/host/compose.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { AGENT, HOST_NAMES } from "../../../runtime/contract/names.ts";
 import { loadConfig } from "../../config.ts";
-import type { ConfigSource } from "../../config/source.ts";
+import type { StackConfigSource } from "../../config/source.ts";
 import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
 import { readSettings } from "../settings.ts";
 
@@ -63,7 +63,7 @@ export async function compose(stack: string, options: ComposeOptions = {}): Prom
   const directory = config.dataDirectory;
   const names = Object.keys(secrets).sort();
   const file = composeFile({
-    shape: shape(config, HOST_NAMES),
+    shape: containerShape(config, HOST_NAMES),
     image,
     data: directory === undefined ? { volumeName: HOST_NAMES.volume } : { directory },
     variables,
@@ -83,7 +83,7 @@ export async function compose(stack: string, options: ComposeOptions = {}): Prom
  * Returns the configuration of the settings file, which needs no backend. If the file refers to ESC environments,
  * returns the CLI's values instead, as the program gets them.
  */
-async function sourceOf(stack: string, options: ComposeOptions): Promise<ConfigSource> {
+async function sourceOf(stack: string, options: ComposeOptions): Promise<StackConfigSource> {
   const stored = await readSettings(options.settings, stack, options.workDir);
   if (!stored.hasEnvironment) return stored;
   const { config } = await openDeployed(stack, { ...options, runsProgram: false });

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { delimiter, dirname } from "node:path";
 import type { PulumiCommand } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { run, tail } from "../../../infra/shell/process.ts";
+import { runProcess, tail } from "../../../infra/shell/process.ts";
 
 /** The oldest CLI that this project is tested with. */
 export const OLDEST_CLI = "3.250.0";
@@ -39,7 +39,7 @@ export async function requireCommand(env: NodeJS.ProcessEnv): Promise<PulumiComm
  */
 export async function requireCli(env: NodeJS.ProcessEnv): Promise<void> {
   const install = "Install the Pulumi CLI (https://www.pulumi.com/docs/install/) and put it on PATH.";
-  const asked = await run("pulumi", ["version"], { env, timeoutMs: ANSWER_MS });
+  const asked = await runProcess("pulumi", ["version"], { env, timeoutMs: ANSWER_MS });
   if (asked.missing) throw new BuildFailure("pulumi_missing", "there is no `pulumi` on PATH", install);
   const version = /^v?(\d+\.\d+\.\d+)/.exec(asked.stdout.trim())?.[1];
   if (asked.code !== 0 || version === undefined) {
@@ -65,7 +65,7 @@ function isOutdated(version: string): boolean {
  * @throws BuildFailure `pulumi_not_logged_in`
  */
 export async function requireLogin(env: NodeJS.ProcessEnv): Promise<void> {
-  const asked = await run("pulumi", ["whoami", "--non-interactive"], { env, timeoutMs: ANSWER_MS });
+  const asked = await runProcess("pulumi", ["whoami", "--non-interactive"], { env, timeoutMs: ANSWER_MS });
   if (asked.code === 0) return;
   throw new BuildFailure(
     "pulumi_not_logged_in",

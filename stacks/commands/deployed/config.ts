@@ -4,7 +4,7 @@ import { commandsFor } from "../../../infra/shell/package.ts";
 import type { CloudflareAccess } from "../../../infra/serverless/account-api.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { loadConfig, type ServerlessConfig } from "../../config.ts";
-import type { ConfigSource } from "../../config/source.ts";
+import type { StackConfigSource } from "../../config/source.ts";
 
 /** Dependencies of a command on a serverless stack. */
 export interface ServerlessSettings {
@@ -19,7 +19,7 @@ export interface ServerlessSettings {
  * @throws StewardError `stack_config_invalid`, `stack_not_serverless`
  */
 export function serverlessSettings(
-  stored: ConfigSource,
+  stored: StackConfigSource,
   changes: Readonly<Record<string, string>> = {},
 ): ServerlessSettings {
   const source = { ...stored, values: { ...stored.values, ...changes } };
@@ -35,7 +35,7 @@ export function serverlessSettings(
  * @param environment the variables that the program gets
  * @throws BuildFailure `stack_locked`
  */
-export async function readStored(stack: Stack, environment: NodeJS.ProcessEnv): Promise<ConfigSource> {
+export async function readStored(stack: Stack, environment: NodeJS.ProcessEnv): Promise<StackConfigSource> {
   const stored = await stack.getAllConfig().catch((error: unknown) => {
     const text = error instanceof Error ? error.message : String(error);
     if (!/passphrase/.test(text)) throw error;

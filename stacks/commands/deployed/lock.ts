@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import * as z from "zod";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { hasEnded } from "../../../runtime/process/ended.ts";
 import { parseJson } from "../../../runtime/shared/json.ts";
@@ -57,7 +57,11 @@ async function lockOf(stack: Stack): Promise<Lock | undefined> {
     schema: z.ZodType<Answer>,
     ...words: string[]
   ): Promise<Answer | undefined> => {
-    const { stdout } = await run("pulumi", words, { env, cwd: workspace.workDir, timeoutMs: ANSWER_MS });
+    const { stdout } = await runProcess("pulumi", words, {
+      env,
+      cwd: workspace.workDir,
+      timeoutMs: ANSWER_MS,
+    });
     return schema.safeParse(parseJson(stdout)).data;
   };
   const { url = "" } = (await asked(whoAmI, "whoami", "--json")) ?? {};

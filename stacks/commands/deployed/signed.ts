@@ -55,7 +55,7 @@ type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
  * @param gateway name of the gateway's component. Default: the only one
  * @throws BuildFailure `gateway_unknown`
  */
-export function stackBackups(state: DeployedState, gateway?: string): StackBackups | undefined {
+export function openStackBackups(state: DeployedState, gateway?: string): StackBackups | undefined {
   const ask = askerOf(state, gateway);
   return (
     ask && {
@@ -68,19 +68,19 @@ export function stackBackups(state: DeployedState, gateway?: string): StackBacku
 }
 
 /**
- * Returns the way to get a deployed stack's record of past events; `undefined` as for {@link stackBackups}. It rejects
+ * Returns the way to get a deployed stack's record of past events; `undefined` as for {@link openStackBackups}. It rejects
  * with a StewardError: `replay_not_allowed` without the operator's consent, `not_found` if the version is older.
  */
-export function stackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
+export function openStackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
   const ask = askerOf(state);
   return ask && (() => untilReady(() => ask(ROUTES.stackReplay, replayRecordSchema)));
 }
 
 /**
  * Returns the way to ask how far a deployed version has come with the chats' containers; `undefined` as for {@link
- * stackBackups}. It resolves to `null` if one sandbox serves every chat.
+ * openStackBackups}. It resolves to `null` if one sandbox serves every chat.
  */
-export function stackRenewal(state: DeployedState): (() => Promise<Renewal | null>) | undefined {
+export function openStackRenewal(state: DeployedState): (() => Promise<Renewal | null>) | undefined {
   const ask = askerOf(state);
   return ask && (() => ask(ROUTES.stackChats, renewal.nullable()));
 }

@@ -5,9 +5,9 @@ import type { EngineEvent, LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/a
 import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { missingPlugin } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { type Finished, run, tail } from "../../../infra/shell/process.ts";
+import { type Finished, runProcess, tail } from "../../../infra/shell/process.ts";
 import { GATEWAY } from "../../adopt.ts";
-import type { ConfigSource } from "../../config/source.ts";
+import type { StackConfigSource } from "../../config/source.ts";
 import { cliEnvironment, pluginVersion, requireCommand, requireLogin } from "./cli.ts";
 import { readStored } from "./config.ts";
 
@@ -28,7 +28,7 @@ const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "comma
 export interface DeployedStack {
   stack: Stack;
   /** Returns the configuration as the program gets it. */
-  config(): Promise<ConfigSource>;
+  config(): Promise<StackConfigSource>;
   /** Returns the state as it was at the first call. */
   state(): Promise<DeployedState>;
 }
@@ -82,7 +82,7 @@ export async function openDeployed(stackName: string, options: DeployedOptions):
   const deployed = { stack, config: once(() => readStored(stack, env)), state: once(() => readState(stack)) };
   if (options.runsProgram) {
     await requireOwnProgram(stackName, deployed);
-    await requirePlugins(await targetOf(deployed), env, sinkOf(options).log);
+    await requirePlugins(await deployedTarget(deployed), env, sinkOf(options).log);
   }
   return deployed;
 }
@@ -149,7 +149,7 @@ async function selectStack(
 }
 
 /** Returns the target that the stack's settings name. */
-export async function targetOf({ config }: DeployedStack): Promise<string | undefined> {
+export async function deployedTarget({ config }: DeployedStack): Promise<string | undefined> {
   return (await config()).values["steward:target"];
 }
 
@@ -165,7 +165,7 @@ async function requirePlugins(
     const words = ["plugin", "install", "resource", name, version];
     log(`Installing the Pulumi plugin ${name} ${version}`);
     const done = mayInstall(env)
-      ? await run("pulumi", words, { env, timeoutMs: INSTALL_MS, until: (line) => RETRIES.test(line) })
+      ? await runProcess("pulumi", words, { env, timeoutMs: INSTALL_MS, until: (line) => RETRIES.test(line) })
       : undefined;
     if (done?.code === 0) continue;
     const why = done === undefined ? "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is set" : whyNot(done);
@@ -233,7 +233,7 @@ interface DeployedGateway {
 function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
   return resources
     .filter(({ type }) => COMPONENT.test(type))
-    .map(({ urn, outputs }) => ({ name: nameOf(urn), url: String(outputs?.["url"] ?? "") }));
+    .map(({ urn, outputs }) => ({ name: resourceName(urn), url: String(outputs?.["url"] ?? "") }));
 }
 
 /**
@@ -274,7 +274,7 @@ export function findResource(
 }
 
 /** Returns the name of the Worker that the state has; `undefined` before its first update. */
-export function workerOf(state: DeployedState): string | undefined {
+export function deployedWorkerName(state: DeployedState): string | undefined {
   const name = findResource(state, "index/worker:Worker", "worker")?.inputs?.["name"];
   return typeof name === "string" ? name : undefined;
 }
@@ -295,7 +295,7 @@ export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[]
   const { op, type, urn } = event.metadata;
   if (type.startsWith("pulumi:providers:")) return [];
   const isWhole = ["create", "update", "replace", "delete"].includes(op);
-  return isWhole ? [{ op, type, name: nameOf(urn) }] : [];
+  return isWhole ? [{ op, type, name: resourceName(urn) }] : [];
 }
 
 /** Marks of colors in the engine's messages. */
@@ -308,12 +308,12 @@ const PROVIDER_LOG: ReadonlySet<string> = new Set(["debug", "info#err"]);
  * Returns an event's message for people, without colors; `undefined` if it has none, only a transient one, or a line of
  * a provider's log.
  */
-export function messageOf({ diagnosticEvent: said }: EngineEvent): string | undefined {
+export function diagnosticText({ diagnosticEvent: said }: EngineEvent): string | undefined {
   if (said === undefined || said.ephemeral || PROVIDER_LOG.has(said.severity)) return undefined;
   return said.message.replaceAll(MARKUP, "");
 }
 
 /** A resource's own name: the last part of its URN, which may hold separators itself. */
-export function nameOf(urn: string): string {
+export function resourceName(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

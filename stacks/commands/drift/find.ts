@@ -1,6 +1,6 @@
 import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { type CommandOptions, messageOf, nameOf, openDeployed } from "../deployed/stack.ts";
+import { type CommandOptions, diagnosticText, resourceName, openDeployed } from "../deployed/stack.ts";
 
 /** A resource that is no longer as it was deployed. */
 export interface Drift {
@@ -34,7 +34,7 @@ export async function drift(stackName: string, options: CommandOptions = {}): Pr
   const remarks = new Set<string>();
   const onEvent = (event: EngineEvent): void => {
     found.push(...driftOf(event));
-    const text = messageOf(event)?.trim();
+    const text = diagnosticText(event)?.trim();
     if (text) remarks.add(text);
   };
   await stack.previewRefresh({ color: "never", onEvent });
@@ -54,7 +54,7 @@ const OWN = ["steward:", "pulumi-nodejs:dynamic/"];
 export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
   if (event === undefined) return [];
   const { op, type, urn, detailedDiff, old, new: now } = event.metadata;
-  const name = nameOf(urn);
+  const name = resourceName(urn);
   if (op === "delete") return [{ type, name, what: "gone", properties: [] }];
   if (op !== "update") return [];
   const inputs: Properties = old?.inputs ?? {};

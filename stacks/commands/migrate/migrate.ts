@@ -24,7 +24,7 @@ import {
   type PlannedStep,
   sinkOf,
   stepsOf,
-  workerOf,
+  deployedWorkerName,
 } from "../deployed/stack.ts";
 import { settingsFileOf } from "../settings.ts";
 
@@ -65,16 +65,16 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   const stored = await config();
   const { config: present, cloudflare } = serverlessSettings(stored);
   // The settings may have the new name already: what is deployed decides.
-  const formerName = workerOf(await state()) ?? present.workerName;
-  if (workerName === formerName) throw sameName(workerName, present);
-  const live = await readLiveWorker({ accountId: present.accountId, ...cloudflare }, formerName);
+  const previousName = deployedWorkerName(await state()) ?? present.workerName;
+  if (workerName === previousName) throw sameNameError(workerName, present);
+  const live = await readLiveWorker({ accountId: present.accountId, ...cloudflare }, previousName);
   const applied = (live && entriesUpTo(live.tag)) ?? present.migrations.length;
   const migrations = withNewTag(present.migrations, applied);
   const tag = migrations.at(-1)?.tag;
   if (accept !== undefined && accept !== tag) {
     throw new StewardError("migration_not_accepted", `${accept} is accepted, and the change adds ${tag}.`);
   }
-  const { config: former } = serverlessSettings(stored, { "steward:workerName": formerName });
+  const { config: former } = serverlessSettings(stored, { "steward:workerName": previousName });
   const { config: planned } = serverlessSettings(stored, {
     "steward:workerName": workerName,
     "steward:migrations": JSON.stringify(migrations),
@@ -86,7 +86,7 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   const added = migrations.slice(applied);
   const plan = [
     applyingLine(added),
-    ...renamingLines(formerName, workerName, migrations),
+    ...renamingLines(previousName, workerName, migrations),
     ...addressLines(commands, former, planned),
   ];
   const { file } = settings;
@@ -107,7 +107,7 @@ function withNewTag(migrations: readonly Migration[], applied: number): Migratio
   return [...migrations, ...added];
 }
 
-function sameName(workerName: string, present: ServerlessConfig): BuildFailure {
+function sameNameError(workerName: string, present: ServerlessConfig): BuildFailure {
   if (present.workerName === workerName) {
     return new BuildFailure(
       "worker_name_same",

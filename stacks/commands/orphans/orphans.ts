@@ -1,9 +1,5 @@
 import type { AccountAccess } from "../../../infra/serverless/account-api.ts";
-import {
-  findOrphans,
-  type Orphan,
-  removeOrphan as removeApplication,
-} from "../../../infra/serverless/container-api.ts";
+import { findOrphans, type Orphan, deleteOrphan } from "../../../infra/serverless/container-api.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
 
@@ -29,7 +25,7 @@ export async function removeOrphan(
   id: string,
   options: CommandOptions = {},
 ): Promise<Orphan> {
-  return removeApplication(await accountOf(stackName, options), id);
+  return deleteOrphan(await accountOf(stackName, options), id);
 }
 
 async function accountOf(stackName: string, options: CommandOptions): Promise<AccountAccess> {

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { run, tail } from "../../../infra/shell/process.ts";
+import { runProcess, tail } from "../../../infra/shell/process.ts";
 import { buildPolicyPack } from "../../../policies/build.ts";
 import { engineOutput } from "../deployed/engine-output.ts";
 import { type CommandOptions, openDeployed, sinkOf } from "../deployed/stack.ts";
@@ -65,7 +65,7 @@ export async function makePolicyPack(
   }
   await buildPolicyPack(target);
   log?.("installing the pack's packages");
-  const installed = await run("npm", INSTALL, { cwd: target });
+  const installed = await runProcess("npm", INSTALL, { cwd: target });
   if (installed.code !== 0) {
     throw new BuildFailure(
       "policy_packages_missing",

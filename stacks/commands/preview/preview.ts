@@ -1,6 +1,6 @@
 import { sinkOf, type CommandOptions, openDeployed } from "../deployed/stack.ts";
 import type { PolicyOptions } from "../policies/preview.ts";
-import { lookBefore } from "../rollout/inspect.ts";
+import { readBaseline } from "../rollout/inspect.ts";
 import { planUpdate, type UpdatePlan } from "../rollout/plan.ts";
 
 /** A comment on GitHub holds 65,536 characters. */
@@ -24,7 +24,7 @@ export async function preview(
 ): Promise<PreviewResult> {
   const stack = await openDeployed(stackName, { ...options, runsProgram: true });
   const approvals = { ...options, stack: stackName, accept: undefined };
-  const plan = await planUpdate(stack, await lookBefore(stack), approvals, sinkOf(options));
+  const plan = await planUpdate(stack, await readBaseline(stack), approvals, sinkOf(options));
   return { ...plan, markdown: previewText(stackName, plan) };
 }
 

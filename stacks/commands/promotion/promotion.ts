@@ -1,10 +1,10 @@
 import path from "node:path";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type CommandOptions, type DeployedStack, openDeployed, sinkOf } from "../deployed/stack.ts";
-import type { Entry } from "../rollout/report.ts";
+import type { RecordEntry } from "../rollout/report.ts";
 import { EXIT } from "../rollout/options.ts";
 import { newestRecord } from "../rollout/record.ts";
 
@@ -108,11 +108,11 @@ function provenIn(folder: string, stack: string): DeployedBuild {
  * Returns true if an entry shows that its rollout has changed or confirmed what runs. A rollout that only previewed, or
  * was stopped before its update, does not affect what was proven earlier.
  */
-function tellsWhatRuns({ step, deployed }: Entry): boolean {
+function tellsWhatRuns({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
 }
 
-function rolloutFailed(stack: string, [first]: readonly Entry[], how: string): StewardError {
+function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: string): StewardError {
   const began = first === undefined ? "" : ` of ${first.time}`;
   return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
 }
@@ -144,6 +144,6 @@ export async function deployedBuild(output: (name: string) => string): Promise<D
 /** Returns the commit of this checkout, whichever folder the command was started in. */
 async function commitOf(): Promise<string | undefined> {
   const words = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"];
-  const { code, stdout } = await run("git", words, { cwd: import.meta.dirname });
+  const { code, stdout } = await runProcess("git", words, { cwd: import.meta.dirname });
   return code === 0 ? stdout.trim() : undefined;
 }

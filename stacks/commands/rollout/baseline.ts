@@ -1,11 +1,11 @@
-import type { FormerVersion } from "../../../infra/serverless/former-version.ts";
+import type { PreviousVersion } from "../../../infra/serverless/previous-version.ts";
 import type { ReplayRecord } from "../../../runtime/contract/replay.ts";
 import type { Renewal } from "../../../runtime/contract/tenant.ts";
 import type { StackBackups } from "../deployed/signed.ts";
 
 /** Version that ran before an update. Plain data: a record keeps it. */
-export interface Former {
-  version: FormerVersion;
+export interface PreviousDeployment {
+  version: PreviousVersion;
   /** Version that answered, where one did. */
   answered: string | undefined;
 }
@@ -14,8 +14,8 @@ export interface Former {
 export interface Baseline {
   /** Tags of the migrations that the update applies to an existing Worker. */
   migrations: string[];
-  /** Absent if nothing is running yet, and on a host, whose update keeps and restores the former container itself. */
-  former: Former | undefined;
+  /** Absent if nothing is running yet, and on a host, whose update keeps and restores the previous container itself. */
+  previous: PreviousDeployment | undefined;
   /** Absent if nothing is running yet, and on a host, whose update makes one itself. */
   backups: StackBackups | undefined;
   /** Gets the redacted record of past events; absent if nothing is running yet. */
@@ -25,5 +25,5 @@ export interface Baseline {
   /** Sentence about what serves, if that is not what the stack deployed last: somebody rolled back, or an update failed. */
   strayed: string | undefined;
   /** Puts the former version back and waits until it answers. @returns what was done, a line each; throws where it cannot. */
-  goBack(former: Former | undefined): Promise<string[]>;
+  restorePrevious(previous: PreviousDeployment | undefined): Promise<string[]>;
 }

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sharesText } from "../../../infra/serverless/deployment.ts";
 import {
-  type Deployed,
-  type FormerVersion,
-  putBack,
-  readFormer,
-} from "../../../infra/serverless/former-version.ts";
+  type DeployedNames,
+  type PreviousVersion,
+  restorePreviousVersion,
+  readPreviousVersion,
+} from "../../../infra/serverless/previous-version.ts";
 import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { applicationName } from "../../../infra/serverless/names.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { stackBackups, stackRenewal, stackReplay } from "../deployed/signed.ts";
+import { openStackBackups, openStackRenewal, openStackReplay } from "../deployed/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
-import { type DeployedStack, findResource, targetOf, workerOf } from "../deployed/stack.ts";
+import { type DeployedStack, findResource, deployedTarget, deployedWorkerName } from "../deployed/stack.ts";
 import type { Baseline } from "./baseline.ts";
 
 const ANSWER_MS = 5_000;
@@ -22,8 +22,8 @@ const RETRY_MS = 500;
 const VERSION = ["WorkerVersion", "worker-current"] as const;
 
 /** Looks at a stack before its update. */
-export async function lookBefore(stack: DeployedStack): Promise<Baseline> {
-  return (await targetOf(stack)) === "host" ? hostBefore(stack) : serverlessBefore(stack);
+export async function readBaseline(stack: DeployedStack): Promise<Baseline> {
+  return (await deployedTarget(stack)) === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
 
 async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
@@ -32,11 +32,11 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
   const answered = await answerOf(url);
   return {
     migrations: [],
-    former: undefined,
+    previous: undefined,
     backups: undefined,
-    replay: stackReplay(deployed),
+    replay: openStackReplay(deployed),
     strayed: undefined,
-    async goBack() {
+    async restorePrevious() {
       if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
       await untilAnswers(url, answered);
       return [`The former version answers at ${url}.`];
@@ -49,34 +49,34 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations } = config;
   const state = await deployed.state();
-  const scriptName = workerOf(state) ?? workerName;
+  const scriptName = deployedWorkerName(state) ?? workerName;
   const access = { accountId, ...cloudflare };
   const live = await readLiveWorker(access, scriptName);
-  const place: Deployed = { access, scriptName, applicationName: applicationName(scriptName) };
-  const version = await readFormer(place);
+  const place: DeployedNames = { access, scriptName, applicationName: applicationName(scriptName) };
+  const version = await readPreviousVersion(place);
   const url = state.output("url");
   const made = findResource(state, ...VERSION)?.id;
   const isStray = made !== undefined && version !== undefined && !isWhole(version, made);
   return {
     // A stack that has no Worker yet has nothing to lose.
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
-    former: version && { version, answered: await answerOf(url) },
-    backups: stackBackups(state),
-    replay: stackReplay(state),
-    renewal: config.tenancy === "chat" ? stackRenewal(state) : undefined,
+    previous: version && { version, answered: await answerOf(url) },
+    backups: openStackBackups(state),
+    replay: openStackReplay(state),
+    renewal: config.tenancy === "chat" ? openStackRenewal(state) : undefined,
     strayed: isStray
       ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,
-    async goBack(former) {
-      if (former === undefined) throw new Error("nothing ran before that could be gone back to");
-      const done = await putBack(place, former.version);
-      await untilAnswers(url, former.answered);
+    async restorePrevious(previous) {
+      if (previous === undefined) throw new Error("nothing ran before that could be gone back to");
+      const done = await restorePreviousVersion(place, previous.version);
+      await untilAnswers(url, previous.answered);
       return [...done, `The former version answers at ${url}.`];
     },
   };
 }
 
-function isWhole({ versions }: FormerVersion, versionId: string): boolean {
+function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 

@@ -4,8 +4,8 @@ import { commandsFor } from "../../../infra/shell/package.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import {
   type DeployedStack,
-  messageOf,
-  nameOf,
+  diagnosticText,
+  resourceName,
   type PlannedStep,
   type Sink,
   stepsOf,
@@ -123,13 +123,13 @@ interface BackupOutcome {
  *
  * @param earlier the backup of an interrupted rollout. It serves if what that rollout left behind does not answer
  */
-export async function backUp(
-  { backups, former, strayed }: Baseline,
+export async function backUpBeforeUpdate(
+  { backups, previous, strayed }: Baseline,
   { without, earlier }: { without: boolean; earlier: string | undefined },
 ): Promise<BackupOutcome> {
   if (without) return { skipped: "not requested" };
   if (backups === undefined) return { skipped: "nothing is running yet, or the update makes one itself" };
-  if (former?.answered === undefined) {
+  if (previous?.answered === undefined) {
     if (earlier !== undefined) return { skipped: `the interrupted rollout made ${earlier}`, earlier };
     if (strayed === undefined) return { skipped: "what runs does not answer" };
     return { refused: "What serves does not answer as steward, so it cannot be backed up." };
@@ -144,8 +144,8 @@ export async function backUp(
 }
 
 /** Returns the time of the newest backup as ISO 8601; `undefined` if the service reports none. */
-async function newestBackup({ backups, former }: Baseline): Promise<string | undefined> {
-  if (former?.answered === undefined) return undefined;
+async function newestBackup({ backups, previous }: Baseline): Promise<string | undefined> {
+  if (previous?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);
   return list?.backups[0]?.createdAt;
 }
@@ -171,7 +171,7 @@ export function showProgress({ say, log, status }: Sink, what: string, total?: n
   return {
     onOutput: () => undefined,
     onEvent(event) {
-      const message = messageOf(event);
+      const message = diagnosticText(event);
       // The command ends with an error's cause and fix.
       if (message !== undefined && event.diagnosticEvent?.severity !== "error") {
         status("");
@@ -182,7 +182,7 @@ export function showProgress({ say, log, status }: Sink, what: string, total?: n
         last = `${op} ${name}`;
       }
       const urn = event.resOutputsEvent?.metadata.urn;
-      if (urn !== undefined && begun.has(nameOf(urn))) done.add(nameOf(urn));
+      if (urn !== undefined && begun.has(resourceName(urn))) done.add(resourceName(urn));
       draw();
     },
     end: () => status(""),

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type Entry, reportOf } from "./report.ts";
+import { type RecordEntry, renderRolloutReport } from "./report.ts";
 
 /**
  * The record of one rollout: JSON lines, each written before its step continues, and beside them the same for
@@ -9,7 +9,7 @@ import { type Entry, reportOf } from "./report.ts";
 export class RolloutRecord {
   readonly file: string;
   readonly report: string;
-  readonly #entries: Entry[] = [];
+  readonly #entries: RecordEntry[] = [];
   readonly #clock: () => Date;
 
   /** Begins one in `folder`, named by its time. */
@@ -20,22 +20,25 @@ export class RolloutRecord {
     this.report = this.file.replace(/\.jsonl$/, ".md");
   }
 
-  note(step: Entry["step"], facts: Record<string, unknown> = {}): void {
-    const entry: Entry = { time: this.#clock().toISOString(), step, ...facts };
+  note(step: RecordEntry["step"], facts: Record<string, unknown> = {}): void {
+    const entry: RecordEntry = { time: this.#clock().toISOString(), step, ...facts };
     appendFileSync(this.file, `${JSON.stringify(entry)}\n`);
     this.#entries.push(entry);
-    writeFileSync(this.report, reportOf(this.#entries));
+    writeFileSync(this.report, renderRolloutReport(this.#entries));
   }
 }
 
 /** The entries of the newest rollout that has changed something, where it has no end: it was interrupted. */
-export function interrupted(folder: string): Entry[] | undefined {
+export function readInterruptedRollout(folder: string): RecordEntry[] | undefined {
   const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;
 }
 
 /** The entries of the newest rollout recorded in `folder` that fits; those before it are not read. */
-export function newestRecord(folder: string, fits: (entries: Entry[]) => boolean): Entry[] | undefined {
+export function newestRecord(
+  folder: string,
+  fits: (entries: RecordEntry[]) => boolean,
+): RecordEntry[] | undefined {
   for (const name of filesOf(folder).toReversed()) {
     const lines = readFileSync(path.join(folder, name), "utf8").split("\n").filter(Boolean);
     const entries = lines.flatMap(entryOf);
@@ -55,9 +58,9 @@ function filesOf(folder: string): string[] {
 }
 
 /** A last line may be cut off. */
-function entryOf(line: string): Entry[] {
+function entryOf(line: string): RecordEntry[] {
   try {
-    return [JSON.parse(line) as Entry];
+    return [JSON.parse(line) as RecordEntry];
   } catch {
     return [];
   }

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { causeOf } from "../../../infra/shell/failure.ts";
-import { run, tail } from "../../../infra/shell/process.ts";
+import { runProcess, tail } from "../../../infra/shell/process.ts";
 import type { Platform } from "../../../runtime/contract/delivery.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import {
@@ -54,7 +54,7 @@ export type ReplayResult =
   | { failed: string };
 
 /** Compares what the running version made of a record's events with what the next version makes of them. */
-export function compare(
+export function compareOutcomes(
   { events, cost, left }: ReplayRecord,
   { outcomes, cost: nextCost }: Replayed,
 ): Comparison {
@@ -146,9 +146,9 @@ export async function replayPast(take: () => Promise<ReplayRecord>): Promise<Rep
   } catch (error) {
     return { skipped: skippedBecause(error) };
   }
-  if (record.events.length === 0) return { compared: compare(record, { outcomes: [], cost: 0 }) };
+  if (record.events.length === 0) return { compared: compareOutcomes(record, { outcomes: [], cost: 0 }) };
   try {
-    return { compared: compare(record, await replayLocally(record)) };
+    return { compared: compareOutcomes(record, await replayLocally(record)) };
   } catch (error) {
     return { failed: causeOf(error) };
   }
@@ -170,7 +170,7 @@ async function replayLocally(record: ReplayRecord): Promise<Replayed> {
   const confined = process.allowedNodeEnvironmentFlags.has("--permission")
     ? ["--permission", `--allow-fs-read=${path.join(container.dir, "*")}`]
     : [];
-  const finished = await run(process.execPath, [...confined, path.join(container.dir, PROGRAM)], {
+  const finished = await runProcess(process.execPath, [...confined, path.join(container.dir, PROGRAM)], {
     env: {},
     input: JSON.stringify(record),
     timeoutMs: PROGRAM_MS,

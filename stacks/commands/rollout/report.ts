@@ -5,7 +5,7 @@ import type { PlannedStep } from "../deployed/stack.ts";
 type Facts = Record<string, unknown>;
 
 /** Words of each step. */
-const TEXTS: Readonly<Record<Entry["step"], (facts: Facts) => string>> = {
+const TEXTS: Readonly<Record<RecordEntry["step"], (facts: Facts) => string>> = {
   begun: ({ stack }) => `began with the stack ${String(stack)}`,
   planned: ({ summary }) => String(summary),
   backup: ({ made, skipped, refused }) => {
@@ -21,7 +21,7 @@ const TEXTS: Readonly<Record<Entry["step"], (facts: Facts) => string>> = {
 };
 
 /** A record for people, in Markdown: every step with its time, what was planned, and what went wrong. */
-export function reportOf(entries: readonly Entry[]): string {
+export function renderRolloutReport(entries: readonly RecordEntry[]): string {
   const [first] = entries;
   const planned = entries.find(({ step }) => step === "planned");
   const failed = entries.find(({ step }) => step === "failed");
@@ -69,7 +69,7 @@ function stepText(step: unknown): string {
   return `${op} ${name} (${type})`;
 }
 
-function secondsAfter(first: Entry | undefined, entry: Entry): string {
+function secondsAfter(first: RecordEntry | undefined, entry: RecordEntry): string {
   return ((Date.parse(entry.time) - Date.parse(first?.time ?? "")) / 1_000).toFixed(1);
 }
 
@@ -83,7 +83,7 @@ function cell(text: string): string {
 }
 
 /** One line of a record: when, what, and what is known of it. No value of a secret. */
-export interface Entry {
+export interface RecordEntry {
   /** ISO 8601 */
   time: string;
   step: "begun" | "planned" | "backup" | "former" | "updating" | "updated" | "failed" | "back" | "ended";

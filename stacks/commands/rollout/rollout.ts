@@ -1,6 +1,6 @@
 import path from "node:path";
 import { ConcurrentUpdateError } from "@pulumi/pulumi/automation/index.js";
-import { exclusively } from "../../../infra/shell/cache.ts";
+import { withFileLock } from "../../../infra/shell/cache.ts";
 import { explain, explanationText } from "../../../infra/shell/explain.ts";
 import { BuildFailure, causeOf } from "../../../infra/shell/failure.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
@@ -14,13 +14,13 @@ import {
   requireReachable,
   rolloutsOf,
 } from "../promotion/promotion.ts";
-import type { Former } from "./baseline.ts";
-import { lookBefore } from "./inspect.ts";
+import type { PreviousDeployment } from "./baseline.ts";
+import { readBaseline } from "./inspect.ts";
 import { EXIT, type RolloutOptions } from "./options.ts";
-import { backUp, planUpdate, type UpdatePlan } from "./plan.ts";
-import { interrupted, RolloutRecord } from "./record.ts";
+import { backUpBeforeUpdate, planUpdate, type UpdatePlan } from "./plan.ts";
+import { readInterruptedRollout, RolloutRecord } from "./record.ts";
 import { replayGates, replayLines, replayPast } from "./replay.ts";
-import { update, type UpdateFacts } from "./update.ts";
+import { runUpdate, type UpdateFacts } from "./update.ts";
 
 /**
  * Shorter than the probe's default: if the new version does not answer, users have no service until the previous
@@ -67,7 +67,7 @@ export async function rollout(stack: string, options: RolloutOptions = {}): Prom
       "Name another stack.",
     );
   }
-  return exclusively(path.join(folder, "lock"), () => opened(stack, options, folder), busy);
+  return withFileLock(path.join(folder, "lock"), () => opened(stack, options, folder), busy);
 }
 
 async function opened(name: string, options: RolloutOptions, folder: string): Promise<RolloutResult> {
@@ -77,7 +77,7 @@ async function opened(name: string, options: RolloutOptions, folder: string): Pr
   const env = { PROBE_TIMEOUT_MS: timeout, ...options.env };
   const deployed = await openDeployed(name, { ...options, env, runsProgram: true, changes });
   try {
-    const left = interrupted(folder);
+    const left = readInterruptedRollout(folder);
     // If a rollout was killed on this machine, this one continues it and may release its lock.
     if (options.planOnly !== true)
       await requireUnlocked(deployed.stack, { releaseStale: left !== undefined });
@@ -95,7 +95,7 @@ async function rollOut(
 ): Promise<RolloutResult> {
   const output = sinkOf(options);
   const { say } = output;
-  const left = interrupted(folder);
+  const left = readInterruptedRollout(folder);
   const record = new RolloutRecord(folder, () => new Date());
   const { planOnly = false } = options;
   record.note("begun", { stack: options.stack, planOnly, promoted: options.promoted });
@@ -136,7 +136,10 @@ async function rollOut(
     return end(EXIT.waits, explanation);
   }
 
-  const backup = await backUp(before, { without: options.withoutBackup ?? false, earlier: backupOf(left) });
+  const backup = await backUpBeforeUpdate(before, {
+    without: options.withoutBackup ?? false,
+    earlier: backupOf(left),
+  });
   record.note("backup", { ...backup });
   if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
   if (backup.skipped !== undefined) say(`No backup: ${backup.skipped}.\n`);
@@ -144,9 +147,9 @@ async function rollOut(
     say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
     return end(EXIT.waits, { cause: backup.refused });
   }
-  const former = formerOf(left) ?? before.former;
-  record.note("former", { former });
-  const outcome = await update(deployed.stack, { options, plan, before, former, record, output });
+  const previous = previousIn(left) ?? before.previous;
+  record.note("former", { former: previous });
+  const outcome = await runUpdate(deployed.stack, { options, plan, before, previous, record, output });
   return end(outcome.exit, outcome.facts);
 }
 
@@ -154,7 +157,7 @@ async function rollOut(
 type StackRollout = RolloutOptions & { stack: string };
 
 async function planned(stack: DeployedStack, options: StackRollout, output: Sink) {
-  const before = await lookBefore(stack);
+  const before = await readBaseline(stack);
   const plan = await planUpdate(stack, before, options, output);
   const isAllowed = Number((await stack.config()).values[REPLAY_KEY] ?? 0) > 0;
   if (before.replay === undefined || !isAllowed || plan.steps.length === 0) return { before, plan };
@@ -168,7 +171,7 @@ function stepLine({ op, name, type }: PlannedStep): string {
 }
 
 /** Returns the id of the backup that an interrupted rollout made, or took over from an earlier one. */
-function backupOf(left: ReturnType<typeof interrupted>): string | undefined {
+function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | undefined {
   const noted = left?.findLast(({ step }) => step === "backup");
   const id = noted?.["made"] ?? noted?.["earlier"];
   return typeof id === "string" ? id : undefined;
@@ -178,11 +181,11 @@ function backupOf(left: ReturnType<typeof interrupted>): string | undefined {
  * Returns the version that ran before an interrupted rollout. A rollback returns to it, not to what that rollout left
  * behind.
  */
-function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
+function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
-  const former = noted?.["former"] as Former | undefined;
+  const previous = noted?.["former"] as PreviousDeployment | undefined;
   // The record of an older checkout has another form; the caller then uses the live version.
-  return former?.version.versions.every(({ versionId }) => versionId) === true ? former : undefined;
+  return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 
 function unconfirmed(cause: string): BuildFailure {

@@ -3,7 +3,7 @@ import { explain, explanationText } from "../../../infra/shell/explain.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
 import { readState, type Sink } from "../deployed/stack.ts";
 import { type DeployedBuild, deployedBuild } from "../promotion/promotion.ts";
-import type { Baseline, Former } from "./baseline.ts";
+import type { Baseline, PreviousDeployment } from "./baseline.ts";
 import { watchChats } from "./chats.ts";
 import { EXIT } from "./options.ts";
 import { showProgress, type UpdatePlan } from "./plan.ts";
@@ -15,7 +15,7 @@ export interface UpdateRun {
   plan: UpdatePlan;
   before: Baseline;
   /** Version to go back to. */
-  former: Former | undefined;
+  previous: PreviousDeployment | undefined;
   record: RolloutRecord;
   output: Sink;
 }
@@ -46,7 +46,7 @@ interface Outcome {
  *
  * @throws ConcurrentUpdateError where somebody else's update is under way: there is nothing to go back from.
  */
-export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
+export async function runUpdate(stack: Stack, run: UpdateRun): Promise<Outcome> {
   const { record } = run;
   record.note("updating");
   try {
@@ -60,7 +60,7 @@ export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
     const deployed = await deployedBuild(output);
     return { exit: EXIT.done, facts: { changes, deployed } };
   } catch (error) {
-    if (!(error instanceof ConcurrentUpdateError)) return goBack(error, run);
+    if (!(error instanceof ConcurrentUpdateError)) return restorePrevious(error, run);
     record.note("ended", { exit: EXIT.notBegun });
     throw error;
   }
@@ -75,13 +75,13 @@ async function takeOver(stack: Stack, { plan, output }: UpdateRun): Promise<UpRe
   }
 }
 
-async function goBack(failure: unknown, run: UpdateRun): Promise<Outcome> {
-  const { before, former, record, options, output } = run;
+async function restorePrevious(failure: unknown, run: UpdateRun): Promise<Outcome> {
+  const { before, previous, record, options, output } = run;
   const { say, log } = output;
   const explanation = explain(failure, commandsFor(options.stack));
   record.note("failed", { ...explanation });
   log(`\nThe update failed: ${explanationText(explanation)}`);
-  const back = await before.goBack(former).catch((problem: unknown) => {
+  const back = await before.restorePrevious(previous).catch((problem: unknown) => {
     log(`Going back failed: ${explanationText(explain(problem, commandsFor(options.stack)))}`);
     return undefined;
   });

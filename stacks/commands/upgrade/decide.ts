@@ -1,9 +1,9 @@
 import semver from "semver";
 import * as z from "zod";
-import { type Section, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
+import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
 
 /** Versions of the package that an upgrade looks at, as semantic versions. */
-export interface Versions {
+export interface PackageVersions {
   /** The version that serves; `undefined` if the service does not answer and its build is not the installed one. */
   deployed: string | undefined;
   /** The version that the project has installed. */
@@ -13,7 +13,7 @@ export interface Versions {
 }
 
 /** Difference between the version that is deployed, or installed if that is unknown, and the target. */
-export type Step = "none" | "patch" | "minor" | "major" | "downgrade";
+export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**
  * Returns how far the target is away. A prerelease counts as a major step, so that nothing deploys it unattended.
@@ -21,7 +21,7 @@ export type Step = "none" | "patch" | "minor" | "major" | "downgrade";
  * A target is a downgrade if it is older than the version that serves, or than the installed one: an older version cannot
  * read what a newer one has written.
  */
-export function stepTo({ deployed, installed, target }: Versions): Step {
+export function upgradeStep({ deployed, installed, target }: PackageVersions): UpgradeStep {
   const from = deployed ?? installed;
   if (semver.lt(target, from) || semver.lt(target, installed)) return "downgrade";
   if (semver.eq(target, from)) return "none";
@@ -33,7 +33,7 @@ export function stepTo({ deployed, installed, target }: Versions): Step {
 const LONGEST_CHANGELOG = 1 << 20;
 
 /** Returns the sections of a changelog after one version, up to and with another, newest first. */
-export function sectionsBetween(changelog: string, after: string, upTo: string): Section[] {
+export function sectionsBetween(changelog: string, after: string, upTo: string): ChangelogSection[] {
   return sectionsOf(changelog.slice(0, LONGEST_CHANGELOG)).filter(
     ({ name }) =>
       name !== UNRELEASED && semver.valid(name) !== null && semver.gt(name, after) && semver.lte(name, upTo),
@@ -41,7 +41,7 @@ export function sectionsBetween(changelog: string, after: string, upTo: string):
 }
 
 /** Returns sections of a changelog as text. */
-export function changesText(changes: readonly Section[]): string {
+export function changesText(changes: readonly ChangelogSection[]): string {
   return changes
     .map(({ name, date, text }) => `\n## ${name}${date === undefined ? "" : ` - ${date}`}\n\n${text}\n`)
     .join("");
@@ -61,7 +61,7 @@ interface Span {
 }
 
 /** Times at which an unattended upgrade may begin. */
-export type Window = readonly Span[];
+export type UpgradeWindow = readonly Span[];
 
 const WINDOW = /^(?:([A-Z][a-z]{2}(?:,[A-Z][a-z]{2}){0,6}) )?(\d{2}):(\d{2})-(\d{2}):(\d{2}) UTC$/;
 
@@ -71,7 +71,7 @@ const WINDOW = /^(?:([A-Z][a-z]{2}(?:,[A-Z][a-z]{2}){0,6}) )?(\d{2}):(\d{2})-(\d
  *
  * @returns `undefined` if the text is none
  */
-export function readWindow(text: string): Window | undefined {
+export function readWindow(text: string): UpgradeWindow | undefined {
   const [, days, ...clock] = WINDOW.exec(text) ?? [];
   const [startHour = NaN, startMinute = NaN, endHour = NaN, endMinute = NaN] = clock.map(Number);
   if (!(startHour < 24 && startMinute < 60 && endHour <= 24 && endMinute < 60)) return undefined;
@@ -84,7 +84,7 @@ export function readWindow(text: string): Window | undefined {
 }
 
 /** Returns the next time at which a window opens; `undefined` if it is open. */
-export function nextOpening(window: Window, now: Date): Date | undefined {
+export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined {
   const minute = (now.getTime() - A_SUNDAY_MS) / MINUTE_MS;
   // Counted from each span's start, so that a span may go on into the next week.
   const waits = window.map(({ start, minutes }) => {
@@ -96,8 +96,8 @@ export function nextOpening(window: Window, now: Date): Date | undefined {
 }
 
 /** Consent to unattended upgrades: `steward.upgrade` of the project's package.json. */
-export interface Consent {
-  window: Window | undefined;
+export interface UnattendedConsent {
+  window: UpgradeWindow | undefined;
 }
 
 const consentSchema = z.object({
@@ -118,7 +118,7 @@ const consentSchema = z.object({
 });
 
 /** Reads the consent in a package.json. Returns it, or the reason why there is none. */
-export function readConsent(manifest: unknown): Consent | { refused: string } {
+export function readConsent(manifest: unknown): UnattendedConsent | { refused: string } {
   const { success, data, error } = consentSchema.safeParse(manifest);
   if (success) return { window: data.steward.upgrade.window };
   const wrong = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -126,10 +126,14 @@ export function readConsent(manifest: unknown): Consent | { refused: string } {
 }
 
 /** Decision about an unattended upgrade: go, or the reason not to. */
-export type Unattended = "go" | { waitsUntil: Date } | { onlyReported: Step };
+export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
 /** Decides about an unattended upgrade: nothing outside the window, and within it patch versions alone. */
-export function decideUnattended(step: Step, { window }: Consent, now: Date): Unattended {
+export function decideUnattended(
+  step: UpgradeStep,
+  { window }: UnattendedConsent,
+  now: Date,
+): UnattendedDecision {
   const opening = window && nextOpening(window, now);
   if (opening !== undefined) return { waitsUntil: opening };
   return step === "patch" ? "go" : { onlyReported: step };

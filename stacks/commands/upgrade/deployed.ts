@@ -3,11 +3,11 @@ import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { BUILD } from "../../../infra/gateway/args.ts";
 import { tryOnCopy } from "../../../infra/host/trial.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { run, tail } from "../../../infra/shell/process.ts";
+import { runProcess, tail } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { type DeployedStack, type DeployedState, findResource, targetOf } from "../deployed/stack.ts";
-import { type Aside, type Project, type ProjectRun, programIn } from "./project.ts";
+import { type DeployedStack, type DeployedState, findResource, deployedTarget } from "../deployed/stack.ts";
+import { type AsideInstallation, type Project, type ProjectRun, programIn } from "./project.ts";
 
 const ANSWER_MS = 5_000;
 
@@ -43,11 +43,11 @@ export async function deployedVersion(
  */
 export async function tryVersion(
   stack: DeployedStack,
-  aside: Aside,
+  aside: AsideInstallation,
   given: ProjectRun,
   words: readonly string[],
 ): Promise<string> {
-  if ((await targetOf(stack)) !== "host") {
+  if ((await deployedTarget(stack)) !== "host") {
     return "The data of a serverless stack cannot be copied for a trial. To try past events: steward:replayEvents.";
   }
   const { values } = await stack.config();
@@ -72,7 +72,7 @@ export async function tryVersion(
  * @throws BuildFailure `upgrade_image`
  */
 async function imageOf(
-  { folder }: Aside,
+  { folder }: AsideInstallation,
   how: readonly string[],
   dockerHost: string | undefined,
   { env, log }: ProjectRun,
@@ -80,7 +80,7 @@ async function imageOf(
 ): Promise<string> {
   const command = [programIn(folder), "image", ...how];
   const options = { cwd: folder, env: { ...env, ...(dockerHost && { DOCKER_HOST: dockerHost }) } };
-  const built = await run(process.execPath, command, { ...options, onLine: log });
+  const built = await runProcess(process.execPath, command, { ...options, onLine: log });
   const name = built.stdout.trim().split("\n").at(-1) ?? "";
   if (built.code === 0 && name !== "") return name;
   throw new BuildFailure(

@@ -5,7 +5,7 @@ import path from "node:path";
 import * as z from "zod";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { IS_RELEASE, PACKAGE, ROOT } from "../../../infra/shell/package.ts";
-import { type Finished, run, tail } from "../../../infra/shell/process.ts";
+import { type Finished, runProcess, tail } from "../../../infra/shell/process.ts";
 import { parseJson } from "../../../runtime/shared/json.ts";
 
 const MANIFEST = "package.json";
@@ -79,7 +79,7 @@ export async function versionAtRegistry(
   env: NodeJS.ProcessEnv,
 ): Promise<string> {
   const words = ["view", `${PACKAGE}@${wanted}`, "version", "--json"];
-  const asked = await run("npm", words, { cwd: folder, env, timeoutMs: REGISTRY_MS });
+  const asked = await runProcess("npm", words, { cwd: folder, env, timeoutMs: REGISTRY_MS });
   const answer = z.string().safeParse(parseJson(asked.stdout));
   if (asked.code === 0 && answer.success) return answer.data;
   throw notAtRegistry(wanted, asked);
@@ -102,10 +102,10 @@ export async function changelogOf(version: string, folder: string, env: NodeJS.P
   const place = await newFolder();
   try {
     const words = ["pack", `${PACKAGE}@${version}`, "--silent", "--pack-destination", place];
-    const packed = await run("npm", words, { cwd: folder, env, timeoutMs: REGISTRY_MS });
+    const packed = await runProcess("npm", words, { cwd: folder, env, timeoutMs: REGISTRY_MS });
     if (packed.code !== 0) throw notAtRegistry(version, packed);
     const file = `${PACKAGE}-${version}.tgz`;
-    return (await run("tar", ["-xzOf", file, "package/CHANGELOG.md"], { cwd: place })).stdout;
+    return (await runProcess("tar", ["-xzOf", file, "package/CHANGELOG.md"], { cwd: place })).stdout;
   } finally {
     await rm(place, { recursive: true, force: true });
   }
@@ -116,7 +116,7 @@ async function newFolder(): Promise<string> {
 }
 
 /** A copy of a project with another version of the package, in a temporary folder. */
-export interface Aside {
+export interface AsideInstallation {
   folder: string;
   remove(): Promise<void>;
 }
@@ -126,7 +126,11 @@ export interface Aside {
  *
  * @throws BuildFailure `upgrade_install`
  */
-export async function installAside(project: Project, version: string, given: ProjectRun): Promise<Aside> {
+export async function installAside(
+  project: Project,
+  version: string,
+  given: ProjectRun,
+): Promise<AsideInstallation> {
   const folder = await newFolder();
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
@@ -145,7 +149,7 @@ export async function installAside(project: Project, version: string, given: Pro
  *
  * @throws BuildFailure `upgrade_install`
  */
-export async function takeVersions(folder: string, from: string, given: ProjectRun): Promise<void> {
+export async function installVersions(folder: string, from: string, given: ProjectRun): Promise<void> {
   await copyVersions(from, folder);
   await install(folder, given);
 }
@@ -162,7 +166,7 @@ export async function copyVersions(from: string, to: string): Promise<void> {
 
 async function install(folder: string, { env, log }: ProjectRun, ...words: string[]): Promise<void> {
   log(`npm ${[...INSTALL, ...words].join(" ")} in ${folder}`);
-  const done = await run("npm", [...INSTALL, ...words], { cwd: folder, env });
+  const done = await runProcess("npm", [...INSTALL, ...words], { cwd: folder, env });
   if (done.code === 0) return;
   const cause = `npm install failed in ${folder}: ${tail(done, 5)}`;
   throw new BuildFailure("upgrade_install", cause, "Run it again when npm can install the version.");
@@ -197,7 +201,7 @@ export async function rolloutOf(
     else log(line);
   };
   const command = [programIn(folder), "rollout", ...words, "--json"];
-  const ended = await run(process.execPath, command, { cwd: folder, env, onLine });
+  const ended = await runProcess(process.execPath, command, { cwd: folder, env, onLine });
   const report =
     rolloutReport.safeParse(parseJson(last)).data ?? rolloutReport.parse({ cause: tail(ended, 5) });
   return { ...report, exit: report.exit ?? ended.code };

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import semver from "semver";
-import { exclusively } from "../../../infra/shell/cache.ts";
-import type { Section } from "../../../infra/shell/changelog.ts";
+import { withFileLock } from "../../../infra/shell/cache.ts";
+import type { ChangelogSection } from "../../../infra/shell/changelog.ts";
 import { explain, explanationText } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { commandsFor, PACKAGE } from "../../../infra/shell/package.ts";
@@ -15,13 +15,13 @@ import {
   decideUnattended,
   readConsent,
   sectionsBetween,
-  type Step,
-  stepTo,
-  type Versions,
+  type UpgradeStep,
+  upgradeStep,
+  type PackageVersions,
 } from "./decide.ts";
 import { deployedVersion, tryVersion } from "./deployed.ts";
 import {
-  type Aside,
+  type AsideInstallation,
   changelogOf,
   copyVersions,
   installAside,
@@ -30,7 +30,7 @@ import {
   readProject,
   rolloutOf,
   type RolloutReport,
-  takeVersions,
+  installVersions,
   versionAtRegistry,
 } from "./project.ts";
 
@@ -65,15 +65,15 @@ export interface UpgradeOptions extends CommandOptions {
 }
 
 /** Outcome of an upgrade. */
-export interface UpgradeResult extends Versions {
+export interface UpgradeResult extends PackageVersions {
   /**
    * 0 deployed, or there is nothing newer; with `check` 2 if there is. 2 waits for somebody, 3 a policy is broken, 4 it
    * failed and the former version answers, 5 it failed otherwise, 1 the preview or the rollout has not begun.
    */
   exit: number;
-  step: Step;
+  step: UpgradeStep;
   /** Sections of the new version's changelog after the deployed version. */
-  changes: Section[];
+  changes: ChangelogSection[];
   /** The preview by the new version; absent if the upgrade ended before it. */
   plan?: RolloutReport;
   /** End of the rollout by the new version; absent if it has not begun. */
@@ -102,7 +102,7 @@ export async function upgrade(stack: string, options: UpgradeOptions = {}): Prom
     const cause = `another upgrade of ${stack} runs on this machine`;
     throw new BuildFailure("upgrade_under_way", cause, "Wait until it ends.");
   };
-  return exclusively(path.join(folder, "lock"), () => upgradeProject(stack, project, folder, options), busy);
+  return withFileLock(path.join(folder, "lock"), () => upgradeProject(stack, project, folder, options), busy);
 }
 
 async function upgradeProject(
@@ -118,7 +118,7 @@ async function upgradeProject(
   const { installed } = project;
   const target = await versionAtRegistry(project.folder, options.to ?? "latest", given.env);
   const versions = { deployed, installed, target };
-  const step = stepTo(versions);
+  const step = upgradeStep(versions);
   const which = options.to === undefined ? "Newest" : "Wanted";
   say(
     `Deployed: ${deployed ?? "unknown, it does not answer"}. Installed: ${installed}. ${which}: ${target}.\n`,
@@ -134,7 +134,7 @@ async function upgradeProject(
   }
   const { unattended = false, now = () => new Date() } = options;
   const decision = unattended ? decideUnattended(step, requireConsent(project), now()) : "go";
-  const end = (exit: number, cause: string, changes: Section[] = []): UpgradeResult => {
+  const end = (exit: number, cause: string, changes: ChangelogSection[] = []): UpgradeResult => {
     say(`${cause}\n`);
     return { exit, cause, ...result, changes };
   };
@@ -168,7 +168,7 @@ interface Prepared {
   folder: string;
   options: UpgradeOptions;
   given: ProjectRun;
-  aside: Aside;
+  aside: AsideInstallation;
   opened: DeployedStack;
 }
 
@@ -205,9 +205,9 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
   // An interrupted upgrade has left the last version that is known to work.
   if (!existsSync(former)) await copyVersions(project.folder, former);
   // A failure here must not hide what the rollout ended with. The next upgrade finds the former files then.
-  const goBack = async (): Promise<void> => {
+  const restorePrevious = async (): Promise<void> => {
     try {
-      await takeVersions(project.folder, former, given);
+      await installVersions(project.folder, former, given);
       await rm(former, { recursive: true });
     } catch (error) {
       given.log(explanationText(explain(error, commandsFor(stack))));
@@ -215,15 +215,15 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
   };
   let ended: RolloutReport;
   try {
-    await takeVersions(project.folder, aside.folder, given);
+    await installVersions(project.folder, aside.folder, given);
     ended = await rolloutOf(project.folder, [stack, "--yes", ...approvals(options)], given);
   } catch (error) {
-    await goBack();
+    await restorePrevious();
     throw error;
   }
   // After a failure without a return the new version's files stay: its rollout has to be repeated or taken back.
   if (ended.exit === EXIT.done || ended.exit === EXIT.failed) await rm(former, { recursive: true });
-  else await goBack();
+  else await restorePrevious();
   return ended;
 }
 
@@ -259,7 +259,7 @@ function requireConsent({ manifest, folder }: Project) {
   throw new BuildFailure("upgrade_unattended_off", cause, `Allow it there: \`${CONSENT}\``);
 }
 
-function downgrade({ deployed, installed, target }: Versions): BuildFailure {
+function downgrade({ deployed, installed, target }: PackageVersions): BuildFailure {
   const newest = deployed === undefined || semver.lt(deployed, installed) ? installed : deployed;
   const newer =
     deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;

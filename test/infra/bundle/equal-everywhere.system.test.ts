@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const BUILD_MS = 120_000;
@@ -21,8 +21,8 @@ const HASHES = `
 let folder: string;
 let repository: string;
 
-async function succeed(command: string, args: readonly string[], options: Parameters<typeof run>[2]) {
-  const finished = await run(command, args, options);
+async function succeed(command: string, args: readonly string[], options: Parameters<typeof runProcess>[2]) {
+  const finished = await runProcess(command, args, options);
   expect(finished.code, `${command} ${args.join(" ")}\n${finished.stderr}`).toBe(0);
   return finished.stdout;
 }
@@ -63,7 +63,9 @@ describe("hashes that name what is deployed", () => {
       expect(await readFile(join(windows.root, "infra/bundle/Dockerfile"), "utf8")).not.toContain("\r");
       expect(await windows.hashes()).toEqual(usual);
 
-      const here = await run(process.execPath, ["--input-type=module", "--eval", HASHES], { cwd: ROOT });
+      const here = await runProcess(process.execPath, ["--input-type=module", "--eval", HASHES], {
+        cwd: ROOT,
+      });
       expect(JSON.parse(here.stdout)).toEqual(usual);
     },
     BUILD_MS,

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { temporaryDirectory } from "../../runtime/support/processes.ts";
 import { engine } from "../../support/docker.ts";
 
@@ -14,7 +14,7 @@ interface Bill {
 
 async function bills(...words: string[]): Promise<Record<string, string>> {
   const out = await temporaryDirectory();
-  const { code, stdout, stderr } = await run(process.execPath, [
+  const { code, stdout, stderr } = await runProcess(process.execPath, [
     "infra/bundle/sbom.ts",
     "--out",
     out,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { Containers, Inspected } from "../../../infra/host/update/containers.ts";
+import type { Containers, InspectedContainer } from "../../../infra/host/update/containers.ts";
 import {
-  dropFormer,
-  formerName,
+  removePrevious,
+  previousName,
   freeName,
-  goBack,
+  restorePrevious,
   isReady,
-  keepFormer,
-  putInPlace,
-} from "../../../infra/host/update/former.ts";
+  keepPrevious,
+  replacePrevious,
+} from "../../../infra/host/update/previous.ts";
 
 /**
  * An update of a host, cut off before each of its `docker` commands, with housekeeping by hand at that moment. However it
@@ -19,7 +19,7 @@ import {
  */
 
 const NAME = "steward";
-const FORMER = formerName(NAME);
+const FORMER = previousName(NAME);
 
 interface Container {
   id: string;
@@ -77,7 +77,7 @@ class ScriptedEngine implements Containers {
     this.before((this.steps += 1));
   }
 
-  async inspect(name: string): Promise<Inspected | undefined> {
+  async inspect(name: string): Promise<InspectedContainer | undefined> {
     const found = this.find(name);
     if (found === undefined) return undefined;
     const { id, version, status } = found;
@@ -98,7 +98,7 @@ class ScriptedEngine implements Containers {
     };
   }
 
-  async copy({ Image }: Inspected, to: string): Promise<void> {
+  async copy({ Image }: InspectedContainer, to: string): Promise<void> {
     this.step();
     this.create(to, Image).restart = "no";
   }
@@ -152,7 +152,7 @@ async function up(engine: ScriptedEngine, state: State, version: string): Promis
   // `up --refresh`, which the refusal names.
   if (state.id !== undefined && engine.find(state.id) === undefined) state.id = undefined;
   if (missing || state.id === undefined || state.version !== version) {
-    await keepFormer(engine, NAME);
+    await keepPrevious(engine, NAME);
     if (state.id !== undefined) {
       engine.step();
       const [old] = [...engine.containers].find(([, { id }]) => id === state.id) ?? [];
@@ -165,14 +165,14 @@ async function up(engine: ScriptedEngine, state: State, version: string): Promis
     state.version = version;
   }
   try {
-    await putInPlace(engine, NAME);
+    await replacePrevious(engine, NAME);
     if (!(await isReady(engine, NAME))) throw new Error("The probe failed");
   } catch (error) {
     if (error instanceof Killed) throw error;
-    await goBack(engine, NAME);
+    await restorePrevious(engine, NAME);
     throw error;
   }
-  await dropFormer(engine, NAME);
+  await removePrevious(engine, NAME);
 }
 
 const HOUSEKEEPING: Record<string, (engine: ScriptedEngine) => void> = {

@@ -12,7 +12,7 @@ import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
 import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
 import structProto from "google-protobuf/google/protobuf/struct_pb.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SECRET_VARIABLES } from "../../../infra/gateway/properties.ts";
+import { SECRET_ARGUMENTS } from "../../../infra/gateway/properties.ts";
 import { RESOURCES } from "../../../infra/provider/resources.ts";
 import { ROOT } from "../../../infra/shell/package.ts";
 import manifest from "../../../package.json" with { type: "json" };
@@ -217,7 +217,7 @@ test("the schema marks every secret argument of the components as one", async ()
   ) as Record<"types" | "resources", Record<string, { properties: Properties; inputProperties: Properties }>>;
   for (const target of ["Serverless", "Host"] as const) {
     const given = resources[`steward:index:${target}Gateway`]?.inputProperties ?? {};
-    for (const argument of Object.keys(SECRET_VARIABLES)) {
+    for (const argument of Object.values(SECRET_ARGUMENTS)) {
       const [group = "", member] = argument.split(".");
       const type = types[given[group]?.$ref?.replace("#/types/", "") ?? ""]?.properties;
       const property = member === undefined ? given[group] : type?.[member];

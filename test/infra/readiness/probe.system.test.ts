@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { fixOf, reason } from "../../../runtime/contract/errors.ts";
 import { problem } from "../../../runtime/contract/problem.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { signedByStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
+import { verifyStackSignature, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
 
 const PROBE = join(import.meta.dirname, "../../../infra/readiness/probe.ts");
 const RUN_MS = 60_000;
@@ -237,7 +237,8 @@ describe("channels that have to work", () => {
       [path]: async (request, response) => {
         const signature = String(request.headers[STACK_SIGNATURE_HEADER]);
         const signed = { method: "GET", path: request.url ?? "" };
-        const right = request.method === "GET" && (await signedByStack(key, signed, signature, Date.now()));
+        const right =
+          request.method === "GET" && (await verifyStackSignature(key, signed, signature, Date.now()));
         response.setHeader("content-type", "application/json");
         response.writeHead(right ? 200 : 403).end(JSON.stringify(answers));
       },

@@ -1,7 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { askAccount, callAccount, listInAccount, untold } from "../../../infra/serverless/account-api.ts";
+import {
+  askAccount,
+  callAccount,
+  listInAccount,
+  rethrowAsUnknown,
+} from "../../../infra/serverless/account-api.ts";
 import { explain } from "../../../infra/shell/explain.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
 import { ACCOUNT, TOKEN } from "../../rehearsal/support.ts";
@@ -98,7 +103,7 @@ test("without a token nothing is sent", async () => {
 test("a question without an answer is explained with its code", async () => {
   const explained = async (path: string, answer: Answer) => {
     answers.set(path, [answer]);
-    const asking = askAccount(access(), path).catch(untold("x exists"));
+    const asking = askAccount(access(), path).catch(rethrowAsUnknown("x exists"));
     return explain(await asking.catch((error: unknown) => error), commandsFor("dev"));
   };
   const told = (status: number) => ({

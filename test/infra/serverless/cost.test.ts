@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type CostInputs, costLine, hardlyMoves, monthlyCost } from "../../../infra/serverless/cost.ts";
+import {
+  type CostInputs,
+  costLine,
+  isNegligibleChange,
+  monthlyCost,
+} from "../../../infra/serverless/cost.ts";
 
 /** Hours a day, as the line of a preview tells them. */
 const awakeHours = (inputs: CostInputs) => Number(/awake ([\d.]+) h a day/.exec(costLine(inputs))?.[1]);
@@ -55,8 +60,8 @@ describe("what was measured", () => {
     const with5 = { ...used, measured: { ...MEASURED, awakeHours: 5 } };
     const with20 = { ...used, measured: { ...MEASURED, awakeHours: 20 } };
     expect([monthlyCost(used), monthlyCost(with5), monthlyCost(with20)]).toEqual([5.79, 6.25, 10.91]);
-    expect(hardlyMoves(with5, MEASURED)).toBe(true);
-    expect(hardlyMoves(with20, MEASURED)).toBe(false);
+    expect(isNegligibleChange(with5, MEASURED)).toBe(true);
+    expect(isNegligibleChange(with20, MEASURED)).toBe(false);
   });
 });
 

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type FormerVersion, putBack, readFormer } from "../../../infra/serverless/former-version.ts";
+import {
+  type PreviousVersion,
+  restorePreviousVersion,
+  readPreviousVersion,
+} from "../../../infra/serverless/previous-version.ts";
 import {
   ACCOUNT,
   deployAll,
@@ -27,10 +31,12 @@ test("a number of containers that an update has raised is put back, and told apa
     scriptName: SCRIPT,
     applicationName: "steward-sandbox",
   };
-  const former = (await readFormer(deployed)) as FormerVersion;
+  const former = (await readPreviousVersion(deployed)) as PreviousVersion;
   await stage.client.containers.applications.edit(id, { ...inAccount, max_instances: 10 });
 
-  expect(await putBack(deployed, former)).toEqual(["Containers that may run at a time: 10 → 1."]);
+  expect(await restorePreviousVersion(deployed, former)).toEqual([
+    "Containers that may run at a time: 10 → 1.",
+  ]);
   expect(await stage.client.containers.applications.get(id, inAccount)).toMatchObject({ max_instances: 1 });
-  expect(await putBack(deployed, former)).toEqual([]);
+  expect(await restorePreviousVersion(deployed, former)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   type AppliedMigrations,
   appliedEntries,
-  beginsAsApplied,
+  startsWithApplied,
   type Migration,
   pendingMigrations,
 } from "../../../infra/serverless/migration-list.ts";
@@ -18,7 +18,7 @@ test.each<[string, Migration[], AppliedMigrations]>([
   ["a tag is added", list(["Sandbox"], ["Archive"]), FIRST],
   ["a class is repeated under a later tag", list(["Sandbox"], ["Sandbox"]), { ...FIRST, tag: "v2" }],
 ])("a list is as the account has it where %s", (_what, migrations, applied) => {
-  expect(beginsAsApplied(migrations, applied)).toBe(true);
+  expect(startsWithApplied(migrations, applied)).toBe(true);
 });
 
 test.each<[string, Migration[], AppliedMigrations, Migration[]]>([
@@ -37,13 +37,13 @@ test.each<[string, Migration[], AppliedMigrations, Migration[]]>([
   ],
   ["is empty", [], FIRST, list(["Sandbox"])],
 ])("a list that %s is told as the account has it", (_what, migrations, applied, written) => {
-  expect(beginsAsApplied(migrations, applied)).toBe(false);
+  expect(startsWithApplied(migrations, applied)).toBe(false);
   expect(appliedEntries(migrations, applied)).toEqual(written);
-  expect(beginsAsApplied(written, applied)).toBe(true);
+  expect(startsWithApplied(written, applied)).toBe(true);
 });
 
 test("a tag of another form can be followed by no list", () => {
-  expect(beginsAsApplied(list(["Sandbox"]), { tag: "first", classes: ["Sandbox"] })).toBe(false);
+  expect(startsWithApplied(list(["Sandbox"]), { tag: "first", classes: ["Sandbox"] })).toBe(false);
 });
 
 test("what is sent is all that is not applied, each class once", () => {

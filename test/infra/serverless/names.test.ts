@@ -7,7 +7,7 @@ import {
   LONGEST,
   WORKER_NAME,
 } from "../../../infra/serverless/names.ts";
-import { findProblems } from "../../../stacks/config/find.ts";
+import { findConfigProblems } from "../../../stacks/config/find.ts";
 import { SERVERLESS, source } from "../../support/stack-config.ts";
 
 const bucketName = (project: string, stack: string, name = "steward") =>
@@ -47,24 +47,24 @@ test.each([
   ["workerName", "My_Stack.1", "my-stack-1"],
   ["workerName", SIXTY, /^a+-[0-9a-f]{6}$/],
 ])("%s %s is refused, and the fix has a value that is taken", (key, value, near) => {
-  const [wrong, ...others] = findProblems(source({ ...SERVERLESS, [`steward:${key}`]: value }));
+  const [wrong, ...others] = findConfigProblems(source({ ...SERVERLESS, [`steward:${key}`]: value }));
   expect([wrong?.key, others]).toEqual([`steward:${key}`, []]);
   const given = wrong?.fix.split(" ").at(-1) ?? "";
   expect(given).toMatch(near);
-  expect(findProblems(source({ ...SERVERLESS, [`steward:${key}`]: given }))).toEqual([]);
+  expect(findConfigProblems(source({ ...SERVERLESS, [`steward:${key}`]: given }))).toEqual([]);
 });
 
 test.each([
   ["bucketName", "ab"],
   ["workerName", "-"],
 ])("%s %s is refused without a value, since none is near", (key, value) => {
-  const [wrong] = findProblems(source({ ...SERVERLESS, [`steward:${key}`]: value }));
+  const [wrong] = findConfigProblems(source({ ...SERVERLESS, [`steward:${key}`]: value }));
   expect(wrong?.fix).toBe(`pulumi config set -s dev steward:${key} <value>`);
 });
 
 test("a bucket cannot be both protected and emptied", () => {
   const both = { "steward:protectState": "true", "steward:bucketOnDestroy": "empty" };
-  expect(findProblems(source({ ...SERVERLESS, ...both }))).toMatchObject([
+  expect(findConfigProblems(source({ ...SERVERLESS, ...both }))).toMatchObject([
     { key: "steward:bucketOnDestroy" },
   ]);
 });

@@ -1,4 +1,4 @@
-import { sample } from "../resources.ts";
+import { sample, WEBHOOKS } from "../resources.ts";
 import { TYPES } from "../../../policies/reading/resource.ts";
 import { adding, all, bound, named, props, without, type Case } from "./case.ts";
 
@@ -6,7 +6,9 @@ const HOST = "steward.example.workers.dev";
 const destinations = (...paths: string[]) => ({
   destinations: paths.map((path) => ({ type: "public", uri: `${HOST}${path}` })),
 });
-const PUBLIC = ["/slack/events", "/telegram-webhook", "/discord/interactions", "/healthz"];
+const PUBLIC = [...WEBHOOKS, "/healthz"];
+const ONLY = `only ${WEBHOOKS.join(", ")} and /healthz are public`;
+const [FIRST_WEBHOOK = "", ...OTHER_WEBHOOKS] = WEBHOOKS;
 const AUDIENCE =
   "EDGE_ACCESS_AUD is not the audience of this stack's Access application. Bind the application's aud.";
 
@@ -114,24 +116,20 @@ export const ACCESS_CASES: readonly Case[] = [
     rule: "public-routes-exact",
     what: "refuses a path too many",
     change: props("public", destinations(...PUBLIC, "/debug/cli")),
-    messages: [
-      `${HOST}/debug/cli is open to everyone. Remove the destination: only /slack/events, /telegram-webhook, /discord/interactions and /healthz are public.`,
-    ],
+    messages: [`${HOST}/debug/cli is open to everyone. Remove the destination: ${ONLY}.`],
   },
   {
     rule: "public-routes-exact",
     what: "refuses a path that takes in more than itself",
     change: props("public", destinations("/*", ...PUBLIC)),
-    messages: [
-      `${HOST}/* is open to everyone. Remove the destination: only /slack/events, /telegram-webhook, /discord/interactions and /healthz are public.`,
-    ],
+    messages: [`${HOST}/* is open to everyone. Remove the destination: ${ONLY}.`],
   },
   {
     rule: "public-routes-exact",
     what: "refuses a webhook that is not let pass",
-    change: props("public", destinations("/slack/events", "/telegram-webhook", "/healthz")),
+    change: props("public", destinations(...OTHER_WEBHOOKS, "/healthz")),
     messages: [
-      "/discord/interactions is not let pass without an identity. Add it to the destinations of the application with the bypass policy.",
+      `${FIRST_WEBHOOK} is not let pass without an identity. Add it to the destinations of the application with the bypass policy.`,
     ],
   },
   {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../../support/stack.ts";
 
 const POLICIES = resolve("stacks/commands/policies.ts");
@@ -26,7 +26,7 @@ class Given extends pulumi.CustomResource {}
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "steward-published-"));
   pack = join(folder, "pack");
-  const made = await run(process.execPath, [POLICIES, "--publish-dir", pack], { cwd: folder });
+  const made = await runProcess(process.execPath, [POLICIES, "--publish-dir", pack], { cwd: folder });
   if (made.code !== 0) throw new Error(made.stderr);
   said = made.stdout;
   provider = spawn(process.execPath, [join(import.meta.dirname, "provider.ts")], {
@@ -61,7 +61,7 @@ test("holds what a publication takes: the pack, its version, and packages that a
   const { "@pulumi/policy": policy, "@pulumi/pulumi": sdk, zod } = own.dependencies;
   expect(manifest["dependencies"]).toEqual({ "@pulumi/policy": policy, "@pulumi/pulumi": sdk, zod });
   // As `pulumi policy publish` packs it: what is installed stays behind, and is installed anew from these pins.
-  const packed = await run("npm", ["pack", "--dry-run", "--json"], { cwd: pack });
+  const packed = await runProcess("npm", ["pack", "--dry-run", "--json"], { cwd: pack });
   const [{ files } = { files: [] }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
   expect(files.map(({ path }) => path).sort()).toEqual(["PulumiPolicy.yaml", "index.cjs", "package.json"]);
 });
@@ -82,7 +82,7 @@ test(
 
 test("leaves a folder alone that holds something else", async () => {
   await writeFile(join(folder, "notes.txt"), "mine");
-  const refused = await run(process.execPath, [POLICIES, "--publish-dir", folder]);
+  const refused = await runProcess(process.execPath, [POLICIES, "--publish-dir", folder]);
   expect(refused.stderr).toMatch(
     /holds notes.txt, pack \(policy_folder_taken\)\n {2}fix: Give a new or an empty folder\./,
   );

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { ensureEngine } from "../../../rehearsal/engine/index.ts";
 import { installedEngine } from "../../../rehearsal/engine/installed.ts";
 import { linkProject } from "../../../rehearsal/stack.ts";
@@ -79,7 +79,7 @@ describe("the engine", () => {
     "reads the word lists of its password meter only where it rates a value",
     async () => {
       const env = { ...process.env, ...probe.environment, GODEBUG: "inittrace=1" };
-      const pulumi = (...words: string[]) => run("pulumi", words, { cwd: probe.folder, env });
+      const pulumi = (...words: string[]) => runProcess("pulumi", words, { cwd: probe.folder, env });
       const version = await pulumi("version");
       expect(version.stderr).toContain("init github.com/pulumi/");
       // The lists and what is made of them are 8 and 10 MB.
@@ -131,7 +131,7 @@ describe("the engine", () => {
       await writeFile(join(plugin, "package.json"), '{"name":"probe","main":"index.js"}');
       await writeFile(join(plugin, "index.js"), PLUGIN);
       const env = { ...process.env, ...probe.environment };
-      const schema = () => run("pulumi", ["package", "get-schema", plugin], { cwd: folder, env });
+      const schema = () => runProcess("pulumi", ["package", "get-schema", plugin], { cwd: folder, env });
       const missing = await schema();
       expect(missing.stderr).toContain("Have you run npm install");
 

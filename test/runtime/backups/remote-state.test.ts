@@ -43,7 +43,7 @@ test("an answer of another form is a failure, wherever it is read", async () => 
   const failed = { code: "backup_failed" };
   await expect(state.revision()).rejects.toMatchObject(failed);
   await expect(state.configText()).rejects.toMatchObject(failed);
-  await expect(state.tryOut(archive)).rejects.toMatchObject(failed);
+  await expect(state.verifyArchive(archive)).rejects.toMatchObject(failed);
   await expect(state.snapshot("00000001-00000001")).rejects.toMatchObject(failed);
   await expect(answering(MANIFEST).state.snapshot("00000001-00000002")).rejects.toMatchObject(failed);
 });

@@ -51,7 +51,7 @@ function backups({
   };
   const state: GatewayState<string> = {
     revision: async () => String(world.messages),
-    tryOut: async ({ manifest: { id, counts } }) => ({ id, counts, configProblems: [] }),
+    verifyArchive: async ({ manifest: { id, counts } }) => ({ id, counts, configProblems: [] }),
     receive: async ({ content, manifest: { id, counts } }) => {
       call("receive");
       world.messages = Number(content);

@@ -4,7 +4,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { checkConfig, formatConfigProblems } from "../../../runtime/contract/config/index.ts";
 import { parseDuration } from "../../../runtime/contract/duration.ts";
 import { attest } from "../../../runtime/contract/attestation.ts";
-import { gatewayEnvironment, readEdgeSettings } from "../../../runtime/contract/environment.ts";
+import { gatewayVariables, readEdgeSettings } from "../../../runtime/contract/environment.ts";
 import { DEPLOYMENT_ERRORS } from "../../../runtime/contract/error-texts/deployment.ts";
 import { type ErrorCode, ERRORS, fixOf } from "../../../runtime/contract/errors.ts";
 import { CHANGELOG, VERSION } from "../../../runtime/contract/names.ts";
@@ -91,7 +91,7 @@ describe("the edge's environment", () => {
       LOG_LEVEL: "",
       PATH: "/bin",
     };
-    expect(gatewayEnvironment(environment)).toEqual({ SLACK_BOT_TOKEN: "xoxb" });
+    expect(gatewayVariables(environment)).toEqual({ SLACK_BOT_TOKEN: "xoxb" });
   });
 
   it("gives it the operator's own variables, hides the secret ones, and attests them", async () => {
@@ -105,7 +105,7 @@ describe("the edge's environment", () => {
       PATH: "/bin",
     };
     const { STEWARD_OWN_SECRETS, STEWARD_OWN_VARIABLES, MISTRAL_API_KEY, REGION } = environment;
-    expect(gatewayEnvironment(environment)).toEqual({
+    expect(gatewayVariables(environment)).toEqual({
       STEWARD_OWN_SECRETS,
       STEWARD_OWN_VARIABLES,
       MISTRAL_API_KEY,

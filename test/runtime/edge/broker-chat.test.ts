@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Platform } from "../../../runtime/contract/delivery.ts";
 import { SERVICE_OPERATIONS, type OperationName } from "../../../runtime/contract/service-operations.ts";
 import type { TenantChat } from "../../../runtime/contract/tenant.ts";
 import { BROKER_TOKEN as TOKEN, edgeFixture } from "../../support/edge.ts";
@@ -11,14 +12,13 @@ const KEYS = {
   SLACK_BOT_TOKEN: "xoxb-real-0123456789",
   DISCORD_BOT_TOKEN: "discord.real.0123456789abcdef",
 };
-type ChatPlatform = "slack" | "telegram" | "discord";
 /** The tenant's chat on each platform, and another one. Neither is part of any other text of a request. */
-const CHATS: Record<ChatPlatform, { own: string; other: string }> = {
+const CHATS: Record<Platform, { own: string; other: string }> = {
   slack: { own: "C0WNCHANNEL", other: "C0THERCHANNEL" },
   telegram: { own: "-1005551112223", other: "-1007778889990" },
   discord: { own: "555111222333444", other: "777888999000111" },
 };
-const PLATFORMS = Object.keys(CHATS) as ChatPlatform[];
+const PLATFORMS = Object.keys(CHATS) as Platform[];
 const OTHERS = PLATFORMS.map((platform) => CHATS[platform].other);
 
 type Body = string | FormData;
@@ -138,7 +138,7 @@ const WITHOUT_CHAT: readonly OperationName[] = [
   "telegram/getFile",
 ];
 const ABOUT_CHATS = NAMES.filter((name) => !WITHOUT_CHAT.includes(name) && name !== "discord/dm.create");
-const platformOf = (name: OperationName) => name.slice(0, name.indexOf("/")) as ChatPlatform;
+const platformOf = (name: OperationName) => name.slice(0, name.indexOf("/")) as Platform;
 
 /** Slack's answer about a file, which is in the channel that its id names. */
 const slackFile = (id: string, fields: object = { channels: [id.slice(1)] }): Response =>
@@ -188,7 +188,7 @@ function brokered(chat: TenantChat | undefined, answer = answerOf) {
   return { ...edge, sent, ask };
 }
 
-const own = (platform: ChatPlatform): TenantChat => ({ platform, chat: CHATS[platform].own });
+const own = (platform: Platform): TenantChat => ({ platform, chat: CHATS[platform].own });
 const REFUSED = { status: 403, code: "broker_other_chat" };
 
 describe("a pass for one chat", () => {

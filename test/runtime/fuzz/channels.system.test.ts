@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
+import type { Platform } from "../../../runtime/contract/delivery.ts";
 import { createChannels } from "../../../runtime/gateway/channels/registry.ts";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
 import { pairingStores } from "../../../runtime/gateway/pairing/store.ts";
@@ -14,8 +15,12 @@ import { mutated } from "./shapes.ts";
 
 /** Fixed, so that a failure comes again; change it to look elsewhere. */
 const SEED = 20_261_124;
-const SHAPES = { telegram: UPDATES, slack: EVENTS, discord: [...INTERACTIONS, ...DISCORD_MESSAGES] } as const;
-const PLATFORMS = ["telegram", "slack", "discord"] as const;
+const SHAPES: Record<Platform, readonly object[]> = {
+  telegram: UPDATES,
+  slack: EVENTS,
+  discord: [...INTERACTIONS, ...DISCORD_MESSAGES],
+};
+const PLATFORMS = Object.keys(SHAPES) as Platform[];
 const TOKENS = {
   TELEGRAM_BOT_TOKEN: "1234567890:AAabcdefghijklmnopqrstuvwxyz0123456",
   DISCORD_BOT_TOKEN: "discord-token-0123456789",
@@ -29,7 +34,7 @@ function channels() {
       telegram: { botToken: TOKENS.TELEGRAM_BOT_TOKEN, ...everyone },
       slack: { botToken: "slack-token", signingSecret: "signing-secret", ...everyone },
       discord: { token: TOKENS.DISCORD_BOT_TOKEN, ...everyone },
-    },
+    } satisfies Record<Platform, object>,
   });
   if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
   return createChannels({

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatConfigProblems } from "../../../runtime/contract/config/index.ts";
-import { mendConfig } from "../../../runtime/contract/config/mend.ts";
+import { mendConfigValue } from "../../../runtime/contract/config/mend.ts";
 import { readConfigText } from "../../../runtime/contract/config/text.ts";
 import { surroundings } from "../support/gateway.ts";
 import { startRuntime } from "../support/processes.ts";
@@ -70,7 +70,7 @@ test(`2,000 malformed configs are each told clearly (seed ${SEED})`, () => {
       expect(report).toMatch(/^Invalid config at steward\.json:\n- /);
       expect(report).not.toContain(SECRET);
       expect(report).not.toMatch(/\bat .*:\d+:\d+|TypeError/);
-      expect(JSON.stringify(mendConfig(parsed).changes)).not.toContain(SECRET);
+      expect(JSON.stringify(mendConfigValue(parsed).changes)).not.toContain(SECRET);
     }),
     { seed: SEED, numRuns: 2_000 },
   );

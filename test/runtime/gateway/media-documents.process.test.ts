@@ -1,10 +1,10 @@
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
-import { Apart } from "../../../runtime/gateway/media/apart.ts";
+import { MediaProcess } from "../../../runtime/gateway/media/media-process.ts";
 import { Media } from "../../../runtime/gateway/media/media.ts";
 import { pdf } from "../support/files.ts";
 
-const apart = new Apart();
+const apart = new MediaProcess();
 
 /** Reads a file as the gateway does. */
 function read(data: Uint8Array, { takesPdf = false } = {}) {
@@ -20,7 +20,7 @@ function archive(files: Readonly<Record<string, string>>): Uint8Array {
 describe("a PDF", () => {
   const data = pdf(["Invoice 4711", "Total 12 EUR"]);
 
-  test("goes to models that take it as it is, with its text for where there is no room", async () => {
+  test("goes to models that take it is, with its text for where there is no room", async () => {
     expect(await read(data, { takesPdf: true })).toEqual({
       image: { mediaType: "application/pdf", data, pages: 2 },
       text: "Invoice 4711\n\nTotal 12 EUR",

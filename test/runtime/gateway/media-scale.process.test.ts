@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PhotonImage } from "@cf-wasm/photon/node";
 import { expect, test } from "vitest";
-import { Apart } from "../../../runtime/gateway/media/apart.ts";
+import { MediaProcess } from "../../../runtime/gateway/media/media-process.ts";
 import { imageFacts } from "../../../runtime/gateway/media/image.ts";
 import { Media, mostPixels } from "../../../runtime/gateway/media/media.ts";
 import { jpeg, png } from "../support/files.ts";
@@ -14,7 +14,7 @@ const ATTACHMENT = { kind: "image", name: "photo.jpg", reference: "1" } as const
 /** Reads a picture as the gateway does. */
 function read(
   data: Uint8Array,
-  { memoryBytes = GB, apart = new Apart(), signal = new AbortController().signal } = {},
+  { memoryBytes = GB, apart = new MediaProcess(), signal = new AbortController().signal } = {},
 ) {
   return new Media({ apart, memoryBytes, takesPdf: true }).read(data, ATTACHMENT, signal);
 }
@@ -91,7 +91,7 @@ test("what is transparent becomes white", async () => {
 });
 
 test("a picture whose content breaks the decoder is one remark, and the next one is read", async () => {
-  const apart = new Apart();
+  const apart = new MediaProcess();
   const broken = png(8_001, 2_000, { pixels: false });
   expect(await Promise.all([read(broken, { apart }), read(png(8_001, 20), { apart })])).toMatchObject([
     { facts: ["cannot be read"] },
@@ -100,7 +100,7 @@ test("a picture whose content breaks the decoder is one remark, and the next one
 });
 
 test("a picture that takes too long is one remark", async () => {
-  expect(await read(png(8_001, 20), { apart: new Apart({ taskMs: 1 }) })).toEqual({
+  expect(await read(png(8_001, 20), { apart: new MediaProcess({ taskMs: 1 }) })).toEqual({
     facts: ["cannot be read"],
   });
 });
@@ -117,7 +117,7 @@ test("the program has no key in its environment, and may neither write, start pr
      const cpuSeconds = Number(/^Max cpu time +(\\d+)/m.exec(limits)[1]);
      process.stdout.write(JSON.stringify({ cpuSeconds, variables: Object.keys(process.env), rights, isBound: heapMb < 500 }));`,
   );
-  const apart = new Apart({ program });
+  const apart = new MediaProcess({ program });
   const seen: unknown = JSON.parse(
     String(await apart.run("image", Buffer.alloc(0), new AbortController().signal)),
   );

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
-import { shrank } from "../../../runtime/backups/retention.ts";
+import { shrinkage } from "../../../runtime/backups/retention.ts";
 import { Retention } from "../../../runtime/gateway/sessions/retention.ts";
 import { openStores } from "../../../runtime/gateway/stores.ts";
 import { countTables } from "../../../runtime/backups/archive/content.ts";
@@ -138,9 +138,9 @@ test("a backup behind it is no loss, and one of a store that was lost is", async
   await retention.look();
   expect(Number(database.prepare("SELECT count(*) AS n FROM messages").get()?.["n"])).toBe(7);
   expect(counts()).toEqual(before);
-  expect(shrank(before, counts())).toBeUndefined();
+  expect(shrinkage(before, counts())).toBeUndefined();
   database.exec("DELETE FROM messages; UPDATE retention SET messages = 0");
-  expect(shrank(before, counts())).toBe("messages fell from 101 to 0");
+  expect(shrinkage(before, counts())).toBe("messages fell from 101 to 0");
 });
 
 test("a config may not keep less than a week, nor less than is put before the model", () => {

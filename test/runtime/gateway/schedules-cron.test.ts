@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkSchedules, readLocalTime } from "../../../runtime/process/cron.ts";
-import { dueAfter, outlook, type When } from "../../../runtime/gateway/schedules/times.ts";
+import { dueAfter, describeUpcomingRuns, type When } from "../../../runtime/gateway/schedules/times.ts";
 import { config, HOUR, ScheduleStage, to } from "../support/schedules.ts";
 
 let stage: ScheduleStage;
@@ -66,7 +66,8 @@ describe("a cron expression", () => {
 });
 
 describe("the outlook of a schedule", () => {
-  const from = (when: When, time: string, createdAt = 0) => outlook(when, createdAt, Date.parse(time));
+  const from = (when: When, time: string, createdAt = 0) =>
+    describeUpcomingRuns(when, createdAt, Date.parse(time));
 
   it("says a cron expression in words", async () => {
     const words = async (cron: string) => (await from({ cron }, "2026-11-20T12:00:00Z")).words;

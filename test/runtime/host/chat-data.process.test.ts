@@ -2,7 +2,7 @@ import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { programFile } from "../../../runtime/process/programs.ts";
+import { runtimeProgramFile } from "../../../runtime/process/programs.ts";
 import { inHome, say, servedAll, texts, write } from "../../support/chat-data.ts";
 import { filesBelow, textOf } from "../../support/leaks.ts";
 
@@ -69,36 +69,36 @@ test("a folder from before chats had backups stays the chat's", async () => {
 });
 
 test("a move that ends at any step is completed by the next one", async () => {
-  const { home, folder, shelf, open, chatData } = await servedAll();
+  const { home, folder, backupDirectory, open, chatData } = await servedAll();
   const broken = path.join(home, "broken.sh");
   await writeFile(broken, "#!/bin/sh\nhead -c 700 >/dev/null\nkill -9 $$\n");
   await chmod(broken, 0o755);
   await expect(chatData([broken]).prepare("slack-C1")).rejects.toThrow("SIGKILL");
-  expect(shelf.read("slack-C1", "placing")).toBe("00000001-00000000");
+  expect(backupDirectory.read("slack-C1", "placing")).toBe("00000001-00000000");
   expect(chatData([broken]).begin("slack-C1")).toBe(false);
 
   // Cut off while the archive arrives.
   const cut = path.join(home, "cut.sh");
   await writeFile(
     cut,
-    `#!/bin/sh\nhead -c 800 | "${process.execPath}" "${programFile("host/chat-state/main")}" "$@"\n`,
+    `#!/bin/sh\nhead -c 800 | "${process.execPath}" "${runtimeProgramFile("host/chat-state/main")}" "$@"\n`,
   );
   await chmod(cut, 0o755);
   await expect(chatData([cut]).prepare("slack-C1")).rejects.toThrow(/archive|copy/i);
   await chatData().prepare("slack-C1");
   expect(texts(folder("slack-C1"), "slack:C1")).toEqual(["hello C1", "re hello C1"]);
-  expect(shelf.read("slack-C1", "placing")).toBeUndefined();
+  expect(backupDirectory.read("slack-C1", "placing")).toBeUndefined();
   expect((await readdir(folder("slack-C1"))).filter((name) => name.startsWith(".restore"))).toEqual([]);
 
   // Stored, and not placed yet.
   const id = "00000001-00000000";
-  await (await open(shelf.of("slack-C2"))).writeChat("slack-C2", id);
+  await (await open(backupDirectory.of("slack-C2"))).writeChat("slack-C2", id);
   await chatData().prepare("slack-C2");
   expect(texts(folder("slack-C2"), "slack:C2")).toEqual(["hello C2", "re hello C2"]);
 });
 
 test("a copy is made while the gateway runs, and again after its end", async () => {
-  const { folder, shelf, chatData } = await servedAll();
+  const { folder, backupDirectory, chatData } = await servedAll();
   const data = chatData();
   await data.prepare("slack-C1");
   data.begin("slack-C1");
@@ -108,18 +108,18 @@ test("a copy is made while the gateway runs, and again after its end", async () 
   await data.copyChanged(() => true);
   expect(data.changed).toEqual(["slack-C1"]);
   await data.copyChanged(NOT_RUNNING);
-  expect([data.changed, shelf.changed()]).toEqual([[], []]);
+  expect([data.changed, backupDirectory.changed()]).toEqual([[], []]);
   const [newest] = await (await data.store("slack-C1")).list();
   expect(newest).toMatchObject({ id: "00000001-00000002", counts: { messages: 4 } });
 });
 
 test("a run that begins during a copy is copied later", async () => {
-  const { shelf, chatData } = await servedAll();
+  const { backupDirectory, chatData } = await servedAll();
   const data = chatData();
   await data.prepare("slack-C1");
   data.begin("slack-C1");
   const copied = data.copy("slack-C1", NOT_RUNNING);
-  await expect.poll(() => shelf.read("slack-C1", "changed")).toBeDefined();
+  await expect.poll(() => backupDirectory.read("slack-C1", "changed")).toBeDefined();
   data.begin("slack-C1");
   await copied;
   expect(data.changed).toEqual(["slack-C1"]);
@@ -146,7 +146,7 @@ test("a chat's data is restored from one of its backups, and a lost folder from 
 });
 
 test("a chat's copy that is not a backup is refused, and nothing of it remains", async () => {
-  const { home, shelf, chatData } = await servedAll();
+  const { home, backupDirectory, chatData } = await servedAll();
   const lying = path.join(home, "lying.sh");
   await writeFile(lying, "#!/bin/sh\necho '{}'\n");
   await chmod(lying, 0o755);
@@ -154,11 +154,13 @@ test("a chat's copy that is not a backup is refused, and nothing of it remains",
   await expect(chatData([lying]).copy("slack-C1", NOT_RUNNING)).rejects.toThrow(
     "does not begin with a manifest",
   );
-  expect((await readdir(shelf.of("slack-C1"))).filter((name) => name.includes("00000001"))).toHaveLength(2);
+  expect(
+    (await readdir(backupDirectory.of("slack-C1"))).filter((name) => name.includes("00000001")),
+  ).toHaveLength(2);
 });
 
 test("data of a later version is replaced by the newest backup that this one reads", async () => {
-  const { folder, shelf, chatData } = await servedAll();
+  const { folder, backupDirectory, chatData } = await servedAll();
   const data = chatData();
   const own = folder("slack-C1");
   await data.prepare("slack-C1");
@@ -171,7 +173,7 @@ test("data of a later version is replaced by the newest backup that this one rea
   database.exec("PRAGMA user_version = 999; CREATE TABLE later (x)");
   database.close();
   const { id } = await data.copy("slack-C1", NOT_RUNNING);
-  const manifest = path.join(shelf.of("slack-C1"), `${id}.json`);
+  const manifest = path.join(backupDirectory.of("slack-C1"), `${id}.json`);
   await writeFile(
     manifest,
     JSON.stringify({ ...JSON.parse(await readFile(manifest, "utf8")), agentVersion: "99.0.0" }),

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import type { Reason } from "../../../runtime/contract/errors.ts";
-import { beginWithChats } from "../../../runtime/host/tenants/returns.ts";
+import { startWithChatData } from "../../../runtime/host/tenants/returns.ts";
 import type { Supervisor } from "../../../runtime/supervisor/supervisor.ts";
 import { inHome, say, servedAll, texts, write } from "../../support/chat-data.ts";
 
@@ -30,16 +30,21 @@ async function apart() {
       release: () => void steps.push("release"),
     };
     const clock = () => Date.parse("2026-11-21T12:00:00Z");
-    await beginWithChats({ supervisor: supervisor as unknown as Supervisor, home: world.home, clock, log });
+    await startWithChatData({
+      supervisor: supervisor as unknown as Supervisor,
+      home: world.home,
+      clock,
+      log,
+    });
     return steps;
   };
   return { ...world, data, begin };
 }
 
 test("the gateway starts when the chats' words, files and approvals are back; twice is the same as once", async () => {
-  const { home, shelf, data, begin } = await apart();
+  const { home, backupDirectory, data, begin } = await apart();
   await data.copyChanged(() => false);
-  shelf.keepApprovals({ version: "2026-11-20T10:00:00.000Z", ...ONE });
+  backupDirectory.keepApprovals({ version: "2026-11-20T10:00:00.000Z", ...ONE });
   for (let attempts = 0; attempts < 2; attempts += 1) {
     expect((await begin()).slice(-2)).toEqual([expect.stringContaining("is brought back"), "release"]);
     for (const chat of ["C1", "C2"]) {
@@ -50,7 +55,7 @@ test("the gateway starts when the chats' words, files and approvals are back; tw
     }
     expect(await readFile(path.join(home, "credentials/slack-allowFrom.json"), "utf8")).toContain("UBOB");
   }
-  expect(shelf.servedAllSince).toBe("2026-11-21T12:00:00.000Z");
+  expect(backupDirectory.servedAllSince).toBe("2026-11-21T12:00:00.000Z");
 });
 
 test("the next move takes what was said to the one gateway since", async () => {
@@ -75,13 +80,15 @@ test("a chat that was not copied holds the one gateway; its words are merged whe
 });
 
 test("a backup that is broken is passed over for the one before", async () => {
-  const { home, folder, shelf, data, begin } = await apart();
+  const { home, folder, backupDirectory, data, begin } = await apart();
   await data.copyChanged(() => false);
   data.begin("slack-C1");
   await inHome(folder("slack-C1"), (stores) => say(stores, "slack:C1", "lost"));
   await data.copyChanged(() => false);
-  const archives = (await readdir(shelf.of("slack-C1"))).filter((name) => name.endsWith(".zst")).sort();
-  await writeFile(path.join(shelf.of("slack-C1"), archives.at(-1) ?? ""), "broken");
+  const archives = (await readdir(backupDirectory.of("slack-C1")))
+    .filter((name) => name.endsWith(".zst"))
+    .sort();
+  await writeFile(path.join(backupDirectory.of("slack-C1"), archives.at(-1) ?? ""), "broken");
   await begin();
   expect(texts(home, "slack:C1")).toContain("meanwhile C1");
   expect(texts(home, "slack:C1")).not.toContain("lost");
@@ -92,7 +99,12 @@ test("a host whose chats never had gateways of their own starts at once", async 
     begin: async () => {
       const steps: string[] = [];
       const supervisor = { backups: open, start: () => void steps.push("start") };
-      await beginWithChats({ supervisor: supervisor as unknown as Supervisor, home, clock: Date.now, log });
+      await startWithChatData({
+        supervisor: supervisor as unknown as Supervisor,
+        home,
+        clock: Date.now,
+        log,
+      });
       return steps;
     },
   }));

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
-import { Connection } from "../../../runtime/host/discord/connection.ts";
+import { DiscordConnection } from "../../../runtime/host/discord/connection.ts";
 import {
   type ConnectionEnd,
   gatewayUrl,
@@ -25,7 +25,7 @@ function connection({ session, admit }: { session?: Session; admit?(): Promise<v
   const [admitted, sequences]: [Delivery[], number[]] = [[], []];
   const began: Session[] = [];
   const responses: object[] = [];
-  const it = new Connection({
+  const it = new DiscordConnection({
     socket: discord.socket,
     token: "the-token",
     intents: intentsFor({}),

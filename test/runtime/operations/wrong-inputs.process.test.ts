@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { processOutput } from "../../../runtime/gateway/cli/context.ts";
 import { runCommandLine, runRequest } from "../../../runtime/gateway/cli/program.ts";
-import { type Field, fieldsOf } from "../../../runtime/operations/form.ts";
+import { type Field, inputFields } from "../../../runtime/operations/form.ts";
 import type { Operation } from "../../../runtime/operations/operation.ts";
 import { GROUPS } from "../../../runtime/operations/registry.ts";
 import { readProcessSettings } from "../../../runtime/process/settings.ts";
@@ -151,7 +151,7 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
   async (name, operation) => {
     const onConsole = operation.rights.includes("console");
     const allowed = new Set(operation.terminalOnly);
-    const all = fieldsOf(operation);
+    const all = inputFields(operation);
     const fields = onConsole ? all.filter((field) => !allowed.has(field.name)) : all;
     for (const input of fc.sample(wrongInputs(fields), { numRuns: RUNS, seed: SEED })) {
       const words = wordsOf(operation, fields, input);
@@ -183,7 +183,7 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
       "x",
       "__proto__",
       "constructor",
-      ...fieldsOf(operation).map((one) => one.name),
+      ...inputFields(operation).map((one) => one.name),
     );
     const wrong = fc.oneof(
       fc.constantFrom(null, undefined, 1, "x", [], [{}]),

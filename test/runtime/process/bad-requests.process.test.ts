@@ -13,7 +13,7 @@ beforeEach(async () => {
     fetch: (request, client) => app.fetch(request, client),
     hostname: "127.0.0.1",
     port: 0,
-    patience: { headersMs: 200, requestMs: 400, lookMs: 20 },
+    timeLimits: { headersMs: 200, requestMs: 400, lookMs: 20 },
   });
 });
 afterEach(() => server.close(0));

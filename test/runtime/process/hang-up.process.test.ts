@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { listen, noticeHangUp } from "../../../runtime/process/listen.ts";
+import { listen, yieldForHangUp } from "../../../runtime/process/listen.ts";
 
 const REQUEST = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n";
 
@@ -13,7 +13,7 @@ test.each([
   const server = await listen({
     async fetch({ signal }) {
       const atFirst = signal.aborted;
-      await noticeHangUp(signal);
+      await yieldForHangUp(signal);
       seen.push({ atFirst, later: signal.aborted });
       return new Response();
     },

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { bringBack, takeApprovals } from "../../../runtime/backups/archive/bring-back.ts";
 import { chatPart, chatsIn } from "../../../runtime/backups/archive/chat-part.ts";
 import { makeGeneration } from "../../../runtime/backups/archive/generation.ts";
-import { Shelf } from "../../../runtime/backups/archive/shelf.ts";
+import { BackupDirectory } from "../../../runtime/backups/archive/backup-directory.ts";
 import { unpackArchive } from "../../../runtime/backups/archive/unpack.ts";
 import { addSchedule, removeSchedule } from "../../../runtime/gateway/schedules/port.ts";
 import { openStores, type Stores } from "../../../runtime/gateway/stores.ts";
@@ -60,11 +60,13 @@ async function parted() {
   await write(home, "workspace/HOUSE.md", "rules");
   await write(home, "workspace-chats/slack-C1/plan.md", "plan");
   const target = join(await temporaryDirectory(), "tenant");
-  const shelf = new Shelf(home);
+  const backupDirectory = new BackupDirectory(home);
   const id = "00000001-00000000";
   const part = await chatPart(home, "slack-C1", NOW + 100);
-  await shelf.alone(() => makeGeneration({ home, shelf, id, environment: {}, part, clock: () => NOW }));
-  await unpackArchive(await shelf.read({ id }), target);
+  await backupDirectory.runExclusively(() =>
+    makeGeneration({ home, backupDirectory, id, environment: {}, part, clock: () => NOW }),
+  );
+  await unpackArchive(await backupDirectory.read({ id }), target);
   const back = async (version = "00000002-00000001"): Promise<void> => {
     // A merge moves files out of its directory.
     const directory = join(await temporaryDirectory(), "copy");

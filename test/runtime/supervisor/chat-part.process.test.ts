@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { chatPart, chatsIn } from "../../../runtime/backups/archive/chat-part.ts";
 import { makeGeneration } from "../../../runtime/backups/archive/generation.ts";
-import { Shelf } from "../../../runtime/backups/archive/shelf.ts";
+import { BackupDirectory } from "../../../runtime/backups/archive/backup-directory.ts";
 import { unpackArchive } from "../../../runtime/backups/archive/unpack.ts";
 import { openStores } from "../../../runtime/gateway/stores.ts";
 import { addSchedule } from "../../../runtime/gateway/schedules/port.ts";
@@ -76,13 +76,13 @@ async function talked(): Promise<string> {
 }
 
 async function exported(home: string, tenant: string) {
-  const shelf = new Shelf(home);
+  const backupDirectory = new BackupDirectory(home);
   const part = await chatPart(home, tenant, NOW);
-  const manifest = await shelf.alone(() =>
-    makeGeneration({ home, shelf, id: ID, environment: {}, part, clock: () => NOW }),
+  const manifest = await backupDirectory.runExclusively(() =>
+    makeGeneration({ home, backupDirectory, id: ID, environment: {}, part, clock: () => NOW }),
   );
   const target = join(await temporaryDirectory(), "unpacked");
-  await unpackArchive(await shelf.read({ id: ID }), target);
+  await unpackArchive(await backupDirectory.read({ id: ID }), target);
   const files = await filesBelow(target);
   const database = new DatabaseSync(join(target, "state.db"));
   const rows = (statement: string) => database.prepare(statement).all();

@@ -4,7 +4,7 @@ import { chmod, link, mkdir, readdir, readFile, symlink, writeFile } from "node:
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { OperationReply } from "../../../runtime/contract/control.ts";
-import { runCommand } from "../../../runtime/supervisor/run-command.ts";
+import { runBoundedCommand } from "../../../runtime/supervisor/run-command.ts";
 import { systemTimers } from "../../../runtime/supervisor/timers.ts";
 import { ask, surroundings } from "../support/gateway.ts";
 import { CONTROL_TOKEN, eventually, SECRETS, startRuntime } from "../support/processes.ts";
@@ -272,7 +272,7 @@ test("what an operation is given stands in no list of processes", async () => {
 
 /** A program in place of the command line. */
 const program = (source: string, timeLimitMs = 20_000) =>
-  runCommand({
+  runBoundedCommand({
     command: [process.execPath, "--eval", source],
     environment: {},
     redact: (text) => text.replaceAll("SECRET", "[redacted]"),

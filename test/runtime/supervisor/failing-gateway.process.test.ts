@@ -90,8 +90,8 @@ test("a stop waits until the last start is on the disk", async () => {
 test("a gateway that keeps crashing is reported, and comes up once its cause has passed", async () => {
   const { supervisor, home, log } = await supervised(`
     import { existsSync } from "node:fs";
-    import { ownEnvironment } from ${ENVIRONMENT};
-    const { SLACK_SIGNING_SECRET } = ownEnvironment();
+    import { readOwnEnvironment } from ${ENVIRONMENT};
+    const { SLACK_SIGNING_SECRET } = readOwnEnvironment();
     if (!existsSync(process.env.STEWARD_HOME + "/mended")) {
       setTimeout(() => { throw new Error("broken " + SLACK_SIGNING_SECRET); }, 20);
     } else ready();

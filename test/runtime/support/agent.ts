@@ -11,7 +11,7 @@ import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
 import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
 import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
 import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../../runtime/gateway/models/model.ts";
-import { Apart } from "../../../runtime/gateway/media/apart.ts";
+import { MediaProcess } from "../../../runtime/gateway/media/media-process.ts";
 import { Media } from "../../../runtime/gateway/media/media.ts";
 import { Actions } from "../../../runtime/gateway/actions.ts";
 import type { Transcriber } from "../../../runtime/gateway/models/transcription.ts";
@@ -125,7 +125,7 @@ export async function agentBench(
       ...(schedules && { schedules }),
       mcp,
       media: new Media({
-        apart: new Apart(),
+        apart: new MediaProcess(),
         memoryBytes: 1_000_000_000,
         takesPdf: true,
         ...(transcriber && { transcriber }),

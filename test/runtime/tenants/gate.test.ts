@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import { forgetDecision, TenantGate } from "../../../runtime/edge/tenants/gate.ts";
-import type { Standing } from "../../../runtime/edge/tenants/ports.ts";
+import type { AdmissionDecision } from "../../../runtime/edge/tenants/ports.ts";
 
 const EVENT: Delivery = { id: "1", platform: "telegram", conversation: "42", receivedAt: 0, payload: {} };
-const REFUSED: Standing = { admitted: false, note: "the sender is not approved" };
+const REFUSED: AdmissionDecision = { admitted: false, note: "the sender is not approved" };
 
 /** A gate, and the directory that it asks. `again` is the gate of an object that was evicted. */
-function stage(...answers: (Standing | Error)[]) {
+function stage(...answers: (AdmissionDecision | Error)[]) {
   const notes = new Map<string, string>();
   const asked: string[] = [];
   const moves: unknown[] = [];

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TenantId } from "../../../runtime/contract/tenant.ts";
-import type { Renewed } from "../../../runtime/edge/tenants/ports.ts";
+import type { RenewalOutcome } from "../../../runtime/edge/tenants/ports.ts";
 import { Waves } from "../../../runtime/edge/tenants/waves.ts";
 import { LedgerStage } from "../support/ledger.ts";
 
 let stage: LedgerStage;
 /** What has become of each replaced container; the others start. */
-let became: Record<TenantId, Renewed>;
+let became: Record<TenantId, RenewalOutcome>;
 let looks: TenantId[];
 let unwell: Set<TenantId>;
 beforeEach(() => {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { answer, received, type Result } from "../../../runtime/worker/rpc.ts";
+import { toResult, unwrap, type Result } from "../../../runtime/worker/rpc.ts";
 
 /** A call whose result crosses the object's boundary: classes are lost on the way. */
 const call = <T>(work: () => T | Promise<T>): Promise<T> =>
-  received(answer(work).then((result) => structuredClone(result)));
+  unwrap(toResult(work).then((result) => structuredClone(result)));
 
 test.each([["a value"], [undefined], [null], [0], [{ code: "restore_failed" }], [[1, 2]]])(
   "%j arrives as it is",
@@ -15,7 +15,7 @@ test.each([["a value"], [undefined], [null], [0], [{ code: "restore_failed" }], 
 );
 
 test("a response arrives with its body", async () => {
-  const response = await received(answer(() => new Response("text", { status: 202 })));
+  const response = await unwrap(toResult(() => new Response("text", { status: 202 })));
   expect([response.status, await response.text()]).toEqual([202, "text"]);
 });
 
@@ -43,6 +43,6 @@ test.each([
   [{ code: "not a code", detail: "" }],
   [{ code: "internal" }],
 ])("%j, from an object of another version, is no result", async (result) => {
-  const arriving = received(Promise.resolve(result as unknown as Result<string>));
+  const arriving = unwrap(Promise.resolve(result as unknown as Result<string>));
   await expect(arriving).rejects.toMatchObject({ code: "gateway_unavailable" });
 });

@@ -1,22 +1,22 @@
 import { expect, test } from "vitest";
 import { brokerPath, readBrokerUrl } from "../../../runtime/edge/tenants/routing.ts";
-import { objectOf } from "../../../runtime/worker/tenants.ts";
+import { objectNameOf } from "../../../runtime/worker/tenants.ts";
 import { slackEvent } from "../../support/edge.ts";
 
 const event = (payload: Record<string, unknown>) =>
   ({ id: "1", platform: "slack", conversation: "T1:C1", receivedAt: 0, payload }) as const;
 
 test("an event goes to its chat's object, and without a tenancy to the one of all", () => {
-  expect(objectOf(event(slackEvent()), { tenancy: "chat" })).toBe("slack-C1");
-  expect(objectOf(event(slackEvent()), { tenancy: "shared" })).toBe("steward");
+  expect(objectNameOf(event(slackEvent()), { tenancy: "chat" })).toBe("slack-C1");
+  expect(objectNameOf(event(slackEvent()), { tenancy: "shared" })).toBe("steward");
 });
 
 test("an event of no chat goes to the object that serves the deployment", () => {
-  expect(objectOf(event({ type: "event_callback", event: { type: "team_join" } }), { tenancy: "chat" })).toBe(
-    "steward",
-  );
+  expect(
+    objectNameOf(event({ type: "event_callback", event: { type: "team_join" } }), { tenancy: "chat" }),
+  ).toBe("steward");
   const long = slackEvent("Ev1", { channel: "C".repeat(200) });
-  expect(objectOf(event(long), { tenancy: "chat" })).toBe("steward");
+  expect(objectNameOf(event(long), { tenancy: "chat" })).toBe("steward");
 });
 
 test("a container reaches the broker by a path that names its own object", () => {

@@ -9,10 +9,10 @@ import { SERVICE_OPERATIONS } from "../../../runtime/contract/service-operations
 import {
   isJson,
   parseJsonObject,
-  readBody,
+  readServiceBody,
   readJsonBody,
   readJsonText,
-  readText,
+  readBodyText,
 } from "../../../runtime/edge/admission/body.ts";
 import { takeInteraction } from "../../../runtime/edge/admission/discord.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
@@ -60,11 +60,12 @@ import {
 import { parseMarkdown } from "../../../runtime/gateway/markdown/parse.ts";
 import { splitMarkdown } from "../../../runtime/gateway/markdown/split.ts";
 import { splitForDiscord, writeDiscordText } from "../../../runtime/gateway/channels/discord/text.ts";
+import { readAddressedText, expandLinks } from "../../../runtime/gateway/channels/telegram/addressed.ts";
 import {
-  readText as readTelegramText,
-  writtenOut,
-} from "../../../runtime/gateway/channels/telegram/addressed.ts";
-import { passedOn, personOf, readAnswered } from "../../../runtime/gateway/channels/telegram/references.ts";
+  asForwarded,
+  personOf,
+  readRepliedTo,
+} from "../../../runtime/gateway/channels/telegram/references.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
 import { createRedaction } from "../../../runtime/gateway/replay/redact.ts";
 import { isNotice, readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
@@ -78,7 +79,7 @@ import { imageFacts } from "../../../runtime/gateway/media/image.ts";
 import { addressOf } from "../../../runtime/gateway/models/create.ts";
 import { testModel } from "../../../runtime/gateway/models/test-question.ts";
 import {
-  brokeOff,
+  answerInterruptedError,
   errorKinds,
   messageOf,
   providerFailure,
@@ -104,7 +105,7 @@ import {
 import { readAsides } from "../../../runtime/gateway/sessions/context.ts";
 import { isRecord, parseJson } from "../../../runtime/shared/json.ts";
 import { readBytes } from "../../../runtime/shared/read-bytes.ts";
-import { visible, writeText } from "../../../runtime/shared/terminal.ts";
+import { escapeControlCharacters, writeText } from "../../../runtime/shared/terminal.ts";
 import { openSlackFile } from "../../../runtime/shared/slack-file.ts";
 import { appendLines, readableLine, readableLog } from "../../../runtime/shared/log.ts";
 import {
@@ -116,10 +117,15 @@ import {
   revokeAccess,
 } from "../../../runtime/shared/pairing-list.ts";
 import { priceOf, publishedPrice } from "../../../runtime/shared/prices.ts";
-import { createRedactor, looksSecret, namesSecret, redactValue } from "../../../runtime/shared/redact.ts";
+import {
+  createRedactor,
+  looksLikeSecret,
+  looksLikeSecretName,
+  redactValue,
+} from "../../../runtime/shared/redact.ts";
 import { retryAfterMs } from "../../../runtime/shared/retry-after.ts";
 import { table } from "../../../runtime/shared/table.ts";
-import { bearerToken, sameToken } from "../../../runtime/shared/token.ts";
+import { bearerToken, isSameToken } from "../../../runtime/shared/token.ts";
 import { maskValues, withoutSecrets } from "../../../runtime/supervisor/config-secrets.ts";
 import { readFailure } from "../../../runtime/supervisor/run.ts";
 import { standInElement, withDocument } from "../../support/dom.ts";
@@ -238,7 +244,7 @@ const entities = (text: string): unknown => {
     const piece = { type, offset: at * PIECE, length: PIECE, url: "https://a.example" };
     return at % 50 === 0 ? [piece, { type, offset: 0, length: text.length }] : piece;
   });
-  return readTelegramText({ message_id: 1, chat, from, text, entities: list } as never, bot);
+  return readAddressedText({ message_id: 1, chat, from, text, entities: list } as never, bot);
 };
 
 const caught = async (work: Promise<unknown>): Promise<unknown> => work.catch(() => undefined);
@@ -259,15 +265,15 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "edge/admission/body.ts": {
     isJson,
     parseJsonObject: (text) => caught((async () => parseJsonObject(text))()),
-    readBody: async (text) => {
+    readServiceBody: async (text) => {
       const operation = SERVICE_OPERATIONS["slack/chat.postMessage"];
       const fields = { channel: "C1", text, unfurl_links: "false", unfurl_media: "false" };
-      await caught(readBody(posted(String(new URLSearchParams(fields))), operation));
-      await caught(readBody(posted(text), operation));
+      await caught(readServiceBody(posted(String(new URLSearchParams(fields))), operation));
+      await caught(readServiceBody(posted(text), operation));
     },
     readJsonBody: (text) => caught(readJsonBody(posted(text))),
     readJsonText: (text) => caught(readJsonText(posted(text))),
-    readText: (text) => caught(readText(posted(text))),
+    readBodyText: (text) => caught(readBodyText(posted(text))),
   },
   "edge/admission/discord.ts": {
     takeInteraction: (text) => {
@@ -391,14 +397,14 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   },
   "gateway/channels/telegram/references.ts": {
     personOf: (text) => personOf({ id: 1, first_name: text, username: text }),
-    readAnswered: (text) => {
-      readAnswered({ message_id: 1, chat, quote: { text } }, bot, 1);
-      readAnswered(
+    readRepliedTo: (text) => {
+      readRepliedTo({ message_id: 1, chat, quote: { text } }, bot, 1);
+      readRepliedTo(
         { message_id: 1, chat, reply_to_message: { text, sender_chat: { id: 1, title: text } } },
         bot,
         1,
       );
-      readAnswered(
+      readRepliedTo(
         {
           message_id: 1,
           chat,
@@ -408,12 +414,12 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
         1,
       );
     },
-    passedOn: (text) => passedOn({ text, attachments: [] }, { sender_user_name: text }, bot),
+    asForwarded: (text) => asForwarded({ text, attachments: [] }, { sender_user_name: text }, bot),
   },
   "gateway/channels/telegram/addressed.ts": {
-    readText: entities,
-    writtenOut: (text) =>
-      writtenOut({ text, entities: [{ type: "text_link", offset: 0, length: 1, url: text }] }),
+    readAddressedText: entities,
+    expandLinks: (text) =>
+      expandLinks({ text, entities: [{ type: "text_link", offset: 0, length: 1, url: text }] }),
   },
   "gateway/channels/telegram/inbound.ts": {
     readTelegramUpdate: (text) => {
@@ -460,7 +466,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/media/image.ts": { imageFacts: (text) => imageFacts(Buffer.from(text, "latin1")) },
   "gateway/models/provider-errors.ts": {
     messageOf: (message) => messageOf({ error: { message } }),
-    brokeOff: (text) => brokeOff(text, { how: text }),
+    answerInterruptedError: (text) => answerInterruptedError(text, { how: text }),
     errorKinds: (text) => errorKinds({ error: { code: text, type: text } }),
     providerFailure: (text) => providerFailure({ message: text, kinds: pieces(text) }, reading),
     readProviderError: (text) =>
@@ -532,8 +538,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "shared/read-bytes.ts": { readBytes: (text) => readBytes(posted(text), 2 * text.length) },
   "shared/redact.ts": {
     createRedactor: redact,
-    looksSecret: (text) => looksSecret(text),
-    namesSecret,
+    looksLikeSecret: (text) => looksLikeSecret(text),
+    looksLikeSecretName,
     redactValue: (text) =>
       redactValue({ url: `https://${text}`, args: [text, text], list: pieces(text) }, redact),
   },
@@ -558,13 +564,13 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
       ),
   },
   "shared/terminal.ts": {
-    visible,
+    escapeControlCharacters,
     writeText: shown,
     // Both hand a text to writeText, which must not write this test's to its terminal.
     print: shown,
     printError: shown,
   },
-  "shared/token.ts": { bearerToken, sameToken: (text) => sameToken(text, `${text}x`) },
+  "shared/token.ts": { bearerToken, isSameToken: (text) => isSameToken(text, `${text}x`) },
   "supervisor/config-secrets.ts": {
     maskValues: (text) => maskValues(text, (same) => same),
     withoutSecrets: (text) => withoutSecrets(text, {}),

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { temporaryDirectory } from "../../runtime/support/processes.ts";
 
 /** What Pulumi gives a program whose settings name an ESC environment: the file's values and the environment's. */
@@ -41,7 +41,7 @@ test("compose reads the values of an ESC environment as the program gets them, a
 
   const env = { ...process.env, PATH: [bin, process.env["PATH"]].join(delimiter) };
   const words = ["stacks/commands/compose.ts", "host", "--settings", folder, "--out", folder];
-  const { code, stderr } = await run(process.execPath, words, { env });
+  const { code, stderr } = await runProcess(process.execPath, words, { env });
 
   expect(stderr).toBe("");
   expect(code).toBe(0);

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { docker } from "../../../infra/shell/docker.ts";
 import { stewardImage } from "../../../infra/bundle/image.ts";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { hostConfig } from "../../../rehearsal/stack-config.ts";
 import { bridgeAddress } from "../../../rehearsal/sandbox.ts";
 import { mention } from "../../../rehearsal/standins/slack.ts";
@@ -16,9 +16,9 @@ import { answersState } from "../../support/ready.ts";
 import { startStandIns } from "../../support/targets/target.ts";
 
 /** Compose as the docker command's plugin, else Debian's. */
-const plugin = (await run("docker", ["compose", "version"])).code === 0;
+const plugin = (await runProcess("docker", ["compose", "version"])).code === 0;
 const [program, ...first] = plugin ? ["docker", "compose"] : ["docker-compose"];
-const compose = !(await run(program, [...first, "version"])).missing;
+const compose = !(await runProcess(program, [...first, "version"])).missing;
 if (!compose && process.env["CI"]) throw new Error("CI skips nothing, and Docker Compose is missing");
 if (!compose) process.stderr.write("skipped: what needs Docker Compose\n");
 
@@ -36,7 +36,7 @@ describe("npm run compose", () => {
   async function made(config: Record<string, unknown>) {
     await writeFile(path.join(folder, "Pulumi.test.yaml"), stringify({ config }));
     const words = ["stacks/commands/compose.ts", "test", "--settings", folder, "--out", folder];
-    return run(process.execPath, words);
+    return runProcess(process.execPath, words);
   }
 
   const written = (name: string) => readFile(path.join(folder, name), "utf8");
@@ -84,7 +84,7 @@ describe("npm run compose", () => {
   });
 
   test("says that a stack is not there", async () => {
-    const { code, stderr } = await run(process.execPath, ["stacks/commands/compose.ts", "nowhere"]);
+    const { code, stderr } = await runProcess(process.execPath, ["stacks/commands/compose.ts", "nowhere"]);
 
     expect(code).toBe(1);
     expect(stderr).toBe(
@@ -120,7 +120,7 @@ describe("npm run compose", () => {
       expect(names.toSorted()).toEqual(Object.keys(values).sort());
       const composed = (...words: string[]) => {
         const files = ["--file=compose.yaml", "--file=own.yaml"];
-        return run(program, [...first, `--project-name=${name}`, ...files, ...words], { cwd: folder });
+        return runProcess(program, [...first, `--project-name=${name}`, ...files, ...words], { cwd: folder });
       };
 
       const unset = await composed("up", "--detach");

@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 
 const COMMANDS = [
   "backup",
@@ -25,7 +25,7 @@ test.each(COMMANDS)(
   "%s starts without the TypeScript compiler and npm's dependency tree",
   async (command) => {
     const words = ["--import", PRINTS_LOADED, `stacks/commands/${command}.ts`, "--help"];
-    const { code, stderr } = await run(process.execPath, words);
+    const { code, stderr } = await runProcess(process.execPath, words);
     expect(code, stderr).toBe(0);
     expect(stderr).toContain("/@pulumi/pulumi/");
     expect(stderr).not.toMatch(/\/(typescript|@npmcli\/arborist|normalize-package-data)\//);
@@ -41,7 +41,11 @@ test("what serialises a function still finds them", async () => {
     console.log(text);
     const paths = await runtime.computeCodePaths();
     console.log("paths", [...paths.keys()].some((key) => key.includes("node_modules/")));`;
-  const { code, stdout, stderr } = await run(process.execPath, ["--input-type=module", "--eval", program]);
+  const { code, stdout, stderr } = await runProcess(process.execPath, [
+    "--input-type=module",
+    "--eval",
+    program,
+  ]);
   expect(code, stderr).toBe(0);
   expect(stdout).toContain("answer: 41 + 1");
   expect(stdout).toContain("paths true");

@@ -4,7 +4,7 @@ import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { Hono } from "hono";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import type { LoopbackServer } from "../../../rehearsal/loopback.ts";
 import { listen, type Listening } from "../../../rehearsal/standins/serve.ts";
 import { ACCOUNT } from "../../rehearsal/support.ts";
@@ -108,7 +108,7 @@ test(
     const records = path.join(staging.folder, ".steward/rollouts/staging");
     const names = (await readdir(records)).filter((name) => name.endsWith(".jsonl"));
     const record = await readFile(path.join(records, names.sort().at(-1) ?? ""), "utf8");
-    const { stdout } = await run("git", ["rev-parse", "HEAD"]);
+    const { stdout } = await runProcess("git", ["rev-parse", "HEAD"]);
     expect(JSON.parse(record.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
       exit: 0,
       deployed: { image: DIGEST, commit: expect.stringContaining(stdout.trim()) },

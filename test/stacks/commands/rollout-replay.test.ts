@@ -2,7 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import type { Outcome, ReplayRecord } from "../../../runtime/contract/replay.ts";
-import { compare, replayGates, replayLines, replayPast } from "../../../stacks/commands/rollout/replay.ts";
+import {
+  compareOutcomes,
+  replayGates,
+  replayLines,
+  replayPast,
+} from "../../../stacks/commands/rollout/replay.ts";
 
 const MESSAGE = { kind: "message", admitted: "config person" };
 
@@ -24,7 +29,7 @@ test("versions that agree have no change and no gate; each event that they read 
   fc.assert(
     fc.property(fc.array(fc.tuple(outcome, outcome), { maxLength: 30 }), (pairs) => {
       const [was, is] = [pairs.map(([one]) => one), pairs.map(([, other]) => other)];
-      const compared = compare(recordOf(was), { outcomes: is, cost: 2 });
+      const compared = compareOutcomes(recordOf(was), { outcomes: is, cost: 2 });
       const differ = pairs.filter(([a, b]) => a.kind !== b.kind || a.admitted !== b.admitted).length;
       expect(compared.changes.reduce((total, { events }) => total + events, 0)).toBe(differ);
       expect(replayGates({ compared }, false)).toHaveLength(differ === 0 ? 0 : 1);
@@ -46,7 +51,7 @@ test("a comparison says how many events were understood, refused and taken for a
     { kind: "error" },
   ];
   const record = { ...recordOf(was), left: { tooLarge: 2, unread: 0, changed: 1 } };
-  const compared = compare(record, { outcomes: is, cost: 6.3 });
+  const compared = compareOutcomes(record, { outcomes: is, cost: 6.3 });
   expect(replayLines({ compared })).toEqual([
     "Replay of the last events, redacted: 6. Nothing was sent, and no model was asked.",
     "",
@@ -70,7 +75,7 @@ test("a comparison says how many events were understood, refused and taken for a
 });
 
 test("a version that answers for fewer events has not read the others", () => {
-  const { changes, next } = compare(recordOf([MESSAGE, MESSAGE]), { outcomes: [MESSAGE], cost: 2 });
+  const { changes, next } = compareOutcomes(recordOf([MESSAGE, MESSAGE]), { outcomes: [MESSAGE], cost: 2 });
   expect(changes).toEqual([{ platform: "slack", from: "message (config person)", to: "error", events: 1 }]);
   expect(next.understood).toBe(1);
 });

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { exclusively } from "../../../infra/shell/cache.ts";
+import { withFileLock } from "../../../infra/shell/cache.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
 import { fixOf } from "../../../runtime/contract/errors.ts";
 import { fixFor, stackShell, succeed, type, typeFix, waysOf, type Shell } from "../../journeys/typed.ts";
@@ -294,7 +294,7 @@ test(
   "refuses to begin while another one is under way",
   async () => {
     const lock = path.join(subject.folder, ".steward/rollouts/test/lock");
-    const { code, report } = await exclusively(lock, () => rollout("--yes"));
+    const { code, report } = await withFileLock(lock, () => rollout("--yes"));
     expect(report).toMatchObject({ ok: false, code: "rollout_under_way" });
     expect(code).toBe(1);
   },

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { run } from "../../../infra/shell/process.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 
 /** The commands that read a stack's settings file alone: on the shipped examples, without a CLI or a backend. */
 let out: string;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => rm(out, { recursive: true, force: true }));
 
 function command(script: string, ...words: string[]) {
-  return run(process.execPath, [`stacks/commands/${script}.ts`, ...words], {
+  return runProcess(process.execPath, [`stacks/commands/${script}.ts`, ...words], {
     env: { ...process.env, PATH: "" },
   });
 }

@@ -5,12 +5,12 @@ import {
   readConsent,
   readWindow,
   sectionsBetween,
-  stepTo,
-  type Window,
+  upgradeStep,
+  type UpgradeWindow,
 } from "../../../stacks/commands/upgrade/decide.ts";
 
 const FRIDAY = new Date("2026-11-27T12:00:00Z");
-const windowOf = (text: string): Window => readWindow(text) ?? [];
+const windowOf = (text: string): UpgradeWindow => readWindow(text) ?? [];
 
 test.each([
   ["0.1.0", "0.1.0", "0.1.1", "patch"],
@@ -26,7 +26,7 @@ test.each([
   [undefined, "0.1.0", "0.1.1", "patch"],
   [undefined, "0.1.1", "0.1.0", "downgrade"],
 ])("from %s with %s installed to %s is %s", (deployed, installed, target, step) => {
-  expect(stepTo({ deployed, installed, target })).toBe(step);
+  expect(upgradeStep({ deployed, installed, target })).toBe(step);
 });
 
 test("the changes are those of the versions between, newest first", () => {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { exclusively } from "../../../infra/shell/cache.ts";
-import { run } from "../../../infra/shell/process.ts";
+import { withFileLock } from "../../../infra/shell/cache.ts";
+import { runProcess } from "../../../infra/shell/process.ts";
 import { upgrade } from "../../../stacks/commands/upgrade/upgrade.ts";
 import { fixFor, waysOf } from "../../journeys/typed.ts";
 
@@ -22,7 +22,7 @@ async function projectOf(manifest: object, installed = true): Promise<string> {
 const DEPENDS = { dependencies: { "steward-gateway": "0.1.0" } };
 
 test("in a checkout the command says whom it is for, and what a checkout does instead", async () => {
-  const { code, stderr } = await run(process.execPath, ["stacks/commands/upgrade.ts", "dev"]);
+  const { code, stderr } = await runProcess(process.execPath, ["stacks/commands/upgrade.ts", "dev"]);
   expect(code).toBe(1);
   expect(stderr).toContain(
     "this is a checkout, and an upgrade is for a project that depends on steward-gateway",
@@ -32,7 +32,7 @@ test("in a checkout the command says whom it is for, and what a checkout does in
 
 test("--check, --propose and --unattended exclude each other", async () => {
   const words = ["stacks/commands/upgrade.ts", "dev", "--check", "--unattended"];
-  const { code, stderr } = await run(process.execPath, words);
+  const { code, stderr } = await runProcess(process.execPath, words);
   expect(code).toBe(2);
   expect(stderr).toContain("give one of --check, --propose and --unattended");
 });
@@ -60,7 +60,7 @@ test("an unattended upgrade without consent is refused before anything is asked"
 test("one upgrade of a stack runs at a time", async () => {
   const workDir = await projectOf(DEPENDS);
   const lock = path.join(workDir, ".steward/upgrades/acme.dev/lock");
-  await exclusively(lock, async () => {
+  await withFileLock(lock, async () => {
     await expect(upgrade("acme/dev", { workDir })).rejects.toMatchObject({ code: "upgrade_under_way" });
   });
 });

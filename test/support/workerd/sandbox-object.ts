@@ -3,7 +3,7 @@ import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { Grant, TenantReport } from "../../../runtime/edge/tenants/ports.ts";
 import type { WorkerEnvironment } from "../../../runtime/worker/environment.ts";
 import { type BackupsDoor, remoteBackups } from "../../../runtime/worker/remote-backups.ts";
-import { answer, received } from "../../../runtime/worker/rpc.ts";
+import { toResult, unwrap } from "../../../runtime/worker/rpc.ts";
 import { Sandbox as Real } from "../../../runtime/worker/sandbox.ts";
 import { StandInContainer, type Data } from "./container.ts";
 import { FlakyBucket } from "./flaky-bucket.ts";
@@ -36,17 +36,17 @@ let reported: unknown;
 /** A directory that lets every chat in. */
 const DIRECTORY = {
   getByName: () => ({
-    introduce: () => answer(() => ({ admitted: true })),
-    meet: () => answer(() => {}),
-    report: (_tenant: string, report: TenantReport) => answer(() => void (reported = report.problem)),
-    mayRenew: () => answer(() => true),
-    configChanged: () => answer(() => {}),
+    introduce: () => toResult(() => ({ admitted: true })),
+    meet: () => toResult(() => {}),
+    report: (_tenant: string, report: TenantReport) => toResult(() => void (reported = report.problem)),
+    mayRenew: () => toResult(() => true),
+    configChanged: () => toResult(() => {}),
   }),
 } as unknown as NonNullable<WorkerEnvironment["DIRECTORY"]>;
 
 /** The object that served every chat: it has nothing of any. */
 const SANDBOX = {
-  getByName: () => ({ moveOut: () => answer(() => {}) }),
+  getByName: () => ({ moveOut: () => toResult(() => {}) }),
 } as unknown as WorkerEnvironment["SANDBOX"];
 
 const worlds = new Map<string, World>();
@@ -104,27 +104,27 @@ export class Sandbox extends Real {
   async step({ name, given = [] }: Step): Promise<unknown> {
     const steps: Record<string, (...given: never[]) => unknown> = {
       wake: () => this.#wake(),
-      status: () => received(this.status()),
-      begin: () => received(this.wake("visitor")),
-      operate: () => received(this.wake("operator")),
+      status: () => unwrap(this.status()),
+      begin: () => unwrap(this.wake("visitor")),
+      operate: () => unwrap(this.wake("operator")),
       restart: async () => {
         const result = await this.restart();
         return "code" in result ? result.code : "restarted";
       },
       request: (path: string) => this.#ask(path),
       read: async (path: string) =>
-        (await received(this.request("supervisor", { method: "GET", path }))).json(),
+        (await unwrap(this.request("supervisor", { method: "GET", path }))).json(),
       data: () => this.#container.data,
       write: (data: Partial<Data>) => Object.assign(this.#container.data, data),
       fail: (what: Failing) => this.#fail(what),
-      admit: (event: Delivery) => received(this.admit(event)),
+      admit: (event: Delivery) => unwrap(this.admit(event)),
       end: () => this.#container.end(),
       evict: () => this.ctx.abort("evicted"),
       set: (what: { answers?: boolean; nextAt?: string; lines?: string[] }) =>
         void Object.assign(this.#container, what),
       log: () => JSON.parse(this.parts.answers.last("logs")?.text ?? "{}"),
-      changeRights: (grant: Grant) => received(this.changeRights(grant)),
-      beginSchedules: () => received(this.beginSchedules()),
+      changeRights: (grant: Grant) => unwrap(this.changeRights(grant)),
+      beginSchedules: () => unwrap(this.beginSchedules()),
       // As when a version that could not be built has used up the alarm's attempts.
       dropAlarm: () => void (this.#storage.at = null),
       // At once, so that no object sees the container end.
@@ -165,16 +165,16 @@ export class Sandbox extends Real {
 
   /** Starts the container and waits until the gateway is ready, or the start has failed. */
   async #wake(): Promise<unknown> {
-    await received(this.wake("visitor"));
+    await unwrap(this.wake("visitor"));
     for (;;) {
-      const status = await received(this.status());
+      const status = await unwrap(this.status());
       if (status.state === "ready" || status.reason !== undefined) return status;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
 
   async #ask(path: string): Promise<number> {
-    const response = await received(this.request("supervisor", { method: "POST", path, body: "{}" }));
+    const response = await unwrap(this.request("supervisor", { method: "POST", path, body: "{}" }));
     return response.status;
   }
 

@@ -35,7 +35,7 @@ export interface ConnectOptions {
 }
 
 /** Connects to a server and lists its tools. Rejects after `connectMs`. */
-export async function connect(options: ConnectOptions): Promise<McpConnection> {
+export async function connectMcpServer(options: ConnectOptions): Promise<McpConnection> {
   const { name, server, callMs, connectMs, onEnd } = options;
   const { command, args, env, url = "", headers } = server;
   const stdio = command === undefined ? undefined : new StdioTransport({ command, args, env, onEnd });
@@ -48,14 +48,14 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
     onUncaughtError: () => {},
   });
   try {
-    const client = await within(connecting, signal);
+    const client = await rejectOnAbort(connecting, signal);
     // Over HTTP, a call without a response is the only sign that the server is gone.
     const onTrouble = (): void => {
       if (stdio !== undefined) return;
       onEnd();
       void client.close().catch(() => undefined);
     };
-    const listed = await within(listTools(client, { server: name, callMs, onTrouble }), signal);
+    const listed = await rejectOnAbort(listTools(client, { server: name, callMs, onTrouble }), signal);
     return { ...listed, close: () => client.close().catch(() => undefined) };
   } catch (error) {
     void connecting.then((client) => client.close()).catch(() => undefined);
@@ -65,7 +65,7 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
 }
 
 /** Rejects when the signal aborts, even if the work ignores it. */
-function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(new Error("The server does not answer.")), { once: true });
   });
@@ -116,7 +116,7 @@ async function call(
 ): Promise<ToolOutcome> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(callMs)]);
   const options = { signal: both, timeout: callMs };
-  const result = await within(client.callTool({ name, arguments: args, options }), both).catch(
+  const result = await rejectOnAbort(client.callTool({ name, arguments: args, options }), both).catch(
     (error: unknown) => {
       if (!signal.aborted && !isServersWord(error)) onTrouble();
       throw error;

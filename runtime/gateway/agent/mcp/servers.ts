@@ -26,7 +26,7 @@ export interface McpServersOptions {
   log: Log;
 }
 
-interface Standing {
+interface ServerConnection {
   connection?: McpConnection;
   connecting?: Promise<void>;
   failures: number;
@@ -41,7 +41,7 @@ interface Standing {
  */
 export class McpServers {
   readonly #options: McpServersOptions;
-  readonly #standings = new Map<string, Standing>();
+  readonly #standings = new Map<string, ServerConnection>();
   #closed = false;
 
   constructor(options: McpServersOptions) {
@@ -95,7 +95,7 @@ export class McpServers {
     );
   }
 
-  #connect(name: string, standing: Standing): Promise<void> {
+  #connect(name: string, standing: ServerConnection): Promise<void> {
     const { clock } = this.#options;
     if (standing.connection !== undefined || clock() < standing.waitUntil || this.#closed)
       return Promise.resolve();
@@ -103,14 +103,14 @@ export class McpServers {
     return standing.connecting;
   }
 
-  async #try(name: string, standing: Standing): Promise<void> {
+  async #try(name: string, standing: ServerConnection): Promise<void> {
     const { servers, environment, redact, report, log } = this.#options;
     const server = servers[name];
     if (server === undefined) return;
     try {
-      const { connect } = await import("./connection.ts");
+      const { connectMcpServer } = await import("./connection.ts");
       let own: McpConnection | undefined;
-      const connection = await connect({
+      const connection = await connectMcpServer({
         name,
         server: {
           ...(server.command !== undefined && { command: server.command }),
@@ -141,7 +141,7 @@ export class McpServers {
     }
   }
 
-  #failed(name: string, standing: Standing, detail: string): void {
+  #failed(name: string, standing: ServerConnection, detail: string): void {
     standing.failures += 1;
     standing.problem = detail.slice(0, LONGEST_PROBLEM);
     const wait = backoffMs(RETRY, standing.failures);

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { described } from "../../../contract/config/values.ts";
+import { withHelp } from "../../../contract/config/values.ts";
 import { type Platform, platformSchema } from "../../../contract/delivery.ts";
 import type { Actions, Button } from "../../actions.ts";
 import type { Channels } from "../../channels/registry.ts";
@@ -29,7 +29,7 @@ export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesO
       "Asks the person a question with two to eight choices. What is chosen comes as the person's next message: end your answer without waiting for it.",
     input: z.strictObject({
       question: z.string().check(z.trim(), z.minLength(1), z.maxLength(1_000)),
-      choices: described(
+      choices: withHelp(
         z
           .array(z.string().check(z.trim(), z.minLength(1), z.maxLength(60)))
           .check(z.minLength(2), z.maxLength(8)),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { described, textUpTo } from "../../../contract/config/values.ts";
+import { withHelp, textUpTo } from "../../../contract/config/values.ts";
 import { reachOf } from "../reach.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
@@ -8,7 +8,7 @@ const PAGE_CHARACTERS = 40_000;
 const LONGEST_FILE = 1_000_000;
 const MOST_ENTRIES = 500;
 
-const name = described(textUpTo(500), "Path in the workspace, for example notes/plan.md");
+const name = withHelp(textUpTo(500), "Path in the workspace, for example notes/plan.md");
 
 /** Reads a file of the workspace. */
 export function readFileTool(workspace: Workspace): Tool {
@@ -18,7 +18,7 @@ export function readFileTool(workspace: Workspace): Tool {
       "Reads a text file of the workspace. Each line comes behind four spaces that are not in the file.",
     input: z.strictObject({
       path: name,
-      offset: described(z._default(z.int().check(z.minimum(0)), 0), "Character to begin at"),
+      offset: withHelp(z._default(z.int().check(z.minimum(0)), 0), "Character to begin at"),
     }),
     run: ({ path: file, offset }, context) => {
       const text = reachOf(workspace, context).read(file);
@@ -50,7 +50,7 @@ export function listFilesTool(workspace: Workspace): Tool {
     name: "list_files",
     description: "Lists a folder of the workspace. Folders end in a slash.",
     input: z.strictObject({
-      path: described(
+      path: withHelp(
         z._default(z.string().check(z.maxLength(500)), ""),
         "Folder; empty for the whole workspace",
       ),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { schedule } from "../../../contract/config/schedules.ts";
-import { described, textUpTo } from "../../../contract/config/values.ts";
+import { withHelp, textUpTo } from "../../../contract/config/values.ts";
 import { platformSchema } from "../../../contract/delivery.ts";
 import type { SchedulesPort } from "../../schedules/port.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
@@ -18,7 +18,7 @@ export function scheduleTool(schedules: SchedulesPort): Tool {
       "of text (said as it stands) and prompt (put to you then; your answer is said).",
     input: z.strictObject({
       action: z.enum(["add", "list", "remove"]),
-      id: described(z.optional(z.string().check(z.maxLength(128))), "For remove"),
+      id: withHelp(z.optional(z.string().check(z.maxLength(128))), "For remove"),
       at: short,
       every: short,
       cron: short,

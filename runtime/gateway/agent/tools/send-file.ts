@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { described, textUpTo } from "../../../contract/config/values.ts";
+import { withHelp, textUpTo } from "../../../contract/config/values.ts";
 import { platformSchema } from "../../../contract/delivery.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Channel } from "../../channels/channel.ts";
@@ -33,8 +33,8 @@ export function sendFileTool({ workspace, channels, outbox, log }: SendFileOptio
     description:
       "Sends a file of the workspace, also one that a tool returned, into this chat, with a caption if you give one.",
     input: z.strictObject({
-      path: described(textUpTo(500), "Path in the workspace, for example notes/plan.md"),
-      caption: described(z.optional(z.string().check(z.maxLength(1_000))), "Plain text below the file"),
+      path: withHelp(textUpTo(500), "Path in the workspace, for example notes/plan.md"),
+      caption: withHelp(z.optional(z.string().check(z.maxLength(1_000))), "Plain text below the file"),
     }),
     run: async ({ path, caption }, context) => {
       const { session, platform, target, delivery, signal } = context;

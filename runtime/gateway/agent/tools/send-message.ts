@@ -1,6 +1,6 @@
 import type { ChatAddress } from "../../../contract/message.ts";
 import * as z from "zod/mini";
-import { described, textUpTo } from "../../../contract/config/values.ts";
+import { withHelp, textUpTo } from "../../../contract/config/values.ts";
 import { platformSchema } from "../../../contract/delivery.ts";
 import { isSameChat } from "../../admission.ts";
 import type { Channels } from "../../channels/registry.ts";
@@ -21,7 +21,7 @@ export function sendMessageTool({ channels }: SendMessageOptions): Tool {
     description: "Sends a message to a chat. Your answer needs no tool: it is sent automatically.",
     input: z.strictObject({
       platform: platformSchema,
-      chat: described(textUpTo(128), "The platform's own id of the chat"),
+      chat: withHelp(textUpTo(128), "The platform's own id of the chat"),
       thread: z.optional(textUpTo(128)),
       text: z.string().check(z.trim(), z.minLength(1), z.maxLength(20_000)),
     }),

@@ -6,7 +6,7 @@ import {
   operationRequest,
   type OperationArguments,
   type OperationName,
-  type OperationRequest,
+  type ServiceRequest,
 } from "../../../contract/service-operations.ts";
 import { directAddress, SERVICES } from "../../../contract/services.ts";
 
@@ -80,7 +80,7 @@ export function createDiscordApi({ botToken: key, environment, clock }: DiscordA
   const { headers } = SERVICES.discord;
   const readRequest = (
     request: DiscordRequest,
-  ): Pick<OperationRequest, "url" | "headers"> & { method: string } =>
+  ): Pick<ServiceRequest, "url" | "headers"> & { method: string } =>
     "operation" in request
       ? operationRequest(request.operation, request.values ?? {}, { key, environment })
       : { method: request.method, url: `${directAddress("discord", environment)}${request.path}`, headers };

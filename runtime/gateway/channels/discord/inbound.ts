@@ -1,10 +1,10 @@
 import type { Admission, Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
 import { unknownGuildText, unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
-import { unreadable } from "../blocks.ts";
+import { unreadableMessage } from "../blocks.ts";
 import {
   commandSchema,
-  type DiscordCommand,
+  type DiscordCommandEvent,
   type DiscordMessage,
   type DiscordPerson,
   type DiscordPress,
@@ -110,7 +110,7 @@ function directMessage(
   const { target } = content;
   if (!decision.allowed)
     return turnedAway(author, target, decision) ?? { kind: "ignored", note: decision.reason };
-  return isEmpty ? unreadable(target) : { kind: "message", admission: decision.admission, ...content };
+  return isEmpty ? unreadableMessage(target) : { kind: "message", admission: decision.admission, ...content };
 }
 
 type Denial = Extract<ReturnType<ChannelAccess["direct"]>, { allowed: false }>;
@@ -202,7 +202,14 @@ function snowflakeTime(id: string): number {
 }
 
 /** Builds the reply target. The ticket's token is the path below `/webhooks/`: application id and interaction token. */
-function replyTarget({ id, application_id, token, channel_id, guild_id, data }: DiscordCommand): ReplyTarget {
+function replyTarget({
+  id,
+  application_id,
+  token,
+  channel_id,
+  guild_id,
+  data,
+}: DiscordCommandEvent): ReplyTarget {
   const hidden = isPrivateAnswer(data.name, guild_id !== undefined);
   return {
     chat: channel_id,
@@ -214,7 +221,7 @@ function replyTarget({ id, application_id, token, channel_id, guild_id, data }: 
   };
 }
 
-function textOf({ data: { name, options = [] } }: DiscordCommand): string {
+function textOf({ data: { name, options = [] } }: DiscordCommandEvent): string {
   const value = (option: string): string => {
     const given = options.find((candidate) => candidate.name === option)?.value;
     return typeof given === "string" ? given.trim() : "";

@@ -105,7 +105,7 @@ export const pressSchema = z.object({
 
 export type DiscordPerson = z.infer<typeof person>;
 export type DiscordMessage = z.infer<typeof message>;
-export type DiscordCommand = z.infer<typeof commandSchema>;
+export type DiscordCommandEvent = z.infer<typeof commandSchema>;
 export type DiscordPress = z.infer<typeof pressSchema>;
 type Content = Pick<DiscordMessage, keyof typeof content>;
 

@@ -4,7 +4,7 @@ import { resolveSecret } from "../../../contract/config/text.ts";
 import type { Environment } from "../../../contract/environment.ts";
 import { isErrorCode, StewardError } from "../../../contract/errors.ts";
 import { PROBLEM_TYPE } from "../../../contract/problem.ts";
-import { operationRequest, type OperationRequest } from "../../../contract/service-operations.ts";
+import { operationRequest, type ServiceRequest } from "../../../contract/service-operations.ts";
 import { directAddress, isPass, serviceAddress } from "../../../contract/services.ts";
 import { isRecord } from "../../../shared/json.ts";
 import { openSlackFile } from "../../../shared/slack-file.ts";
@@ -109,7 +109,7 @@ function slackFiles({ botToken: key, environment, maxBytes }: SlackFilesOptions)
   };
 }
 
-async function openByBroker({ url, ...asked }: OperationRequest, signal: AbortSignal): Promise<Response> {
+async function openByBroker({ url, ...asked }: ServiceRequest, signal: AbortSignal): Promise<Response> {
   const answer = await fetch(url, { ...asked, signal });
   if (answer.ok) return answer;
   const isProblem = answer.headers.get("content-type")?.startsWith(PROBLEM_TYPE) === true;

@@ -1,5 +1,5 @@
 import type { Inbound, ReplyTarget, Attachment, Reference } from "../../../contract/message.ts";
-import { asEdit, unreadable, textOfBlocks } from "../blocks.ts";
+import { asEdit, unreadableMessage, textOfBlocks } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
 import { mentionsUser, withoutMention, readSlackText } from "./mrkdwn.ts";
 import * as z from "zod/mini";
@@ -230,7 +230,9 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   if (direct) {
     const decision = access.direct(user);
     if (decision.allowed)
-      return isEmpty ? unreadable(target) : { kind: "message", admission: decision.admission, ...message };
+      return isEmpty
+        ? unreadableMessage(target)
+        : { kind: "message", admission: decision.admission, ...message };
     const { answer, reason: note } = decision;
     if (answer === "ignore") return ignored(note);
     if (answer === "pair") return { kind: "unpaired", sender: user, target, note };
@@ -240,7 +242,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   const decision = access.group(channel, user, addressed);
   if (decision.becomes === "ignored") return ignored(decision.reason, decision.unlisted);
   if (!isEmpty) return { kind: decision.becomes, admission: decision.admission, ...message };
-  return decision.becomes === "message" ? unreadable(target) : ignored("no text");
+  return decision.becomes === "message" ? unreadableMessage(target) : ignored("no text");
 }
 
 /** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */

@@ -2,7 +2,7 @@ import type { BotAccount } from "../../../contract/control.ts";
 import type { NameKind } from "../../../contract/delivery.ts";
 import type { ButtonPress, ReplyTarget } from "../../../contract/message.ts";
 import { retryAfterMs } from "../../../shared/retry-after.ts";
-import { within } from "../../../shared/within.ts";
+import { withTimeout } from "../../../shared/timeout.ts";
 import type { SlackAPIClient } from "slack-web-api-client";
 import * as z from "zod/mini";
 import { isRecord, parseJson } from "../../../shared/json.ts";
@@ -126,7 +126,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
     client ??= load();
     const loaded = await client;
     try {
-      return await within(TIMEOUT_MS, work(loaded), () => new Error("timeout"));
+      return await withTimeout(TIMEOUT_MS, work(loaded), () => new Error("timeout"));
     } catch (error) {
       throw readSlackError(error, clock(), isEdit);
     }

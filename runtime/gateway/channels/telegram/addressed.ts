@@ -26,7 +26,7 @@ export interface ReadText {
  * Reads a message's text or caption by its entities: an `@name` (in any case), a mention of a user
  * without a name, a command `/x` or `/x@name` at the start, a reply to one of the bot's messages.
  */
-export function readText(
+export function readAddressedText(
   message: TelegramContent & Pick<Partial<TelegramMessage>, "reply_to_message">,
   bot: BotIdentity,
 ): ReadText {
@@ -63,11 +63,11 @@ export function readText(
 }
 
 /** Returns a text or caption with the links behind words written out. */
-export function writtenOut(content: TelegramContent): string {
-  return readText(content, { id: "", username: "" }).text;
+export function expandLinks(content: TelegramContent): string {
+  return readAddressedText(content, { id: "", username: "" }).text;
 }
 
-/** Returns what stands in the place of an entity; `undefined` leaves it as it was said. */
+/** Returns what stands in the place of an entity; `undefined` leaves it was said. */
 function replacement(
   entity: TelegramEntity,
   said: string,

@@ -1,8 +1,8 @@
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../../../shared/channel-access.ts";
-import { asEdit, textOfBlocks, unreadable } from "../blocks.ts";
-import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
+import { asEdit, textOfBlocks, unreadableMessage } from "../blocks.ts";
+import { readAddressedText, expandLinks, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";
 import {
   isNotice,
@@ -12,7 +12,7 @@ import {
   type TelegramPress,
   updateSchema,
 } from "./message.ts";
-import { passedOn, personOf, readAnswered } from "./references.ts";
+import { asForwarded, personOf, readRepliedTo } from "./references.ts";
 
 /** Dependencies of parsing an update. */
 export interface InboundOptions {
@@ -67,7 +67,8 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const { bot, moves, mediaMaxBytes } = options;
   const { forward_origin: origin } = message;
   // A forwarded text was written by somebody else: it addresses nobody and is not a command.
-  const read = origin === undefined ? readText(message, bot) : { ...UNADDRESSED, text: writtenOut(message) };
+  const read =
+    origin === undefined ? readAddressedText(message, bot) : { ...UNADDRESSED, text: expandLinks(message) };
   if (read.nameNeeded && !direct) {
     throw new RetryableError("channel_failed", "The bot's name has not been requested from Telegram yet.", {
       retryAfterMs: NAME_WAIT_MS,
@@ -76,7 +77,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   if (read.forAnother && !direct) return ignored("a command for another bot");
   const attachments = readAttachments(message, mediaMaxBytes);
   const said = [read.text, ...readOthers(message)].filter((line) => line !== "").join("\n");
-  const answered = readAnswered(message, bot, mediaMaxBytes);
+  const answered = readRepliedTo(message, bot, mediaMaxBytes);
   const hadText = (received.text ?? received.caption) !== undefined;
   // A message that consists only of the bot's name asks about the message it replies to.
   const isEmpty = said === "" && attachments.length === 0 && !(hadText && answered.length > 0);
@@ -87,7 +88,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
   const own = { text, attachments, ...(answered.length > 0 && { references: answered }) };
-  const words = origin === undefined ? own : passedOn(own, origin, bot);
+  const words = origin === undefined ? own : asForwarded(own, origin, bot);
   const id = String(message.message_id);
   const continues =
     message.media_group_id ?? ((received.text?.length ?? 0) >= NEARLY_CUT ? "text" : undefined);
@@ -98,7 +99,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
     : groupMessage(content, message, read.addressed, options.access);
   if (!isEmpty) return inbound;
   if (inbound.kind !== "message") return inbound;
-  return unreadable(target);
+  return unreadableMessage(target);
 }
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };

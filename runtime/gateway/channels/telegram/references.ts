@@ -1,6 +1,6 @@
 import type { InboundMessage, Reference, Sender } from "../../../contract/message.ts";
 import { textOfBlocks } from "../blocks.ts";
-import { type BotIdentity, writtenOut } from "./addressed.ts";
+import { type BotIdentity, expandLinks } from "./addressed.ts";
 import {
   readAttachments,
   readOthers,
@@ -13,7 +13,7 @@ import {
  * Returns the message that another one answers, or the part of it that the person chose: in the same chat, or in another
  * one, of which Telegram tells that part and the files alone (https://core.telegram.org/bots/api#externalreplyinfo).
  */
-export function readAnswered(
+export function readRepliedTo(
   { reply_to_message: replied, external_reply: external, quote }: TelegramMessage,
   bot: BotIdentity,
   maxBytes: number,
@@ -33,7 +33,7 @@ export function readAnswered(
 type Words = Pick<InboundMessage, "text" | "attachments" | "references">;
 
 /** Returns a message that is passed on as what its sender refers to, without words of the sender's own. */
-export function passedOn(
+export function asForwarded(
   { text, attachments, references = [] }: Words,
   origin: TelegramOrigin,
   bot: BotIdentity,
@@ -66,5 +66,5 @@ export function personOf({ id, first_name: name, username }: NonNullable<Telegra
 
 function wordsOf(content: TelegramContent): string {
   const { text, caption, rich_message: rich } = content;
-  return text === undefined && caption === undefined ? textOfBlocks(rich?.blocks) : writtenOut(content);
+  return text === undefined && caption === undefined ? textOfBlocks(rich?.blocks) : expandLinks(content);
 }

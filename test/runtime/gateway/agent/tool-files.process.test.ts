@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Image, ModelMessage } from "../../../../runtime/gateway/models/model.ts";
+import type { ModelImage, ModelMessage } from "../../../../runtime/gateway/models/model.ts";
 import { imageFacts } from "../../../../runtime/gateway/media/image.ts";
 import { ModelRefusal } from "../../../../runtime/gateway/models/model.ts";
 import { agentBench, calls, question, says } from "../../support/agent.ts";
@@ -129,7 +129,7 @@ test("in a long run the newest eight pictures stay before the model", async () =
   next(step(1), step(2), step(3));
   await answer(question("Ev1"));
   const shown = (asked.at(-1)?.messages ?? []).flatMap(results);
-  expect(shown.map(({ images }: { images: readonly Image[] }) => images.length)).toEqual([0, 3, 3]);
+  expect(shown.map(({ images }: { images: readonly ModelImage[] }) => images.length)).toEqual([0, 3, 3]);
   expect(shown[0]?.output).toMatch(/\(The pictures of this result are no longer shown\.\)$/);
 });
 

@@ -2,14 +2,14 @@ import type { LogTail } from "../contract/control.ts";
 import type { Reason } from "../contract/errors.ts";
 import { parseJson } from "../shared/json.ts";
 import { appendLines } from "../shared/log.ts";
-import { lastLines, MOST_LINES } from "./debug-routes.ts";
+import { readLastLines, MOST_LINES } from "./debug-routes.ts";
 import { attempt } from "./operate.ts";
 import type { AnswerMemory, Sandbox } from "./ports.ts";
 
 const QUESTION = "logs";
 
 /** The end of the gateway's output, of earlier runs too. */
-interface KeptLog extends LogTail {
+interface CachedLog extends LogTail {
   /** ISO 8601: when the container was last asked; absent if that was just now. */
   asOf?: string;
   /** Why the container that runs does not tell more. */
@@ -26,10 +26,10 @@ export async function readLog(
   sandbox: Pick<Sandbox, "status" | "peek">,
   memory: AnswerMemory,
   limitMs: number,
-): Promise<KeptLog> {
+): Promise<CachedLog> {
   const last = await memory.lastAnswer(QUESTION).catch(() => undefined);
   const kept = last && (parseJson(last.text) as LogTail | undefined);
-  const { value, problem } = await attempt(limitMs, lastLines(sandbox, MOST_LINES, kept?.next));
+  const { value, problem } = await attempt(limitMs, readLastLines(sandbox, MOST_LINES, kept?.next));
   // A stopped container has no next line.
   if (value === undefined || (value.next === undefined && value.lines.length === 0))
     return { lines: [], ...kept, ...(kept && { asOf: last.at }), ...(problem && { problem }) };

@@ -2,7 +2,7 @@ import type { TenantId } from "../../contract/tenant.ts";
 import type { Log } from "../../shared/log.ts";
 import type { TenantGateway } from "./gateway.ts";
 
-/** Dependencies of {@link Room}. */
+/** Dependencies of {@link GatewayPool}. */
 interface RoomOptions {
   /** Number of gateways that may run at the same time. */
   most: number;
@@ -18,7 +18,7 @@ type Occupant = Pick<TenantGateway, "tenant" | "isRunning" | "isBusy" | "usedAt"
 };
 
 /** Room for the chats' gateways. Starts and stops follow each other, so that never more run than may. */
-export class Room {
+export class GatewayPool {
   readonly #options: RoomOptions;
   #turn: Promise<unknown> = Promise.resolve();
   /** Chats that found no room, the one that has waited longest first. */

@@ -8,7 +8,7 @@ import type { AccountAccess } from "./account-api.ts";
 import { deployVersions, newestDeployment, type Share, sharesText } from "./deployment.ts";
 
 /** Names by which a serverless stack's Worker and container are found. */
-export interface Deployed {
+export interface DeployedNames {
   access: AccountAccess;
   scriptName: string;
   /** The container application's name. */
@@ -16,14 +16,14 @@ export interface Deployed {
 }
 
 /** Facts needed to put the live version back. Plain data. */
-export interface FormerVersion {
+export interface PreviousVersion {
   /** The versions that serve. */
   versions: Share[];
   application: ApplicationSettings | undefined;
 }
 
 /** Returns what is live now; `undefined` where nothing was deployed. */
-export async function readFormer(deployed: Deployed): Promise<FormerVersion | undefined> {
+export async function readPreviousVersion(deployed: DeployedNames): Promise<PreviousVersion | undefined> {
   const { access, scriptName, applicationName } = deployed;
   const newest = await newestDeployment(access, scriptName);
   if (newest === undefined) return undefined;
@@ -37,20 +37,20 @@ export async function readFormer(deployed: Deployed): Promise<FormerVersion | un
  *
  * @returns what was done, a line each; empty if all of it is live already.
  */
-export async function putBack(
-  { access, scriptName, applicationName }: Deployed,
-  former: FormerVersion,
+export async function restorePreviousVersion(
+  { access, scriptName, applicationName }: DeployedNames,
+  previous: PreviousVersion,
 ): Promise<string[]> {
   const done: string[] = [];
   const newest = await newestDeployment(access, scriptName);
-  if (sharesText(newest?.versions ?? []) !== sharesText(former.versions)) {
-    await deployVersions(access, scriptName, former.versions, "back to the former version");
-    done.push(`The Worker is back at ${sharesText(former.versions)}.`);
+  if (sharesText(newest?.versions ?? []) !== sharesText(previous.versions)) {
+    await deployVersions(access, scriptName, previous.versions, "back to the former version");
+    done.push(`The Worker is back at ${sharesText(previous.versions)}.`);
   }
   const live = await findApplication(access, applicationName);
-  if (live !== undefined && former.application !== undefined && !isSame(live, former.application)) {
-    const { image, instanceType, maxInstances } = former.application;
-    await applyChanges(access, live, former.application);
+  if (live !== undefined && previous.application !== undefined && !isSame(live, previous.application)) {
+    const { image, instanceType, maxInstances } = previous.application;
+    await applyChanges(access, live, previous.application);
     if (live.image !== image || live.instanceType !== instanceType)
       done.push(`The container is back at ${image}.`);
     if (live.maxInstances !== maxInstances)

@@ -3,7 +3,7 @@
  *
  * @throws what `late` makes, where it takes longer.
  */
-export async function within<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
+export async function withTimeout<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), milliseconds);
@@ -16,6 +16,6 @@ export async function within<T>(milliseconds: number, work: Promise<T>, late: ()
 }
 
 /** Waits until `work` has ended, well or not, for at most so many milliseconds. */
-export async function settledWithin(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  await within(milliseconds, work, () => new Error("late")).catch(() => undefined);
+export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  await withTimeout(milliseconds, work, () => new Error("late")).catch(() => undefined);
 }

@@ -21,7 +21,7 @@ const SERVED_ALL_FILE = "served-all";
  * The backups of the chats of a host, and what has to outlive a switch of the tenancy. All of it belongs to the main process,
  * which reads it with either tenancy: the chats' own folders can be read by their users alone.
  */
-export class ChatShelf {
+export class ChatBackupDirectory {
   readonly #folder: string;
 
   /** @param home The data directory of the deployment. */

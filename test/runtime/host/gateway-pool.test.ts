@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Room } from "../../../runtime/host/tenants/room.ts";
+import { GatewayPool } from "../../../runtime/host/tenants/gateway-pool.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -34,7 +34,7 @@ function roomForTwo() {
       begun.push(tenant);
     });
   };
-  const room: Room = new Room({
+  const room: GatewayPool = new GatewayPool({
     most: 2,
     gateways: () => gateways.values(),
     begin: async (tenant) => {

@@ -2,7 +2,7 @@ import { StewardError } from "../../../runtime/contract/errors.ts";
 import { CONTAINER_USER, DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import { tail } from "../../shell/process.ts";
-import type { Containers, Inspected } from "./containers.ts";
+import type { Containers, InspectedContainer } from "./containers.ts";
 
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
@@ -13,54 +13,54 @@ const { DatabaseSync } = require("node:sqlite");
 console.log(new DatabaseSync("${DATA_DIRECTORY}/${STATE_FILE}", { readOnly: true }).prepare("PRAGMA user_version").get().user_version);`;
 
 /** Returns the name under which the previous version's container is kept until the new version responds. */
-export function formerName(container: string): string {
+export function previousName(container: string): string {
   return `${container}-former`;
 }
 
 /** The two containers of a host: the one with the service's name, and the previous version's. Either may be missing. */
-export interface Pair {
-  current: Inspected | undefined;
-  former: Inspected | undefined;
+export interface ContainerPair {
+  current: InspectedContainer | undefined;
+  previous: InspectedContainer | undefined;
 }
 
 /** Returns the state of both containers. Every step of an update asks for it before it changes either. */
-export async function inspectPair(containers: Containers, name: string): Promise<Pair> {
-  const [current, former] = await Promise.all([
+export async function inspectPair(containers: Containers, name: string): Promise<ContainerPair> {
+  const [current, previous] = await Promise.all([
     containers.inspect(name),
-    containers.inspect(formerName(name)),
+    containers.inspect(previousName(name)),
   ]);
-  return { current, former };
+  return { current, previous };
 }
 
 /**
  * Backs up the running version and keeps a way back to it: a stopped copy of its container. After a failed update, that
- * version already runs under its {@link formerName} and is only backed up.
+ * version already runs under its {@link previousName} and is only backed up.
  *
  * @returns what was done. @throws StewardError `backup_failed`; nothing was changed then.
  */
-export async function keepFormer(containers: Containers, name: string): Promise<string> {
-  const former = formerName(name);
+export async function keepPrevious(containers: Containers, name: string): Promise<string> {
+  const previous = previousName(name);
   const pair = await inspectPair(containers, name);
-  if (pair.former && (await resumeAndCheckReady(containers, former, pair.former))) {
-    return keptText(former, await backUp(containers, former));
+  if (pair.previous && (await resumeAndCheckReady(containers, previous, pair.previous))) {
+    return keptLine(previous, await backUp(containers, previous));
   }
   if (pair.current && (await resumeAndCheckReady(containers, name, pair.current))) {
     const backup = await backUp(containers, name);
-    await dropFormer(containers, name);
-    await containers.copy(pair.current, former);
-    return keptText(former, backup);
+    await removePrevious(containers, name);
+    await containers.copy(pair.current, previous);
+    return keptLine(previous, backup);
   }
   // Somebody stopped it, so its version may work. A container that keeps crashing has another status and is not worth
   // rolling back to.
-  if (pair.current?.State.Status === "exited" && pair.former === undefined) {
-    await containers.copy(pair.current, former);
-    return `${former} is kept until the new version is ready. It was stopped, so there is no new backup.`;
+  if (pair.current?.State.Status === "exited" && pair.previous === undefined) {
+    await containers.copy(pair.current, previous);
+    return `${previous} is kept until the new version is ready. It was stopped, so there is no new backup.`;
   }
   return "No version answers, so there is none to go back to.";
 }
 
-function keptText(former: string, backup: string): string {
-  return `${former} is kept until the new version is ready. Its data is in the backup ${backup}.`;
+function keptLine(previous: string, backup: string): string {
+  return `${previous} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
 /**
@@ -70,7 +70,7 @@ function keptText(former: string, backup: string): string {
 async function resumeAndCheckReady(
   containers: Containers,
   name: string,
-  { State }: Inspected,
+  { State }: InspectedContainer,
 ): Promise<boolean> {
   if (State.Paused) await succeed(containers, ["unpause", name]);
   return isReady(containers, name);
@@ -81,9 +81,9 @@ async function resumeAndCheckReady(
  * interrupted update or renamed by hand. It becomes the previous version if there is none; otherwise it is removed.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
-  const { current, former } = await inspectPair(containers, name);
+  const { current, previous } = await inspectPair(containers, name);
   if (current === undefined) return;
-  const words = former === undefined ? ["rename", name, formerName(name)] : ["rm", "--force", name];
+  const words = previous === undefined ? ["rename", name, previousName(name)] : ["rm", "--force", name];
   await succeed(containers, words);
 }
 
@@ -93,8 +93,8 @@ export async function freeName(containers: Containers, name: string): Promise<vo
  *
  * @throws StewardError `container_gone`, `backup_failed`; the previous version is still running then.
  */
-export async function putInPlace(containers: Containers, name: string): Promise<void> {
-  const former = formerName(name);
+export async function replacePrevious(containers: Containers, name: string): Promise<void> {
+  const previous = previousName(name);
   const pair = await inspectPair(containers, name);
   if (pair.current === undefined) {
     throw new StewardError("container_gone", `The engine has no container ${name}.`);
@@ -104,18 +104,18 @@ export async function putInPlace(containers: Containers, name: string): Promise<
     if (!(await isReady(containers, name))) await succeed(containers, ["restart", name]);
     return;
   }
-  if (pair.former?.State.Running) {
-    if (await resumeAndCheckReady(containers, former, pair.former)) await backUp(containers, former);
-    await containers.docker(["stop", former]);
+  if (pair.previous?.State.Running) {
+    if (await resumeAndCheckReady(containers, previous, pair.previous)) await backUp(containers, previous);
+    await containers.docker(["stop", previous]);
   }
   await succeed(containers, ["start", name]);
 }
 
 /** Removes the previous version's container, if there is one. Another process may do so at the same time. */
-export async function dropFormer(containers: Containers, name: string): Promise<void> {
-  const former = formerName(name);
-  for (let waited = 0; await containers.inspect(former); waited += RETRY_AFTER_MS) {
-    const removed = await containers.docker(["rm", "--force", former]);
+export async function removePrevious(containers: Containers, name: string): Promise<void> {
+  const previous = previousName(name);
+  for (let waited = 0; await containers.inspect(previous); waited += RETRY_AFTER_MS) {
+    const removed = await containers.docker(["rm", "--force", previous]);
     if (removed.code === 0) continue;
     if (waited >= GONE_MS) throw new Error(tail(removed));
     await containers.wait(RETRY_AFTER_MS);
@@ -128,29 +128,29 @@ export async function dropFormer(containers: Containers, name: string): Promise<
  *
  * @returns what to tell the operator.
  */
-export async function goBack(containers: Containers, name: string): Promise<string> {
-  const former = formerName(name);
+export async function restorePrevious(containers: Containers, name: string): Promise<string> {
+  const previous = previousName(name);
   const pair = await inspectPair(containers, name);
-  if (pair.former === undefined) {
-    if (pair.current === undefined) return `Neither ${name} nor ${former} exists, so nothing runs.`;
+  if (pair.previous === undefined) {
+    if (pair.current === undefined) return `Neither ${name} nor ${previous} exists, so nothing runs.`;
     return `There is no version before to go back to: ${name} is left as it is.`;
   }
   if (pair.current?.State.Running) await containers.docker(["stop", name]);
-  await containers.docker(["update", "--restart=unless-stopped", former]);
-  const started = await containers.docker(["start", former]);
+  await containers.docker(["update", "--restart=unless-stopped", previous]);
+  const started = await containers.docker(["start", previous]);
   if (started.code !== 0) {
     if (pair.current?.State.Running) await containers.docker(["start", name]);
     return `The version before does not start (${tail(started, 1)}): ${name} is left as it is.`;
   }
-  const restored = await restoreNewer(containers, former);
-  for (let waited = 0; !(await isReady(containers, former)); waited += RETRY_AFTER_MS) {
-    if (waited >= READY_MS) return `The version before does not answer either: docker logs ${former}`;
+  const restored = await restoreNewerData(containers, previous);
+  for (let waited = 0; !(await isReady(containers, previous)); waited += RETRY_AFTER_MS) {
+    if (waited >= READY_MS) return `The version before does not answer either: docker logs ${previous}`;
     await containers.wait(RETRY_AFTER_MS);
   }
   const data = restored === undefined ? "" : `, with the data of the backup ${restored}`;
   const log = pair.current === undefined ? "" : `The new container's log: docker logs ${name}. `;
   return [
-    `The version before answers again, as the container ${former}${data}.`,
+    `The version before answers again, as the container ${previous}${data}.`,
     `${log}The next update tries again.`,
   ].join("\n");
 }
@@ -159,7 +159,7 @@ export async function goBack(containers: Containers, name: string): Promise<stri
  * Restores the newest backup if the data is newer than the container can read. Returns the id of that backup;
  * `undefined` if none was restored.
  */
-async function restoreNewer(containers: Containers, container: string): Promise<string | undefined> {
+async function restoreNewerData(containers: Containers, container: string): Promise<string | undefined> {
   const found = await containers.inspect(container);
   const reads = Number(found?.Config.Labels?.[SCHEMA_LABEL] ?? Infinity);
   const asked = await containers.docker(["exec", container, "node", "-e", READ_SCHEMA]);

@@ -22,7 +22,7 @@ import { unlessGone } from "./content.ts";
 const OURS = /^(\d{8}-\d{8})\./;
 
 /** The generations in `backups/` of a data directory, or in another folder. One without a manifest does not exist. */
-export class Shelf {
+export class BackupDirectory {
   readonly #directory: string;
 
   constructor(home: string, directory = join(home, BACKUPS_DIRECTORY)) {
@@ -34,7 +34,7 @@ export class Shelf {
    *
    * @throws StewardError `commands_busy` while other such work runs
    */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
+  async runExclusively<T>(work: () => Promise<T>): Promise<T> {
     ensureDirectory(this.#directory);
     const letGo = tryLock(join(this.#directory, ".lock"));
     if (letGo === undefined) {
@@ -80,7 +80,7 @@ export class Shelf {
     yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
   }
 
-  /** Adds a generation whose archive is at this path. Only within {@link alone}. */
+  /** Adds a generation whose archive is at this path. Only within {@link runExclusively}. */
   async add(manifest: GenerationManifest, archive: string): Promise<void> {
     await rename(archive, this.path(manifest.id, GENERATION_FILES.archive));
     // Last: with its manifest the generation begins to exist.
@@ -90,7 +90,7 @@ export class Shelf {
 
   /** Removes a generation. @throws StewardError `backup_unknown` */
   remove(id: string): Promise<void> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       await this.find(id);
       // Without its manifest it does not exist, so the remains of a crash in between are tidied away.
       await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
@@ -98,8 +98,8 @@ export class Shelf {
     });
   }
 
-  /** Removes unfinished generations. Only within {@link alone}. */
-  async tidy(): Promise<void> {
+  /** Removes unfinished generations. Only within {@link runExclusively}. */
+  async removeUnfinished(): Promise<void> {
     const whole = new Set((await this.list()).map(({ id }) => id));
     for (const name of await this.#names()) {
       const [, id = ""] = OURS.exec(name) ?? [];
@@ -111,14 +111,14 @@ export class Shelf {
   }
 
   /** Returns the numbers of the newest generation; zeros if there is none. */
-  async last(): Promise<GenerationNumber> {
+  async newestNumber(): Promise<GenerationNumber> {
     const [newest] = await this.list();
     return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
   }
 
   /** Returns a name for the next generation, of this epoch or of a newer one that exists. */
-  async next(epoch: number): Promise<string> {
-    const last = await this.last();
+  async nextId(epoch: number): Promise<string> {
+    const last = await this.newestNumber();
     const isNew = last.epoch < epoch;
     return nameGeneration(isNew ? { epoch, sequence: 1 } : { ...last, sequence: last.sequence + 1 });
   }

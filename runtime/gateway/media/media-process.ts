@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { goesFirst, programFile } from "../../process/programs.ts";
+import { preferOomKill, runtimeProgramFile } from "../../process/programs.ts";
 
 /** Work on a file whose content may be hostile; see main.ts. */
 export type Task = "image" | "pdf" | "office";
@@ -17,13 +17,13 @@ const MOST_OUTPUT = 8_000_000;
  * Runs work on files in a process of its own, one after the other: with no key in its environment, with no right but to
  * read the program, and with bounds of time and memory. A file that breaks it breaks nothing else.
  */
-export class Apart {
+export class MediaProcess {
   readonly #taskMs: number;
   readonly #program: string;
   #last: Promise<unknown> = Promise.resolve();
 
   /** `program`: its file; a test may put another one there. */
-  constructor({ taskMs = TASK_MS, program = programFile("gateway/media/main") } = {}) {
+  constructor({ taskMs = TASK_MS, program = runtimeProgramFile("gateway/media/main") } = {}) {
     this.#taskMs = taskMs;
     this.#program = program;
   }
@@ -44,7 +44,7 @@ export class Apart {
     const { spawn } = await import("node:child_process");
     // In source, packages lie outside of the programs' folder.
     const readable = this.#program.endsWith(".ts") ? "*" : join(this.#program, "../../../*");
-    const [program, ...args] = goesFirst(OOM_SCORE, [
+    const [program, ...args] = preferOomKill(OOM_SCORE, [
       "/bin/sh",
       "-c",
       CPU_LIMIT,
