@@ -15,7 +15,7 @@ const SUMMARY_TOKENS = 1_500;
 const KEPT_SHARE = 0.3;
 const READ_SHARE = 0.6;
 
-/** Splits turns into the newest ones, which are kept, and the older ones to be summarised. */
+/** Splits turns into the newest, which are kept, and the older ones, which are summarised. */
 export function splitForSummary(
   turns: readonly PlacedTurn[],
   tokens: number,
@@ -48,7 +48,6 @@ export function summarise(
   });
 }
 
-/** Estimates the tokens of a message. */
 function messageTokens(message: ModelMessage): number {
   if (message.role === "tool") {
     const words = textTokens(message.results.map(({ output }) => output).join(""));
@@ -66,12 +65,10 @@ function imageTokens(images: readonly ModelImage[]): number {
   );
 }
 
-/** Estimates the tokens of a text. */
 function textTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_A_TOKEN);
 }
 
-/** Estimates the tokens of a whole request. */
 export function requestTokens({
   instructions,
   circumstances,

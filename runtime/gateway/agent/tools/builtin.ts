@@ -15,7 +15,6 @@ import type { WebOutbox } from "../../webchat/outbox.ts";
 import type { Tool } from "./tool.ts";
 import { webFetchTool } from "./web-fetch.ts";
 
-/** Dependencies of the tools. */
 export interface BuiltinOptions {
   config: Config;
   workspace: Workspace;

@@ -5,7 +5,7 @@ import { defineTool, ToolError, type Tool } from "./tool.ts";
 
 const LONGEST_FILE = 1_000_000;
 
-/** Adds a dated line to the memory that stands before every conversation. */
+/** Adds a dated line to the memory, which every prompt includes. */
 export function rememberTool(workspace: Workspace, clock: () => number): Tool {
   return defineTool({
     name: "remember",

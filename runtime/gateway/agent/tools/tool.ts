@@ -9,34 +9,32 @@ import type { ToolDefinition } from "../../models/model.ts";
 
 const LONGEST_DESCRIPTION = 2_000;
 
-/** The parts of a conversation that a tool may know. */
 export interface ToolContext extends Place, Rights {
   session: string;
   /** The platform's event id of the message being answered. */
   delivery: string;
-  /** Id of the person who asked; absent if there is none, as with a schedule. */
+  /** Id of the person who asked; absent for schedules. */
   asker?: string;
   target: ReplyTarget;
   signal: AbortSignal;
 }
 
-/** A file that a tool returns in addition to its text. */
 export interface ToolFile {
   kind: "image" | "audio" | "file";
-  /** As declared by the tool; empty if it declares none. */
+  /** As declared by the tool, or empty. */
   mediaType: string;
   data: Buffer<ArrayBuffer>;
 }
 
-/** Result of a tool that may return files. The text refers to them as `file 1`, `file 2` and so on. */
+/** Result of a tool with files. The text refers to them as `file 1`, `file 2` and so on. */
 export interface ToolOutcome {
   text: string;
   files: readonly ToolFile[];
 }
 
 /**
- * A tool of the agent. `run` validates its input and returns text for the model. A rejection is reported to the model
- * as a failed call, never to the chat, and must contain no secret.
+ * Tool of the agent. `run` validates its input and returns text for the model. A rejection is reported to the model as
+ * a failed call, never to the chat, and must contain no secret.
  */
 export interface Tool {
   definition: ToolDefinition;
