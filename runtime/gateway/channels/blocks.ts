@@ -2,8 +2,8 @@ import type { Inbound, ReplyTarget } from "../../contract/message.ts";
 
 /**
  * Extracts text from nested blocks: Telegram's rich messages and Slack's Block Kit. The code relies on what both
- * formats have in common, so the visible text of unknown block types is kept. Runs in time linear in the size of the
- * blocks, which the edge bounds; anything nested deeper than 64 levels is left out.
+ * formats share, so it keeps the visible text of unknown block types. It runs in linear time and omits anything nested
+ * deeper than 64 levels. The edge limits the size of blocks.
  */
 
 const DEEPEST = 64;
@@ -23,7 +23,6 @@ const BLOCK_KEYS = [
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Reply to a message whose content cannot be read. */
 const UNREADABLE_TEXT =
   "I could not read that kind of message. Please send it as text, or as a picture or file.";
 
@@ -32,12 +31,12 @@ export function unreadableMessage(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
-/** Converts a message's result to that of an edit. Senders without access are not told about it a second time. */
+/** Converts a parsed message to an edit. Senders without access get no second notice. */
 export function asEdit(inbound: Inbound): Inbound {
   switch (inbound.kind) {
     case "message":
     case "context": {
-      // The parts that followed the original message have already arrived.
+      // The parts that follow the original message have already arrived.
       const { continues: _, ...content } = inbound;
       return { ...content, edited: true };
     }
@@ -135,8 +134,8 @@ function isRun(value: unknown): boolean {
 }
 
 /**
- * Returns a node's type in lower case, or an empty text if it is not a string: converting a deeply nested value could
- * be expensive.
+ * Returns a node's type in lower case. Skips types that are not strings, because converting a nested value can be
+ * expensive.
  */
 function kindOf({ type }: Node): string {
   return typeof type === "string" ? type.toLowerCase() : "";

@@ -30,11 +30,11 @@ const EPHEMERAL = 64;
 /** https://docs.discord.com/developers/resources/channel#channel-object-channel-types */
 const DIRECT = 1;
 
-/** Sent to somebody who replies to the bot with the reply's mention switched off. */
+/** Sent to a person who replies to the bot with the reply's mention switched off. */
 const MENTION_NEEDED =
   "Discord shows me only messages that mention me. Please mention me, or leave the @ of your reply on.";
 
-/** Parses one event: a command, a button press, or a message from the gateway connection. */
+/** Parses a command, a button press, or a message from the gateway connection. */
 export function readDiscordEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = pressSchema.safeParse(payload).data;
   if (press !== undefined) return readPress(press, access);
@@ -45,8 +45,8 @@ export function readDiscordEvent(payload: Record<string, unknown>, access: Chann
 }
 
 /**
- * Parses a direct message or a server's message. The latter is for the bot if it mentions the bot or replies to it, or
- * if the config requires no mention there. Access in direct messages gives no access on servers.
+ * Parses a direct message or a server's message. The latter is for the bot if it mentions the bot, replies to it, or
+ * the config requires no mention. Access in direct messages grants none on servers.
  */
 function readMessage(received: DiscordMessage, bot: string, access: ChannelAccess): Inbound {
   const { id, channel_id: chat, channel_type: kind, guild_id: guild, author, type = DEFAULT } = received;
@@ -128,8 +128,8 @@ function turnedAway(
 }
 
 /**
- * Parses one command. `/ask` contains a message; any other command is the chat command of the same name. A command is
- * always addressed to the bot.
+ * Parses a command, which always addresses the bot. `/ask` contains a message; any other command is the chat command
+ * of the same name.
  */
 function readCommand(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const parsed = commandSchema.safeParse(payload);
@@ -165,7 +165,7 @@ function readCommand(payload: Record<string, unknown>, access: ChannelAccess): I
   return { kind: "message", direct, admission, sender, text, attachments, target };
 }
 
-/** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */
+/** Parses a button press. It has the rights of a message from the same person. */
 function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
   const {
     application_id: application,
@@ -201,7 +201,7 @@ function snowflakeTime(id: string): number {
   return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
 }
 
-/** Builds the reply target. The ticket's token is the path below `/webhooks/`: application id and interaction token. */
+/** Builds the reply target. The ticket's token is the webhook path: application id and interaction token. */
 function replyTarget({
   id,
   application_id,
