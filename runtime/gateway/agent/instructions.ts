@@ -14,7 +14,7 @@ const NOTHING = { files: [], memories: [] };
 const MEMORY = "MEMORY.md";
 const MOST_SKILLS = 50;
 const DESCRIPTION = "description:";
-/** Characters to read of a skill's file. Its description is at the beginning. */
+/** Characters to read of a skill's file, whose description is at the beginning. */
 const LONGEST_HEAD = 4_000;
 
 interface InstructionsOptions {
@@ -75,7 +75,6 @@ function workspaceFiles(workspace: Workspace, most: number): Pick<SystemParts, "
   return { files, memories: memoryEnd(MEMORY, memory, room) };
 }
 
-/** Returns the end of a group's memory, limited to a quarter of `most` characters. */
 function groupMemory(reach: Reach, name: string, most: number): Memory[] {
   return memoryEnd(name, readQuietly(reach, name), Math.floor(most / 4));
 }

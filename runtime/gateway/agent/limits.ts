@@ -6,7 +6,7 @@ import { DAY_MS, dayOf, type SourceUsageStore } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 
 const MINUTE_MS = 60_000;
-/** Limits need only the current day. Older days are kept for inspection. */
+/** Only the current day counts. Older days are kept for inspection. */
 const KEPT_DAYS = 7;
 
 /**
@@ -67,7 +67,6 @@ export interface LimitsOptions {
 /** Limits messages and tokens, so that no chat or person exhausts the bot or its budget. */
 export class Limits {
   readonly #options: LimitsOptions;
-  /** The deliveries of the last minute. */
   #recent: { person: string; delivery: string; at: number }[] = [];
 
   constructor(options: LimitsOptions) {
@@ -123,7 +122,6 @@ export class Limits {
   }
 }
 
-/** Returns the chat, followed by each person whose message is answered. */
 function payers(question: Question): string[] {
   const people = question.messages.map(({ sender }) => personOf(question, sender));
   return [...new Set([`chat ${question.platform} ${question.target.chat}`, ...people])];

@@ -18,7 +18,6 @@ export interface QuestionMessage {
   sender: Sender;
   admission: Admission;
   text: string;
-  /** Messages that it refers to, in order. */
   quoted?: readonly Quoted[];
   /** The platform's id of the message. */
   message?: string;
@@ -32,14 +31,13 @@ export interface QuestionMessage {
 export interface Question extends Place {
   session: string;
   target: ReplyTarget;
-  /** At least one, in order. */
   messages: readonly [QuestionMessage, ...QuestionMessage[]];
 }
 
 export interface AnswerOptions {
   /** Aborts the answer, which then fails as retryable. */
   signal: AbortSignal;
-  /** Called with the text so far as it grows, or with an empty text if the answer starts over. */
+  /** Called with the text so far. The text is empty if the answer starts over. */
   onText?(soFar: string): void;
 }
 

@@ -6,14 +6,11 @@ import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
 import { ToolError } from "./tools/tool.ts";
 
-/** The file whose last part is included in every prompt. */
+/** The end of this file is included in every prompt. */
 const MEMORY = "MEMORY.md";
 const BY = { by: "agent" } as const;
 
-/**
- * Files that a chat may use, by their names in the workspace. Methods throw a ToolError or StewardError for any other
- * name.
- */
+/** Files that a chat may use, by workspace path. Methods throw a ToolError or StewardError for other paths. */
 export interface Reach {
   read(name: string): string | undefined;
   bytes(name: string): Uint8Array<ArrayBuffer> | undefined;
@@ -34,7 +31,7 @@ export interface Reach {
   folder?: string;
 }
 
-/** Folder in a chat's root for files from tools, with limits on their number and total bytes. */
+/** Folder for files from tools in a chat's root, with limits on their number and total bytes. */
 const FROM_TOOLS = "from-tools";
 const MOST_KEPT_FILES = 50;
 const MOST_KEPT_BYTES = 4 * 1024 * 1024;

@@ -18,7 +18,7 @@ import { splitForSummary, requestTokens, summarise, tokenRatio } from "./summary
 import type { OpenTools } from "./toolbox.ts";
 
 const FULL_SHARE = 0.8;
-/** Sent if the model returns no text after using tools, so that the person knows it has finished. */
+/** Sent if the model returns no text after using tools. */
 const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
 

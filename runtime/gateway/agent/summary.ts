@@ -15,7 +15,6 @@ const SUMMARY_TOKENS = 1_500;
 const KEPT_SHARE = 0.3;
 const READ_SHARE = 0.6;
 
-/** Splits turns into the newest, which are kept, and the older ones, which are summarised. */
 export function splitForSummary(
   turns: readonly PlacedTurn[],
   tokens: number,
@@ -32,7 +31,6 @@ export function splitForSummary(
   return { older: turns.slice(0, first), newer: turns.slice(first) };
 }
 
-/** Asks the model to summarise turns, including the previous summary. */
 export function summarise(
   model: Model,
   { summary, older }: { summary: ModelText | undefined; older: readonly PlacedTurn[] },

@@ -18,7 +18,6 @@ const LONGEST_FAILURE = 500;
 
 export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
-  /** Reads the files that a tool returns. */
   media: Pick<Media, "read" | "unheard">;
   /** Removes secrets from tool results. */
   redact: Redactor;
@@ -79,7 +78,7 @@ export class Toolbox {
     };
   }
 
-  /** Reads the files of a result like those of a message, and stores them in the chat's folder. */
+  /** Reads a result's files like those of a message, and stores them in the chat's folder. */
   async #read(tool: string, { text, files }: ToolOutcome, context: ToolContext) {
     if (files.length === 0) return { text, images: [] };
     const { workspace, media, config } = this.#options;

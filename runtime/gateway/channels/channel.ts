@@ -21,7 +21,7 @@ export interface OutgoingFile {
 }
 
 interface FileSender {
-  /** Size limit for bots, in bytes, as the platform documents it. */
+  /** Documented upload limit for bots, in bytes. */
   readonly maxBytes: number;
   /** Resolves when the platform has accepted the file. The caption is plain text. */
   send(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
@@ -54,13 +54,13 @@ export interface Channel {
    */
   receive(payload: Record<string, unknown>): Inbound;
 
-  /** Returns the parts of an event that are neither read nor skipped on purpose, such as `message.hologram`. */
+  /** Returns the names of unknown parts, such as `message.hologram`. */
   unknownParts(payload: Record<string, unknown>): string[];
 
   /** Records a group's new id. Its messages continue under the former id. */
   moved?(move: Pick<Extract<Inbound, { kind: "moved" }>, "former" | "chat">): void;
 
-  /** Splits a reply into messages that the platform accepts. A retry continues after the last message sent. */
+  /** Splits a reply into messages that the platform accepts. */
   split(text: string): string[];
 
   /**
@@ -81,13 +81,12 @@ export interface Channel {
    */
   nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 
-  /** Returns the id of the direct chat with a person, on platforms where it differs from the person's id. */
+  /** Returns the id of a person's direct chat. Absent if it equals the person's id. */
   directChat?(person: string): Promise<string>;
 
   /** Absent if files cannot be sent. */
   readonly files?: FileSender;
 
-  /** Replaces the text of a sent message. */
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;
 
   /** Shows a typing indicator for `typingMs`. Never rejects. */
@@ -99,23 +98,22 @@ export interface Channel {
   /** Milliseconds before the typing indicator is shown. Default: 0. */
   readonly typingAfterMs?: number;
 
-  /** Adds the configured reaction to a message that will be answered. Never rejects. */
+  /** Adds the configured reaction. Never rejects. */
   react?(target: ReplyTarget, message: string): Promise<void>;
 
-  /** Removes the pending indicator (deferred interaction) of an event that gets no answer. */
+  /** Removes the pending indicator of an event that gets no answer. */
   dismiss?(target: ReplyTarget): Promise<void>;
 
-  /** Fetches a file of at most `mediaMaxBytes`. Rejects if it is larger or unavailable. */
+  /** Rejects if the file is unavailable or larger than `mediaMaxBytes`. */
   load?(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array>;
 
   /** Checks the credentials. `health` then includes the result. Never rejects. */
   probe(): Promise<void>;
 
-  /** Returns the platform's state without a request. */
   health(): ChannelHealth;
 }
 
-/** Returns the id of a chat's session. A group has one session for all its threads. */
+/** Returns a chat's session id. All threads of a group share one session. */
 export function sessionOf(platform: string, { chat }: Pick<ReplyTarget, "chat">): string {
   return `${platform}:${chat}`;
 }
@@ -142,7 +140,7 @@ export class OutgoingHealth {
     this.#options = options;
   }
 
-  /** Runs a request and records its result. Rejects with the mapped error. */
+  /** Runs a request and records its outcome. Rejects with the mapped error. */
   async out<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
@@ -169,7 +167,7 @@ export class OutgoingHealth {
     }
   }
 
-  /** Records a failure and returns the mapped error. Refusals by a single chat do not count as failures. */
+  /** Records a failure and returns the mapped error. Does not count refusals by a single chat. */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;
     const told = read?.(error) ?? error;
@@ -191,15 +189,13 @@ export class OutgoingHealth {
   }
 }
 
-/**
- * Known fields of a payload part. `read`: fields of its schema. `left`: documented fields that are ignored on purpose.
- */
+/** Known fields of a payload part. `left`: documented fields that are ignored on purpose. */
 interface Fields {
   read: Readonly<Record<string, unknown>>;
   left: readonly string[];
 }
 
-/** Returns the part's fields that are neither read nor ignored on purpose, prefixed with `name`. */
+/** Returns fields that are neither read nor ignored on purpose, prefixed with `name`. */
 export function unknownFields(part: unknown, name: string, { read, left }: Fields): string[] {
   if (typeof part !== "object" || part === null) return [];
   const known = new Set([...Object.keys(read), ...left]);
@@ -208,8 +204,5 @@ export function unknownFields(part: unknown, name: string, { read, left }: Field
     .map((field) => (name === "" ? field : `${name}.${field}`));
 }
 
-/**
- * Makes a part of a message optional. Drops the part if it is `null` or malformed, so that a platform's change loses
- * no other content.
- */
+/** Makes a part optional. A `null` or malformed part is dropped, so that a platform's change loses no other content. */
 export const maybe = <T extends core.$ZodType>(part: T) => recovered(optional(part), undefined);

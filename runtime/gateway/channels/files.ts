@@ -45,7 +45,7 @@ export async function fetchFile(address: string, options: FetchFileOptions): Pro
   throw failed("too many redirects");
 }
 
-/** Reads a file of at most `maxBytes` bytes. @throws StewardError if it is larger. */
+/** Reads a file. @throws StewardError if it is larger than `maxBytes`. */
 export async function readFileBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -3,24 +3,21 @@ import type { ChannelHealth } from "../../contract/control.ts";
 import { isErrorCode, reason } from "../../contract/errors.ts";
 import { type FetchedPlatform, intakeQuery, readIntakeRow, type IntakeState } from "../../process/intake.ts";
 
-/** Longer than three long polls or four heartbeats in a row without a response. */
+/** Longer than three long polls or four heartbeats without a response. */
 const STALLED_MS = 180_000;
 
-/** Reason if nothing was received for too long, by platform. */
 const STALLED = {
   telegram: reason("telegram_stalled", "polling has stalled"),
   discord: reason("discord_stalled", "the connection is silent"),
 };
 
 /**
- * Returns the intake state of a bot, or of the most recent intake of any bot. `undefined` if no process on this data
- * directory runs an intake.
+ * Returns the intake state of a bot, or the most recent one. `undefined` if no process on this data directory runs an
+ * intake.
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 
-/**
- * Reads the state that the fetching process writes. That process creates the table, perhaps after the gateway's start.
- */
+/** Reads the state that the fetching process writes. That process creates the table, perhaps after this one starts. */
 export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
   let query: StatementSync | undefined;
   return (bot) => {

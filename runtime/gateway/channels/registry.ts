@@ -18,9 +18,9 @@ export interface Channels {
   get(platform: Platform): Channel | undefined;
   /** Probes all enabled channels. Never rejects. */
   probe(): Promise<void>;
-  /** Returns the health of all configured channels, including disabled ones. */
+  /** Includes disabled channels. */
   health(): ChannelHealth[];
-  /** Probes one channel and returns its health; `undefined` if it is not configured. Never rejects. */
+  /** Probes one channel and returns its health. Never rejects. */
   test(platform: Platform): Promise<ChannelHealth | undefined>;
 }
 
@@ -28,7 +28,6 @@ export interface ChannelsOptions {
   config: Config;
   environment: Environment;
   pairing: PairingStores;
-  /** Intake states of the platforms whose events a host process fetches. */
   intakes: Readonly<Record<FetchedPlatform, ReadIntake>>;
   telegramMoves: Pick<ChatMoves, keyof ChatMoves>;
   /** Milliseconds since the epoch. */
@@ -38,7 +37,9 @@ export interface ChannelsOptions {
 
 type Section<Of extends Platform> = NonNullable<Config["channels"][Of]>;
 
-/** Creates the configured channels. Sends no requests, so that an unreachable platform does not delay the start. */
+/**
+ * Creates the configured channels without sending requests, so that an unreachable platform does not delay the start.
+ */
 export function createChannels(options: ChannelsOptions): Channels {
   const { config, environment, pairing, intakes, telegramMoves: moves, clock, log } = options;
   const shared = { environment, clock, log };

@@ -25,7 +25,6 @@ interface BurstsOptions {
   clock(): number;
 }
 
-/** Decides which messages are answered together as one question. */
 export class Bursts {
   readonly #options: BurstsOptions;
   readonly #begun = new WeakSet<Waiting>();
@@ -35,8 +34,8 @@ export class Bursts {
   }
 
   /**
-   * Returns true if two messages may be answered together. Messages of a thread are answered only there. Retries keep
-   * the grouping of the earlier attempt: both messages need the same owner, and the same answer if one was generated.
+   * Returns true if two messages may be answered together. Messages of a thread are answered only there. A retry keeps
+   * the grouping of the earlier attempt: equal owners, and equal answers if any exist.
    */
   belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;
@@ -46,7 +45,10 @@ export class Bursts {
     return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
   }
 
-  /** Returns true if a message continues the previously queued one, in the same album or a text split by the app. */
+  /**
+   * Returns true if a message continues the previously queued one, as part of an album or of a text that the app
+   * split.
+   */
   isRest(
     first: Waiting | undefined,
     { receivedAt }: Delivery,
@@ -57,7 +59,7 @@ export class Bursts {
     return first.continues === "text" || first.continues === continues;
   }
 
-  /** Returns the remaining wait for the rest of a message, in milliseconds. */
+  /** Returns the remaining wait for more of a message, in milliseconds. */
   holdMs({ continues, receivedAt }: Waiting): number {
     if (continues === undefined) return 0;
     return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);

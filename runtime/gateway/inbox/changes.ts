@@ -8,7 +8,7 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** Minimum number of noted edits kept for the next answer, even if `historyLimit` is lower. */
+/** Minimum of noted edits to keep for the next answer, even if `historyLimit` is lower. */
 const MOST_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 
@@ -47,7 +47,7 @@ export class Changes {
   ): Promise<DeliveryOutcome> {
     const { queues, bursts, sessions } = this.#options;
     const { kind, message: name = "", sender, target, text } = inbound;
-    if (readCommand(text) !== undefined) return ignored("edit: edits run no commands");
+    if (readCommand(text) !== undefined) return ignored("edit: commands in edits are not run");
     const session = sessionOf(platform, target);
     const { running, waiting } = queues.open(session);
     const open = [...running, ...waiting].findLast(
@@ -77,7 +77,7 @@ export class Changes {
       return ask({ ...inbound, references: [reference, ...(inbound.references ?? [])] });
     }
     this.#note(session, platform, id, inbound, was);
-    return ignored("edit: of an earlier message, noted for the next answer");
+    return ignored("edit: earlier message, noted for the next answer");
   }
 
   /** Withdraws a deleted message. Replies already sent stay. */
@@ -149,7 +149,6 @@ export class Changes {
 }
 
 interface Deleted extends DeliveryOutcome {
-  /** Deleted messages, which get no answer. */
   gone: readonly Waiting[];
 }
 

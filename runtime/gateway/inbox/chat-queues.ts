@@ -7,14 +7,12 @@ export type InTurn = <T>(session: string, work: () => Promise<T>) => Promise<T>;
 export interface ChatQueuesOptions<Message> {
   /** Returns the outcomes in the order of `messages`. */
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
-  /** Returns true if two adjacent messages may be answered together. */
   together(first: Message, second: Message): boolean;
-  /** Returns how many milliseconds to hold back a message of which more is expected. */
+  /** Returns the milliseconds to wait for more of a message. */
   holdMs?(message: Message): number;
 }
 
 interface Waiting<Message> {
-  /** A message, or other work that needs its place in the queue. */
   what: { message: Message } | { work: () => Promise<DeliveryOutcome> };
   settled: PromiseWithResolvers<DeliveryOutcome>;
 }
@@ -82,7 +80,7 @@ export class ChatQueues<Message> {
     return stopped.length;
   }
 
-  /** Returns the last queued entry if it is a message. */
+  /** Returns the last queued entry, if that is a message. */
   last(session: string): Message | undefined {
     const what = this.#queues.get(session)?.waiting.at(-1)?.what;
     return what !== undefined && "message" in what ? what.message : undefined;
@@ -188,7 +186,7 @@ export class ChatQueues<Message> {
     return this.#options.answer([first.message, ...behind], signal);
   }
 
-  /** Returns the longest hold, in milliseconds, of the messages to be answered next. */
+  /** Returns the longest hold of the messages to be answered next, in milliseconds. */
   #holdMs({ waiting }: ChatQueue<Message>): number {
     const { holdMs } = this.#options;
     const isWork = waiting.findIndex(({ what }) => "work" in what);
@@ -196,7 +194,7 @@ export class ChatQueues<Message> {
     return Math.max(0, ...next.map(({ what }) => ("message" in what && holdMs?.(what.message)) || 0));
   }
 
-  /** Removes the next messages to be answered together, or one piece of work. */
+  /** Removes the next entries: messages to answer together, or one piece of work. */
   #next({ waiting }: ChatQueue<Message>): Waiting<Message>[] {
     let count = 1;
     while (count < waiting.length && this.#belong(waiting[count - 1], waiting[count])) count += 1;

@@ -25,7 +25,6 @@ interface DelaysOptions {
 /** Sends notices for delayed or failed answers. One notice covers all messages that its chat sent before. */
 export class Delays {
   readonly #options: DelaysOptions;
-  /** Time of each session's last notice. */
   readonly #told = new Map<string, number>();
 
   constructor(options: DelaysOptions) {

@@ -11,7 +11,7 @@ const EVERY_MS = 1_000;
 export interface DraftOptions {
   channel: Channel;
   target: ReplyTarget;
-  /** Message of an earlier attempt, which this draft continues to edit. */
+  /** Message of an earlier attempt, which the draft continues. */
   id?: string;
   /** Persists the message's id, so that a retry edits the same message. */
   keep(id: string): void;
@@ -41,7 +41,7 @@ export class Draft {
     this.#id = options.id;
   }
 
-  /** Text that the platform last accepted in this attempt. */
+  /** Text that the platform last accepted. */
   get shown(): string {
     return this.#shown;
   }

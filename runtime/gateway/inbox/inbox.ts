@@ -112,7 +112,7 @@ export class Inbox {
     });
   }
 
-  /** Returns true for an event that is in progress or has succeeded. */
+  /** Returns true if the event is in progress or has succeeded. */
   #isPlaced(platform: Platform, id: string): boolean {
     const key = recordName({ platform, id });
     return (
@@ -120,7 +120,7 @@ export class Inbox {
     );
   }
 
-  /** Accepts one event, or sends its delay notice. See {@link take}. */
+  /** Accepts one event or its delay notice. See {@link take}. */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
     this.#refuseWhileStopping();
@@ -199,11 +199,11 @@ export class Inbox {
         };
       case "moved":
         channel.moved?.(inbound);
-        log.info("a group has another id", { id, platform, former: inbound.former, chat: inbound.chat });
+        log.info("a group has a new id", { id, platform, former: inbound.former, chat: inbound.chat });
         return {
           outcome: "ignored",
           note: inbound.note,
-          change: { action: "move", detail: `${inbound.former} is ${inbound.chat} now` },
+          change: { action: "move", detail: `${inbound.former} is now ${inbound.chat}` },
         };
       case "refused":
         return this.#say(delivery, channel, inbound.target, inbound.text);

@@ -20,7 +20,7 @@ export interface Outgoing {
   signal?: AbortSignal;
 }
 
-/** Message that was edited while the reply was generated. */
+/** Message that shows the partial reply. */
 interface Grown {
   id: string;
   /** Text of the last successful edit; empty if unknown. */
@@ -72,7 +72,7 @@ async function finishDraft(
   }
 }
 
-/** Answers of more messages are also offered as a file. */
+/** Answers of more messages than this are also offered as a file. */
 const MOST_MESSAGES = 3;
 const OFFER_MS = 7 * 24 * 3_600_000;
 const OFFER_TEXT = "The complete answer as a file:";

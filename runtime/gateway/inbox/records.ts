@@ -9,7 +9,6 @@ const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** Changes to a delivery's record that are not yet on disk. */
 interface Unwritten {
   key: Key;
   facts: Partial<DeliveryRecord>;
@@ -120,7 +119,6 @@ export class DeliveryRecords {
     this.#note([key], { draft, target }, at);
   }
 
-  /** Moves the message of a partial reply to another delivery. */
   moveDraft(platform: Platform, from: string, to: string, at: number): void {
     const { draft, target } = this.of({ platform, id: from });
     if (draft === undefined || target === undefined) return;
@@ -130,7 +128,7 @@ export class DeliveryRecords {
     });
   }
 
-  /** Records a text sent for a delivery. A retry sends the same text and repeats no action. */
+  /** Records a text, so that a retry sends the same text and repeats no action. */
   say(key: Key, said: string, at: number): void {
     this.#note([key], { said }, at);
   }
@@ -219,7 +217,7 @@ export class FirstWords {
     this.#all = database.prepare("SELECT bound, count, seconds FROM first_words");
   }
 
-  /** Starts measuring a message received at `at`, in milliseconds since the epoch. */
+  /** `at`: arrival in milliseconds since the epoch. */
   wait(key: string, at: number): void {
     if (this.#waiting.size < MOST_WAITING) this.#waiting.set(key, at);
   }
@@ -238,7 +236,7 @@ export class FirstWords {
     lightTransaction(this.#database, () => this.#add.run(String(bound), seconds));
   }
 
-  /** Returns the time of a recent first word, in milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch; `undefined` if not recent. */
   heardAt(key: string): number | undefined {
     return this.#heard.get(key);
   }

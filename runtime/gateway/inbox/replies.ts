@@ -323,12 +323,12 @@ export class Replies {
   }
 }
 
-/** Returns true for a single message of text only, which a button can send again. */
+/** Returns true for a single plain-text message, which a button can send again. */
 function isPlain([first, ...others]: readonly [UnansweredMessage, ...UnansweredMessage[]]): boolean {
   return others.length === 0 && first.attachments.length === 0 && (first.references ?? []).length === 0;
 }
 
-/** Edits a message. Returns false if it can no longer be edited. */
+/** Returns false if the message can no longer be edited. */
 async function isEdited(channel: Channel, target: ReplyTarget, id: string, text: string): Promise<boolean> {
   if (channel.edit === undefined) return false;
   try {
@@ -345,9 +345,7 @@ function isModels(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }
 
-/**
- * Removes the pending indicator of a message that gets no answer. Ignores errors, which leave only a stale indicator.
- */
+/** Removes the pending indicator of an unanswered message. Ignores errors, which leave only a stale indicator. */
 export async function dismiss(channel: Channel, target: ReplyTarget): Promise<void> {
   await channel.dismiss?.(target).catch(() => undefined);
 }

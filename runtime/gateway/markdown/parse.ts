@@ -10,7 +10,7 @@ import type * as Any from "../../contract/markdown.ts";
  * therefore parsed in pieces, and nesting stops at eight levels. Time is linear, and the stack is bounded.
  */
 
-/** The Markdown source of a node. The sources of a text's blocks, concatenated, are the text. */
+/** Markdown source of a node. The blocks' sources, concatenated, are the whole text. */
 interface Own {
   source: string;
 }
@@ -67,7 +67,7 @@ class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** Returns the end of a piece's leading plain text, before the next markup, URL, email address or line break. */
+/** Returns the end of the leading plain text, before the next markup, URL, email address or line break. */
 function textEnd(src: string): number {
   const first = /^[`~]+/.exec(src)?.[0].length ?? 1;
   const sign = /[\\<![`*~_]|https?:\/\/|ftp:\/\/|www\./gi;
@@ -118,7 +118,7 @@ function withText(tokens: Token[], text: string): Token[] {
   return tokens;
 }
 
-/** Returns the end of the piece that begins at `from`, if possible after a space or line feed. */
+/** Returns the end of the piece from `from`, if possible after a space or line feed. */
 function pieceEnd(text: string, from: number): number {
   const last = Math.min(text.length, from + LONGEST_PIECE);
   let signs = 0;
@@ -132,12 +132,12 @@ function pieceEnd(text: string, from: number): number {
   return last === text.length || blank === 0 ? last : blank;
 }
 
-/** Parses a Markdown text, which may be cut off anywhere, into blocks. */
+/** Parses Markdown, which may be cut off anywhere. */
 export function parseMarkdown(text: string): Block[] {
   return readBlocks(new BoundedLexer().lex(text));
 }
 
-/** Returns true if a blank line separates the block from the next one. */
+/** Returns true if a blank line follows the block. */
 export function hasGapBehind({ source }: Own): boolean {
   const end = source.slice(-200);
   return end.slice(end.trimEnd().length).split("\n").length > 2;
@@ -171,7 +171,7 @@ function continues(last: List, { start }: List): boolean {
     : start === (last.start ?? Number.NaN) + last.items.length;
 }
 
-/** Converts a token to a block; `undefined` for blank lines. */
+/** Returns `undefined` for blank lines. */
 function readBlock(token: Tokens.Generic): Block | undefined {
   const source = token.raw;
   switch (token.type) {

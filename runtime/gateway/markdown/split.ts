@@ -15,12 +15,12 @@ interface Frame {
 
 interface Piece {
   source: string;
-  /** May be cut to fill up a part that would otherwise be small. */
+  /** May be cut to fill a small part. */
   fills?: boolean;
   /** A heading, which must not end a part. */
   leads?: boolean;
   frame?: Frame;
-  /** Cuts the piece into smaller ones. If absent, the piece is cut between words or, as a last resort, characters. */
+  /** If absent, the piece is cut between words or, as a last resort, characters. */
   cut?: (limit: number) => Piece[];
 }
 
@@ -47,7 +47,6 @@ export function splitMarkdown(
   });
 }
 
-/** Combines consecutive pieces into as few parts as possible. */
 function pack(pieces: readonly Piece[], limit: number): string[] {
   const packer = new Packer(limit);
   for (const piece of pieces) packer.add(piece);
@@ -121,12 +120,12 @@ class Packer {
   }
 }
 
-/** Returns the text between a framed piece and the next one: the frame's end and a blank line. */
+/** Returns the text between a framed piece and the next one. */
 function behind({ close }: Frame): string {
   return close === "" ? "\n" : `${close}\n\n`;
 }
 
-/** Returns a position at or before `position` that does not split a surrogate pair. */
+/** Returns the nearest position up to `position` that splits no surrogate pair. */
 function safe(text: string, position: number): number {
   if (position >= text.length) return text.length;
   const code = text.charCodeAt(position - 1);
@@ -212,7 +211,6 @@ function cutAt(level: number, segments: readonly Segment[]): Piece[] {
   }));
 }
 
-/** Returns a fenced code block's lines, each framed by the fences. */
 function codeLines(source: string, limit: number): Piece[] {
   const [, marker] = /^ {0,3}(`{3,}|~{3,})/.exec(source) ?? [];
   const feed = source.indexOf("\n");
@@ -226,7 +224,6 @@ function codeLines(source: string, limit: number): Piece[] {
   return linesOf(isClosed ? body.slice(0, -last.length) : body).map((line) => ({ source: line, frame }));
 }
 
-/** Returns a table's rows, each framed by the header. */
 function rows(source: string, limit: number): Piece[] {
   const [names = "", rule = "", ...others] = linesOf(source.trimEnd());
   const frame = { open: names + rule, close: "" };

@@ -2,7 +2,7 @@ import { type Block, hasGapBehind, type Inline, type Item, parseMarkdown } from 
 
 /** Maximum width of an aligned table in characters. Wider tables become lists of their rows. */
 const WIDEST_TABLE = 60;
-/** URLs that a browser, mail program or chat app can open. */
+/** URLs that browsers, mail programs or chat apps can open. */
 const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)[^\s<>]+$/i;
 
 /** Markup of a platform. `inside` and `label` are already rendered. */
@@ -16,15 +16,12 @@ export interface Forms {
   link(link: { target: string; label: string; shown: string }): string;
   quote(inside: string): string;
   codeBlock(code: string, language?: string): string;
-  /** Bullet of an unnumbered item. */
   bullet: string;
   /** Inserted between a style and an adjacent word, on platforms without styles inside words. */
   boundary?: string;
 }
 
-/**
- * Renders Markdown with a platform's markup. Emulates elements that the platform lacks, such as headings and tables.
- */
+/** Renders Markdown with a platform's markup. Emulates missing elements such as headings and tables. */
 export function writeMarkdown(markdown: string, forms: Forms): string {
   return new Writer(forms).blocks(parseMarkdown(markdown), "");
 }
@@ -159,7 +156,6 @@ function beginsWithWord(piece?: Inline): boolean {
   return piece?.kind === "text" && /^[\p{L}\p{N}_]/u.test(piece.text);
 }
 
-/** Renders a table with aligned columns, or a wide table as a list of its rows. */
 function writeTable({ head, rows }: Extract<Block, { kind: "table" }>, forms: Forms): string {
   const [names = [], ...others] = [head, ...rows].map((row) => row.map(visibleText));
   const columns = others.reduce((most, row) => Math.max(most, row.length), names.length);

@@ -19,11 +19,10 @@ import {
 const LONGEST_TOOL_NAME = 64;
 /** Longest mark, in characters. */
 const MARK_ROOM = 200;
-/** Maximum characters of a tool result if the context is nearly full. */
+/** Maximum characters of a tool result in a nearly full context. */
 const SHORT_OUTPUT = 2_000;
-/** Result of a call interrupted by a crash. */
 export const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
-/** Limits for a request's pictures: number from tools, and bytes of all. As base64, these fit into 32 MB. */
+/** Limits for a request's pictures: number from tools, and total bytes, which as base64 fit into 32 MB. */
 const MOST_TOOL_IMAGES = 8;
 const MOST_SHOWN_BYTES = 22_000_000;
 const NO_LONGER_SHOWN = "(The pictures of this result are no longer shown.)";
@@ -76,7 +75,6 @@ export function conversationMessages({
   ];
 }
 
-/** Returns the newest calls whose pictures fit into a request. */
 function newestPictures(question: readonly OpenMessage[]): Set<StepCall> {
   const size = (images: readonly ModelImage[]): number =>
     images.reduce((sum, { data }) => sum + data.byteLength, 0);
@@ -108,8 +106,8 @@ export function turnMessage(turn: Turn): ModelMessage {
 }
 
 /**
- * Builds a request to summarise turns and the previous summary, in at most `most` characters. Drops the oldest turns
- * if necessary.
+ * Builds a request of at most `most` characters to summarise turns and the previous summary. Drops the oldest turns if
+ * necessary.
  */
 export function summaryRequest(
   { summary, turns }: { summary: ModelText | undefined; turns: readonly Turn[] },
@@ -131,8 +129,7 @@ export function summaryRequest(
 }
 
 /**
- * Returns a turn as a marked block, or the end of a turn longer than `most` characters. `undefined` if even that does
- * not fit.
+ * Returns a turn as a marked block, or its end if it exceeds `most` characters. `undefined` if even that does not fit.
  */
 function turnBlock(turn: Turn, most: number): Prompt | undefined {
   const whole = turn.role === "assistant" ? answerBlock(turn.text) : saidBlock(turn.said);
@@ -164,7 +161,6 @@ function summaryText(summary: ModelText): Prompt {
 }
 
 interface StepOptions extends Pick<ConversationParts, "conclude" | "short" | "withheld"> {
-  /** Calls whose pictures are shown. */
   shown: ReadonlySet<StepCall>;
 }
 

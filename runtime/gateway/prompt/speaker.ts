@@ -16,7 +16,6 @@ const PERSON = /^-?[0-9A-Z][\w-]{0,23}$/;
 /** Ids that the gateway assigns to senders that are not people. */
 const PROGRAM = /^(?:schedule|hook):[\w .:-]{1,100}$/;
 
-/** Author of a message, as reported by the platform. */
 export interface Speaker {
   /** Platform's id; absent in old messages. */
   id?: string;
@@ -34,7 +33,7 @@ export interface Aside {
   was?: SpeakerText;
 }
 
-/** A message that another one refers to. See `Reference` in contract/message.ts. */
+/** Message that another one refers to. See `Reference` in contract/message.ts. */
 export interface Quoted {
   kind: "reply" | "quote" | "forward" | "edit";
   /** Absent if unknown. */
@@ -46,7 +45,7 @@ export interface Said {
   text: SpeakerText;
   /** Messages that it refers to, in order. */
   quoted?: readonly Quoted[];
-  /** Absent in a direct chat, which has only one person. */
+  /** Absent in direct chats. */
   speaker?: Speaker;
   /** Unanswered messages since the bot's last answer. */
   asides?: readonly Aside[];
@@ -59,7 +58,7 @@ const QUOTED = {
   edit: prompt`edited, the next message takes its place`,
 };
 
-/** Returns a message as the model sees it: asides, then the messages it refers to, then its text. */
+/** Returns the asides, the quoted messages and the text, as the model sees them. */
 export function saidText({ text, speaker, asides = [], quoted = [] }: Said): Prompt {
   const others = asides.filter(({ was }) => was === undefined);
   const head = prompt`[#context: said in this chat meanwhile, not to you]`;
@@ -84,7 +83,6 @@ function quotedText({ kind, author, text }: Quoted): Prompt {
   return prompt`[#quoted: ${QUOTED[kind]}${from === undefined ? prompt`` : prompt`, from ${from}`}]: ${following(text)}`;
 }
 
-/** Returns an author's mark, or only the name if the platform hides the id. */
 function authorMark(author: Speaker): Prompt | undefined {
   if (author.id !== undefined) return speakerMark(author);
   const name = label(author.name ?? author.username ?? "", LONGEST_NAME);

@@ -1,9 +1,9 @@
 /**
- * Types of text by trust, and the only functions that add it to a prompt.
+ * Text types by trust level, and the functions that add text to a prompt.
  *
- * In a prompt, only lines of the gateway and the operator begin in column zero. All other text follows a mark on the
- * gateway's line or is indented by four spaces. Its headings, fences, names and marks therefore stay inside that text.
- * {@link unmarked} is the exception for text that is a whole message or tool result.
+ * In a prompt, only lines of the gateway and the operator begin in column zero. Other text follows a mark on the
+ * gateway's line or is indented by four spaces, so its headings, fences, names and marks stay inside that text. {@link
+ * unmarked} is the exception for a whole message or tool result.
  */
 
 declare const trust: unique symbol;
@@ -59,7 +59,6 @@ export function prompt(words: TemplateStringsArray, ...parts: readonly (Prompt |
   return words.map((word, index) => `${word}${parts[index] ?? ""}`).join("") as Prompt;
 }
 
-/** Joins the parts that are not empty. */
 export function joined(parts: readonly Prompt[], separator: "\n" | "\n\n"): Prompt {
   return parts.filter((part) => part !== "").join(separator) as Prompt;
 }
@@ -74,12 +73,11 @@ export function ownWords(text: ModelText): Prompt {
   return seen(text) as Prompt;
 }
 
-/** Indents every line of a text. */
 export function indented(text: Untrusted): Prompt {
   return seen(text).replace(/^(?=[^\n])/gm, INDENT) as Prompt;
 }
 
-/** Returns a text to follow a mark on the same line. Indents all further lines. */
+/** Returns a text to follow a mark. Indents all lines but the first. */
 export function following(text: Untrusted): Prompt {
   return seen(text).replace(/\n(?=[^\n])/g, `\n${INDENT}`) as Prompt;
 }
@@ -93,14 +91,13 @@ export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(seen(text)) ? indented(text) : (seen(text) as Prompt);
 }
 
-/** Returns a text as one line of at most `most` characters. */
 export function oneLine(text: string, most: number): Prompt {
   return cut(seen(text).replace(/\s+/g, " ").trim(), most) as Prompt;
 }
 
 /**
- * Returns a name as one line of at most `most` characters. Removes invisible characters and the brackets, hashes and
- * colons that form marks. Empty if nothing is left.
+ * Returns a name as one line, without invisible characters and without the brackets, hashes and colons that form
+ * marks. Empty if nothing is left.
  */
 export function label(name: string, most: number): Prompt {
   const shown = name.toWellFormed().replace(BLANKS, " ").trim().slice(0, LONGEST_UNCUT).toWellFormed();
@@ -115,7 +112,7 @@ export function label(name: string, most: number): Prompt {
   ).trim() as Prompt;
 }
 
-/** Returns a remark on a part of a message, such as `[file: a.pdf, 3 kB]`. */
+/** Returns a remark such as `[file: a.pdf, 3 kB]`. */
 export function remark(kind: string, ...facts: readonly string[]): SpeakerText {
   const [said = "", ...others] = facts.map((fact) => oneLine(fact.replace(/[[\]]/g, " "), LONGEST_FACT));
   const called = said === "" ? kind : `${kind}: ${said}`;
@@ -131,7 +128,7 @@ function seen(text: string): string {
     .replace(ROLE_TOKEN, "$& ");
 }
 
-/** Returns true for joiners and variants that are part of Persian words, Indic letters or emoji. */
+/** Joiners and variants are part of Persian words, Indic letters and emoji. */
 function isPartOfLetters(run: string, at: number, whole: string): boolean {
   const isBehind = whole.charCodeAt(at - 1) >= 0x80;
   if (VARIANT.test(run)) return isBehind;

@@ -32,7 +32,7 @@ export interface ConnectOptions {
   onEnd(): void;
 }
 
-/** Connects to a server and lists its tools. Rejects after `connectMs`. */
+/** Connects and lists the tools. Rejects after `connectMs`. */
 export async function connectMcpServer(options: ConnectOptions): Promise<McpConnection> {
   const { name, server, callMs, connectMs, onEnd } = options;
   const { command, args, env, url = "", headers } = server;

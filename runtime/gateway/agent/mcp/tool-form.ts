@@ -15,7 +15,6 @@ const DEEPEST_SCHEMA = 40;
  */
 const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
 const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
-/** Maximum characters of a part of unknown kind. */
 const LONGEST_UNKNOWN = 2_000;
 /** Limits for the files of one result: number, and characters of each in base64. */
 const MOST_FILES = 8;
@@ -111,7 +110,6 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns true if providers accept every property name in a schema. */
 function hasOnlyNames(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth === 0) return false;
@@ -126,7 +124,7 @@ export function serversInput(input: unknown, renamed: InputForm["renamed"]): Sch
 }
 
 /**
- * Converts a result to text and the files that the text refers to:
+ * Converts a result to text, and collects the files that the text refers to:
  * https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
 export function readResult(result: object): ToolOutcome {
@@ -146,7 +144,7 @@ export function readResult(result: object): ToolOutcome {
   return { text: [...parts, ...(isTold ? [] : [structured])].join("\n"), files };
 }
 
-/** Returns the text of one part. If it contains a file, appends the file to `files`. */
+/** Returns a part's text. Appends a file to `files`. */
 function partText(part: Schema, files: ToolFile[]): string {
   switch (part["type"]) {
     case "text":

@@ -28,7 +28,6 @@ export interface BuiltinOptions {
   clock(): number;
 }
 
-/** Returns the built-in tools, except those switched off in the config. */
 export function builtinTools(options: BuiltinOptions): Tool[] {
   const { config, workspace, schedules, clock } = options;
   const tools: Tool[] = [

@@ -38,11 +38,11 @@ export interface ToolOutcome {
  */
 export interface Tool {
   definition: ToolDefinition;
-  /** The name shown to the model if another tool has the same name. */
+  /** Name to use if another tool has the same name. */
   alias?: string;
-  /** The capability required to use it. Default: none. */
+  /** Required capability. Default: none. */
   needs?: Capability;
-  /** Returns true if the tool works on a platform. Default: all. */
+  /** Returns true if the tool works on a platform. Default: all platforms. */
   worksOn?(platform: Place["platform"]): boolean;
   run(input: unknown, context: ToolContext): Promise<string | ToolOutcome>;
 }
@@ -52,7 +52,7 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-/** Defines a tool whose input is validated with a schema before it runs. */
+/** Defines a tool that validates its input before `run`. */
 export function defineTool<Input extends z.ZodMiniObject>(spec: {
   name: string;
   description: string;

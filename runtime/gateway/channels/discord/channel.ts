@@ -51,10 +51,7 @@ const TYPING_MS = 8_000;
 /** https://docs.discord.com/developers/resources/user#user-object */
 const userSchema = z.object({ id: z.string(), username: z.string() });
 
-/**
- * Creates the Discord channel. It receives interactions and, on a host with a gateway connection, messages. It sends over
- * the HTTP API.
- */
+/** Creates the Discord channel. It receives interactions and, on a host with a gateway connection, messages. */
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { config, access, environment, intake, clock, log } = options;
   const botToken = resolveSecret(config.token, environment);

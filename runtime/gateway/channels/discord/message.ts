@@ -38,7 +38,6 @@ const poll = z.object({
   answers: maybe(z.array(z.object({ poll_media: maybe(z.object({ text: maybe(z.string()) })) }))),
 });
 
-/** Content of messages and of forwarded messages. */
 const content = {
   content: maybe(z.string()),
   mentions: maybe(z.array(z.extend(person, { member: maybe(z.object(member)) }))),
@@ -106,7 +105,6 @@ export type DiscordCommandEvent = z.infer<typeof commandSchema>;
 export type DiscordPress = z.infer<typeof pressSchema>;
 type Content = Pick<DiscordMessage, keyof typeof content>;
 
-/** Documented interaction fields that are irrelevant to the model. */
 const SILENT_IN_COMMANDS =
   `version locale guild_locale context app_permissions entitlements channel guild message
   authorizing_integration_owners attachment_size_limit`.split(/\s+/);
@@ -208,13 +206,13 @@ export function readReferences(received: DiscordMessage, bot: string): Reference
     {
       kind: "reply",
       ...(author && { author: author.id === bot ? "bot" : senderOf(author) }),
-      text: isHidden ? remark("message", "it has no words that the bot may read") : text,
+      text: isHidden ? remark("message", "the bot cannot see its text") : text,
       attachments,
     },
   ];
 }
 
-/** Converts a user to a sender; `nick` is the name on the server. */
+/** `nick`: name on the server. */
 export function senderOf(user: DiscordPerson, nick?: string): Sender {
   const { id, username } = user;
   const name = nick ?? user.global_name ?? username;

@@ -21,7 +21,7 @@ const ORIGINAL = "/messages/@original";
 /** Milliseconds during which Discord may not recognise a new interaction's token yet. */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
-/** Unknown webhook, unknown interaction and invalid webhook token: the ticket is too new or has expired. */
+/** Unknown webhook, unknown interaction, invalid webhook token: the ticket is too new or has expired. */
 const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
 
 /** The bot may not read the channel's history, so it cannot reply to a message there. */
@@ -47,7 +47,7 @@ export class DiscordSender {
     this.#options = options;
   }
 
-  /** Sends message number `part` of a reply and returns its id. */
+  /** Returns the message's id. */
   async send(
     { chat, ticket, answers }: ReplyTarget,
     text: string,
@@ -66,7 +66,6 @@ export class DiscordSender {
     return sentSchema.safeParse(posted).data?.id;
   }
 
-  /** Posts a message, if possible as a reply to `answers`. */
   async #post(channel: string, body: object, answers: string | undefined): Promise<unknown> {
     const message = { operation: "discord/message.create", values: { channel } } as const;
     if (answers === undefined) return this.#options.call({ ...message, body });
@@ -79,7 +78,7 @@ export class DiscordSender {
     }
   }
 
-  /** Returns the id of the direct chat with a person: https://docs.discord.com/developers/resources/user#create-dm */
+  /** https://docs.discord.com/developers/resources/user#create-dm */
   async directChat(person: string): Promise<string> {
     const opened = await this.#options.call({
       operation: "discord/dm.create",
@@ -119,7 +118,7 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/file.create", values: { channel: chat }, body, file });
   }
 
-  /** Replaces a message's text and removes its buttons. Also works for messages sent by ticket. */
+  /** Also removes the buttons. Works for messages sent by ticket too. */
   async edit({ chat, ticket }: ReplyTarget, id: string, text: string): Promise<void> {
     const path = `/messages/${encodeURIComponent(id)}`;
     const body = { ...content(text), components: [] };
@@ -131,7 +130,7 @@ export class DiscordSender {
     });
   }
 
-  /** Shows the typing indicator for ten seconds. A deferred answer has its own indicator. */
+  /** Shows the indicator for ten seconds. A deferred answer has its own indicator. */
   async typing({ chat, ticket }: ReplyTarget): Promise<void> {
     if (ticket === undefined)
       await this.#options.call({ operation: "discord/typing", values: { channel: chat } });
@@ -182,7 +181,7 @@ function ended({ status, code }: DiscordError, { path }: TicketRequest): boolean
 }
 
 /**
- * Builds a message in which mentions notify nobody:
+ * Builds a message whose mentions notify nobody:
  * https://docs.discord.com/developers/resources/message#allowed-mentions-object
  */
 function content(text: string): object {

@@ -127,7 +127,7 @@ function isSnippet({ mode, preview }: SlackFile): boolean {
   return mode === "snippet" && (preview ?? "") !== "";
 }
 
-/** Returns the files, except snippets whose whole text is part of the message. */
+/** Omits snippets whose whole text is part of the message. */
 export function readFiles(files: readonly SlackFile[]): Attachment[] {
   const isToldWhole = (one: SlackFile) => isSnippet(one) && one.preview_is_truncated === false;
   return files.filter((one) => one.mode !== "tombstone" && !isToldWhole(one)).map(readFile);
@@ -146,7 +146,7 @@ function readFile({ id, name, mimetype, size, duration_ms: ms, subtype }: SlackF
   };
 }
 
-/** Returns the messages shared with this one. Previews of links and apps do not count. */
+/** Returns shared messages, without previews of links and apps. */
 export function readShared(attachments: readonly SlackAttachment[]): Reference[] {
   return attachments.filter((one) => one.is_share || one.is_msg_unfurl).flatMap(readSharedMessage);
 }
@@ -164,7 +164,6 @@ function readSharedMessage(shared: SlackAttachment): Reference[] {
 
 /** Subtypes of people's new messages. All others are changes and notices. */
 const MESSAGE_SUBTYPES = new Set(["", "file_share", "me_message", "thread_broadcast"]);
-/** Public and private channels, and group messages. */
 const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**
@@ -204,13 +203,13 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   if (!channel || !user || !ts) return ignored("no sender");
   if (user === bot || user === "USLACKBOT") return ignored("written by a bot");
   if (!direct && !mentioned && mentions(event.text, bot))
-    return ignored("a mention, which comes as an event of its own");
+    return ignored("a mention, which Slack sends as a separate event");
 
   const text = readWords(event, (said) => withoutMention(said, bot));
   const attachments = readFiles(event.files ?? []);
   const references = readShared(event.attachments ?? []);
   const isEmpty = text === "" && attachments.length === 0 && references.length === 0;
-  // Text that is empty without its mention is a bare mention. A message without any text is of an unknown kind.
+  // A bare mention is ignored. A message without any text is of an unknown kind.
   if (isEmpty && event.text) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };

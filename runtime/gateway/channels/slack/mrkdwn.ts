@@ -36,13 +36,12 @@ export function writeMrkdwn(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** A part of a message between angle brackets: a link or a mention. */
+/** Part of a message in angle brackets: a link or a mention. */
 interface Reference {
   start: number;
   end: number;
   /** Part before the first `|`: a URL, or a prefix character and an id. */
   id: string;
-  /** Part after the first `|`. */
   label: string | undefined;
 }
 
@@ -62,7 +61,6 @@ function* references(text: string): Generator<Reference> {
   }
 }
 
-/** Replaces references. Keeps those for which `instead` returns `undefined`. */
 function replaceReferences(text: string, instead: (reference: Reference) => string | undefined): string {
   const parts: string[] = [];
   let position = 0;
@@ -89,10 +87,7 @@ export function withoutMention(text: string, user: string | undefined): string {
   });
 }
 
-/**
- * Converts a message to readable text: resolves Slack's escapes, links and mentions.
- * https://docs.slack.dev/messaging/formatting-message-text
- */
+/** Resolves Slack's escapes, links and mentions: https://docs.slack.dev/messaging/formatting-message-text */
 export function readSlackText(text: string): string {
   return replaceReferences(text, readReference)
     .replaceAll("&lt;", "<")
@@ -118,10 +113,7 @@ function escapeSlackText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/**
- * Splits a reply before rendering, so that each part also fits after rendering. `edited` selects the lower limit for
- * edits.
- */
+/** Splits a reply before rendering. Each part also fits after rendering. `edited` selects the lower limit for edits. */
 export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
   return splitMarkdown(text, limit, (part) => {
     const rendered = writeMrkdwn(part);

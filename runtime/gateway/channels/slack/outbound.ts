@@ -11,7 +11,6 @@ import type { Button } from "../../actions.ts";
 import { maybe, type OutgoingFile } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
-/** Errors that mean that the token is invalid. */
 const TOKEN_ERRORS = new Set(["token_expired", "invalid_auth", "account_inactive", "token_revoked"]);
 
 /**
@@ -55,7 +54,6 @@ const PASSING: ReadonlySet<string> = new Set([
 const TIMEOUT_MS = 60_000;
 /** Large files take longer on slow connections. */
 const UPLOAD_TIMEOUT_MS = 120_000;
-/** Slack's file host, which also accepts uploads. */
 const FILES_ORIGIN = "https://files.slack.com";
 /** Upload limit in bytes: https://docs.slack.dev/messaging/working-with-files */
 export const LARGEST_FILE = 1_000_000_000;
@@ -208,9 +206,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
   };
 }
 
-/**
- * Uploads a file. The address itself authorises the upload, so no token is sent. Only Slack's own hosts are accepted.
- */
+/** Uploads a file. The address authorises the upload, so no token is sent. Only Slack's own hosts are accepted. */
 async function upload(address: string, body: Uint8Array<ArrayBuffer>, ownOrigin: string): Promise<void> {
   const url = URL.parse(address);
   if (url === null || (url.origin !== FILES_ORIGIN && url.origin !== ownOrigin)) {

@@ -10,7 +10,7 @@ export interface BotIdentity {
 }
 
 export interface ReadText {
-  /** Excludes mentions of the bot. Link targets are written out. */
+  /** Without mentions of the bot, and with link targets written out. */
   text: string;
   /** True if the message mentions the bot, replies to it or is a command. */
   addressed: boolean;
@@ -60,12 +60,11 @@ export function readAddressedText(
   return read;
 }
 
-/** Returns a text or caption with link targets written out. */
 export function expandLinks(content: TelegramContent): string {
   return readAddressedText(content, { id: "", username: "" }).text;
 }
 
-/** Returns the replacement for an entity; `undefined` leaves it unchanged. */
+/** Returns an entity's replacement; `undefined` keeps the entity. */
 function replacement(
   entity: TelegramEntity,
   said: string,

@@ -112,7 +112,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   };
 }
 
-/** Returns headers for the broker, including the proxy that the broker should use for Telegram. */
+/** Includes the proxy that the broker should use for Telegram. */
 function brokerHeaders(token: string, proxy: string | undefined): Record<string, string> {
   const pass = credential("telegram", passOf(token));
   return proxy === undefined ? pass : { ...pass, [PROXY_HEADER]: proxy };
@@ -149,7 +149,7 @@ function readTelegramError(error: TelegramError): RetryableError | RefusedError 
   return new RetryableError(code, `Telegram rejected the request: ${message}.`, options);
 }
 
-/** Maps the error of a failed edit. The caller may send a refused edit's text as a new message. */
+/** Maps a failed edit's error. The caller may send a refused edit as a new message. */
 function readEditError(error: unknown): unknown {
   if (!(error instanceof TelegramError) || error.status !== 400) return error;
   return new RefusedError("edit_refused", `Telegram rejects the edit: ${error.message}.`, {
@@ -157,7 +157,7 @@ function readEditError(error: unknown): unknown {
   });
 }
 
-/** Maps the error of a failed download. Returns a RetryableError only if a retry may help. */
+/** Maps a failed download's error to a RetryableError only if a retry may help. */
 function readFileError(error: unknown, maxBytes: number): unknown {
   if (error instanceof RangeError) {
     return new StewardError("channel_failed", `The file is larger than ${maxBytes} bytes.`, { cause: error });

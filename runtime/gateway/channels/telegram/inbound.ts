@@ -18,7 +18,6 @@ export interface InboundOptions {
   access: ChannelAccess;
   bot: BotIdentity;
   moves: Pick<ChatMoves, "knownAs">;
-  /** Size limit for the photo variant to choose. */
   mediaMaxBytes: number;
 }
 
@@ -35,10 +34,9 @@ const NEARLY_CUT = 4_000;
 const NAME_WAIT_MS = 1_000;
 
 /**
- * Parses a message in a private chat, group or topic, or an edit of one. Ignores channel posts, service messages and
- * bots with a reason.
+ * Parses a new or edited message. Ignores channel posts, service messages and bots.
  *
- * @throws RetryableError if a group's message cannot be interpreted until the bot's name is known.
+ * @throws RetryableError if the bot's name is needed to interpret a group's message, but unknown.
  */
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
@@ -54,7 +52,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const message = withRichText(received);
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
-    return ignored(`a chat of the kind ${message.chat.type}`);
+    return ignored(`a chat of type ${message.chat.type}`);
   // These are commands registered as ephemeral, and steward registers none. The whole group would see an answer.
   if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
   const moved = readMove(message, options);
@@ -139,11 +137,10 @@ function readMove(
   const decision = access.group(former, String(from?.id), true);
   if (decision.becomes === "ignored" && decision.unlisted !== undefined)
     return ignored(decision.reason, decision.unlisted);
-  const note = `the group became a supergroup: its id was ${former}, and is ${current} now`;
+  const note = `the group became a supergroup: its id changed from ${former} to ${current}`;
   return { kind: "moved", former, chat: current, note };
 }
 
-/** A parsed message before the access check. */
 type Content = Omit<InboundMessage, "admission">;
 
 function groupMessage(
@@ -191,7 +188,6 @@ function directMessage(content: Content, { from }: TelegramMessage, access: Chan
   return { kind: "unpaired", sender: sender.id, meta, target, note };
 }
 
-/** Returns the author, or the reason why there is nobody to answer. */
 function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender | string {
   // An anonymous admin: Telegram names its own bot as the sender.
   if (shown !== undefined && shown.id === chat.id)

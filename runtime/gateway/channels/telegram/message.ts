@@ -170,7 +170,6 @@ export function unknownParts(payload: Record<string, unknown>): string[] {
 export type TelegramEntity = z.infer<typeof entity>;
 export type TelegramMessage = z.infer<typeof message>;
 export type TelegramContent = z.infer<typeof content>;
-/** The original author of a forwarded message. */
 export type TelegramOrigin = z.infer<typeof origin>;
 export type TelegramMedia = z.infer<typeof media>;
 
@@ -195,7 +194,6 @@ export function readAttachments(message: TelegramMedia, maxBytes: number): Attac
   ];
 }
 
-/** Describes content other than text and files, such as a location. */
 export function readOthers(media: TelegramMedia): string[] {
   const { venue, location, contact, poll, checklist, dice, game, invoice } = media;
   const name = contact && [contact.first_name, contact.last_name].filter(Boolean).join(" ");
@@ -211,7 +209,7 @@ export function readOthers(media: TelegramMedia): string[] {
   ];
 }
 
-/** Returns the largest size within the limit, else the smallest. Telegram lists a photo's sizes in ascending order. */
+/** Returns the largest size within the limit, else the smallest. Telegram sorts sizes in ascending order. */
 function bestSize(sizes: readonly File[], maxBytes: number): File | undefined {
   return sizes.findLast(({ file_size: size = 0 }) => size <= maxBytes) ?? sizes[0];
 }

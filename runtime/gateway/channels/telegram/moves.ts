@@ -18,12 +18,12 @@ export class ChatMoves {
     this.#former = new Map([...this.#current].map(([former, chat]) => [chat, former]));
   }
 
-  /** Returns the id under which the gateway first knew a group. */
+  /** Returns the first known id of a group. */
   knownAs(chat: string): string {
     return this.#former.get(chat) ?? chat;
   }
 
-  /** Returns the former ids of all moved groups, by their current ids. */
+  /** Returns former ids by current ids. */
   all(): Record<string, string> {
     return Object.fromEntries(this.#former);
   }

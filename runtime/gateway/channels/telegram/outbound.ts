@@ -18,7 +18,7 @@ const PHOTO_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "im
 /** Caption limit in UTF-16 units: https://core.telegram.org/bots/api#senddocument */
 const LONGEST_CAPTION = 1_024;
 
-/** Sends to Telegram. Methods throw a TelegramError on failure. */
+/** Sends to Telegram. Methods throw a TelegramError. */
 export class TelegramSender {
   readonly #api: TelegramApi;
   readonly #moves: Pick<ChatMoves, "current" | "note">;
@@ -28,7 +28,7 @@ export class TelegramSender {
     this.#moves = moves;
   }
 
-  /** Sends a message and returns its id: https://core.telegram.org/bots/api#sendmessage */
+  /** Returns the message's id: https://core.telegram.org/bots/api#sendmessage */
   async send(
     target: ReplyTarget,
     text: string,
@@ -65,7 +65,7 @@ export class TelegramSender {
     await post("sendDocument", "document");
   }
 
-  /** Replaces a message's text: https://core.telegram.org/bots/api#editmessagetext */
+  /** https://core.telegram.org/bots/api#editmessagetext */
   async edit({ chat }: ReplyTarget, id: string, text: string): Promise<void> {
     try {
       await this.#write("editMessageText", { chat }, text, { message_id: Number(id) });
@@ -74,14 +74,14 @@ export class TelegramSender {
     }
   }
 
-  /** Sets a reaction: https://core.telegram.org/bots/api#setmessagereaction */
+  /** https://core.telegram.org/bots/api#setmessagereaction */
   async react(target: ReplyTarget, message: string, emoji: string): Promise<void> {
     const { chat } = target;
     const reaction = [{ type: "emoji", emoji }];
     await this.#call("setMessageReaction", { chat }, { message_id: Number(message), reaction });
   }
 
-  /** Acknowledges a button press: https://core.telegram.org/bots/api#answercallbackquery */
+  /** https://core.telegram.org/bots/api#answercallbackquery */
   async answerPress(ticket: string, text: string): Promise<void> {
     await this.#api.call("answerCallbackQuery", { callback_query_id: ticket, text });
   }
@@ -99,7 +99,7 @@ export class TelegramSender {
     await this.#api.call("sendChatAction", { ...place, action: "typing" }, { timeoutMs: TYPING_TIMEOUT_MS });
   }
 
-  /** Sends a text with markup, or as plain text if Telegram cannot parse the markup. */
+  /** Sends a text with markup, or as plain text if Telegram cannot parse it. */
   async #write(method: string, target: ReplyTarget, text: string, more: object): Promise<unknown> {
     const plain = { ...more, text, link_preview_options: { is_disabled: true } };
     try {
@@ -132,7 +132,7 @@ export class TelegramSender {
         throw new TelegramError(0, error.message);
       if (thread !== undefined && isTopicGone(error))
         return this.#call(method, { chat }, parameters, options);
-      // Follow a move only once: an id that is already known is not followed again.
+      // Follow a group's move only once.
       if (error.migratedTo === undefined || this.#moves.current(chat) !== chat) throw error;
       this.#moves.note(chat, error.migratedTo);
       return this.#call(method, target, parameters, options);
