@@ -48,8 +48,8 @@ export class Agent {
   }
 
   /**
-   * Returns the text to send. Answers of the model are stored in the transcript first, so that a retry does not ask
-   * the model again. Refusals are not stored.
+   * Returns the text to send. Stores the model's answer in the transcript first, so that a retry does not ask the
+   * model again. Refusals are not stored.
    *
    * @throws RetryableError if another attempt may help.
    */

@@ -9,10 +9,7 @@ const MINUTE_MS = 60_000;
 /** Only the current day counts. Older days are kept for inspection. */
 const KEPT_DAYS = 7;
 
-/**
- * Stores the tokens that each chat and person used per UTC day. The table is not part of the schema's version, so
- * older versions ignore it.
- */
+/** Stores the tokens that each chat and person used per UTC day, in a table that older versions ignore. */
 export class SpendingStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -91,7 +88,7 @@ export class Limits {
     return reason("token_limit_reached", detail);
   }
 
-  /** Counts the tokens of one model request for the question's chat and people. */
+  /** Counts one model request's tokens for the question's chat and people. */
   spend(question: Question, answer: { model: string; tokens: { input: number; output: number } }): void {
     const { limits, spending, sources, clock } = this.#options;
     const { platform, target, messages } = question;

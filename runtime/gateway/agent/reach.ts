@@ -16,7 +16,6 @@ export interface Reach {
   bytes(name: string): Uint8Array<ArrayBuffer> | undefined;
   /** @throws also for invalid names, and if there is no room. */
   write(name: string, text: string): void;
-  /** Returns `undefined` if there is no such folder. */
   list(folder: string): WorkspaceEntry[] | undefined;
   /**
    * Stores a tool's file in the chat's folder and returns its name. Removes the oldest of these files to make room,
@@ -27,7 +26,7 @@ export interface Reach {
   keep(name: string, data: Uint8Array): string;
   /** Name of the chat's memory file. */
   memory: string;
-  /** The only folder it may write to; absent if it may write anywhere. */
+  /** Only folder that the chat may write to; absent if it may write anywhere. */
   folder?: string;
 }
 

@@ -39,8 +39,8 @@ export interface AnswerRunOptions {
 }
 
 /**
- * Generates one answer: asks the model and runs the tools it calls, until it answers without a call. Each step is
- * stored before the next one starts, so that a retry continues there.
+ * Asks the model and runs the tools it calls, until it answers without a call. Stores each step before the next one,
+ * so that a retry continues there.
  */
 export class AnswerRun {
   readonly #options: AnswerRunOptions;
@@ -167,8 +167,8 @@ export class AnswerRun {
   }
 
   /**
-   * Omits files after a refusal that they may have caused: decoders differ, and some models accept no files. Returns
-   * false if there are none or this was already tried.
+   * Omits files after a refusal that they may have caused, since not every model accepts every file. Returns false if
+   * there are none or this was already tried.
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;

@@ -29,7 +29,7 @@ interface CallOutcome {
   failed: boolean;
 }
 
-/** Tools for one question, and remarks on unavailable ones. */
+/** Tools for one question. */
 export interface OpenTools {
   definitions: ToolDefinition[];
   notes: Prompt[];

@@ -26,7 +26,6 @@ type Node = Readonly<Record<string, unknown>>;
 const UNREADABLE_TEXT =
   "I could not read that kind of message. Please send it as text, or as a picture or file.";
 
-/** Returns the result for an unreadable message of an admitted sender. */
 export function unreadableMessage(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }

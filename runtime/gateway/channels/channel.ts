@@ -7,8 +7,8 @@ import type { Log } from "../../shared/log.ts";
 import { RefusedError } from "../failure.ts";
 import { catch as recovered, type core, optional } from "zod/mini";
 
-/** `id` allows later edits, on platforms that support them. */
 interface SentMessage {
+  /** For later edits, on platforms that support them. */
   id?: string;
 }
 
@@ -31,7 +31,7 @@ interface FileSender {
  * Chat platform. Its methods handle payloads, mentions, threads, limits and errors, so the rest of the gateway does
  * not depend on the platform.
  *
- * Methods that send reject with a RetryableError if the platform does not accept the request.
+ * Sending methods reject with a RetryableError if the platform does not accept the request.
  */
 export interface Channel {
   readonly platform: Platform;

@@ -9,9 +9,9 @@ import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 const MOST_IMAGES = 4;
 const MOST_FILES = 4;
 const MOST_RECORDINGS = 4;
-/** Maximum image bytes per question: base64 fills a 32 MB request with 24 MB, and the text needs some room. */
+/** Maximum image bytes per question. As base64 and with text, they fit into 32 MB. */
 const MOST_SHOWN_BYTES = 22_000_000;
-/** Maximum characters of file text per question. `TEXT_SHARE` limits it to a share of the model's context. */
+/** Maximum characters of file text per question, or `TEXT_SHARE` of the model's context. */
 const MOST_TEXT = 100_000;
 const TEXT_SHARE = 0.3;
 const CHARACTERS_A_TOKEN = 4;
@@ -47,8 +47,8 @@ export interface ReadOptions {
 }
 
 /**
- * Fetches the files of a question. Adds a line for each file to its message's text, followed by the file's own text.
- * The line also marks files that were not read.
+ * Fetches a question's files. Adds a line per file to its message's text, followed by the file's own text. The line
+ * marks files that were not read.
  */
 export async function readMessages(
   messages: readonly Content[],
@@ -81,7 +81,6 @@ export async function readMessages(
   };
 }
 
-/** Returns a message's files, then those of the messages it refers to. */
 function filesOf({ attachments, references = [] }: Content): Attachment[] {
   return [...attachments, ...references.flatMap((reference) => reference.attachments)];
 }

@@ -34,8 +34,8 @@ export class Bursts {
   }
 
   /**
-   * Returns true if two messages may be answered together. Messages of a thread are answered only there. A retry keeps
-   * the grouping of the earlier attempt: equal owners, and equal answers if any exist.
+   * Returns true if two messages may be answered together. Messages of a thread are answered only there, and a retry
+   * keeps the grouping of the earlier attempt.
    */
   belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;

@@ -8,7 +8,7 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** Minimum of noted edits to keep for the next answer, even if `historyLimit` is lower. */
+/** Noted edits to keep for the next answer, even if `historyLimit` is lower. */
 const MOST_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 
@@ -17,7 +17,7 @@ interface ChangesOptions {
   bursts: Bursts;
   records: Pick<DeliveryRecords, "answer" | "release">;
   sessions: Pick<Sessions, "versionOf" | "knows" | "noteContext" | "changeContext" | "retract">;
-  /** Returns how many group messages are stored as context. */
+  /** Number of group messages to store as context. */
   historyLimit(platform: Platform): number;
   /** Milliseconds since the epoch. */
   clock(): number;

@@ -36,9 +36,8 @@ const DONE: DeliveryOutcome = { outcome: "answered" };
 const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
 
 /**
- * Queues messages by conversation. Conversations run in parallel, with one run at a time in each. Messages that arrive
- * during a run are answered together afterwards. If a run fails, messages queued behind it fail too, so that none
- * overtakes a retried message.
+ * Runs conversations in parallel, with one run at a time in each. Messages that arrive during a run are answered
+ * together afterwards. If a run fails, messages queued behind it fail too, so that none overtakes a retried message.
  */
 export class ChatQueues<Message> {
   readonly #options: ChatQueuesOptions<Message>;
@@ -80,7 +79,6 @@ export class ChatQueues<Message> {
     return stopped.length;
   }
 
-  /** Returns the last queued entry, if that is a message. */
   last(session: string): Message | undefined {
     const what = this.#queues.get(session)?.waiting.at(-1)?.what;
     return what !== undefined && "message" in what ? what.message : undefined;
@@ -186,7 +184,6 @@ export class ChatQueues<Message> {
     return this.#options.answer([first.message, ...behind], signal);
   }
 
-  /** Returns the longest hold of the messages to be answered next, in milliseconds. */
   #holdMs({ waiting }: ChatQueue<Message>): number {
     const { holdMs } = this.#options;
     const isWork = waiting.findIndex(({ what }) => "work" in what);
@@ -194,7 +191,6 @@ export class ChatQueues<Message> {
     return Math.max(0, ...next.map(({ what }) => ("message" in what && holdMs?.(what.message)) || 0));
   }
 
-  /** Removes the next entries: messages to answer together, or one piece of work. */
   #next({ waiting }: ChatQueue<Message>): Waiting<Message>[] {
     let count = 1;
     while (count < waiting.length && this.#belong(waiting[count - 1], waiting[count])) count += 1;
@@ -220,7 +216,6 @@ function abandoned(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Returns an error for entries that failed only because an earlier one did. */
 function asRetryable(error: unknown): RetryableError {
   if (error instanceof RetryableError) return error;
   return new RetryableError("internal", "An earlier message of the conversation failed.", { cause: error });

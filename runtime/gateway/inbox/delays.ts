@@ -32,8 +32,8 @@ export class Delays {
   }
 
   /**
-   * Awaits an answer, and notifies the chat if no part of it was sent within `agent.noticeAfter`. For messages that
-   * arrive overdue, for example after an outage, the wait is {@link LATE_MS}.
+   * Awaits an answer. Notifies the chat if no part of it was sent within `agent.noticeAfter`, or within {@link
+   * LATE_MS} for a message that arrives overdue.
    */
   async noticed<T>(
     delivery: Delivery,
@@ -62,7 +62,7 @@ export class Delays {
   }
 
   /**
-   * Sends a notice for a message that the edge is holding back or has given up on. Commands and messages to others get
+   * Sends a notice for a message that the edge holds back or has given up on. Commands and messages to others get
    * none.
    */
   async tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {

@@ -21,9 +21,8 @@ export interface DraftOptions {
 }
 
 /**
- * Shows a reply while it is generated, by editing one message. Errors are ignored, because a later edit or the
- * complete reply makes up for them. Sends one request at a time with the newest text, so a slow platform gets fewer
- * edits instead of a queue.
+ * Shows a reply while it is generated, by editing one message. Ignores errors, because a later edit or the complete
+ * reply makes up for them. Sends one request at a time with the newest text, so that a slow platform gets fewer edits.
  */
 export class Draft {
   readonly #options: DraftOptions;

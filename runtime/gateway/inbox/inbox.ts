@@ -22,7 +22,7 @@ import { type DeliveryRecords, recordName } from "./records.ts";
 import { dismiss, type Replies } from "./replies.ts";
 import { sendWhole } from "./outgoing.ts";
 
-/** Number of successful events to remember. The edge refers only to events in progress, so a few suffice. */
+/** Number of successful events to remember. A few suffice, since the edge refers only to events in progress. */
 const MOST_ENDED = 1_000;
 
 export interface InboxOptions {
@@ -45,8 +45,8 @@ export interface InboxOptions {
 }
 
 /**
- * Accepts events from the edge and processes each until its reply is sent. Messages of a conversation are answered in
- * order. Commands wait only if they depend on earlier messages; notices to strangers never wait.
+ * Processes events from the edge until their replies are sent. Messages of a conversation are answered in order.
+ * Commands wait only if they depend on earlier messages; notices to strangers never wait.
  */
 export class Inbox {
   readonly #options: InboxOptions;
@@ -89,11 +89,10 @@ export class Inbox {
 
   /**
    * Queues events of one chat in order before it returns. Each promise resolves when its event's reply is sent, or
-   * rejects with a RetryableError if the edge should retry. Events that are in progress or answered are not processed
-   * again. If one event is rejected, all later ones are too.
+   * rejects with a RetryableError if the edge should retry. If one event is rejected, all later ones are too. Events
+   * in progress or already answered are not processed again.
    *
-   * `after` is the id of the chat's previous event. All events are rejected unless that event is in progress or
-   * succeeded.
+   * `after` is the chat's previous event. All events are rejected unless it is in progress or successful.
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;

@@ -11,11 +11,9 @@ const CAUSES: Partial<Record<string, string>> = {
 };
 const UNKNOWN = "there is an internal problem";
 
-/** Notice if the model is slow or still busy with an earlier message. */
 export const SLOW_MODEL_TEXT =
   "I have your message, but the model has not begun to answer yet. I keep waiting and will send the answer here.";
 
-/** Replies to button presses that have no effect. */
 export const PRESS_WORDS = {
   unknown: "This button no longer works.",
   expired: "This button has expired.",

@@ -33,9 +33,9 @@ export interface DeliveryRecord {
  * Records which deliveries are answered and how much of each reply was sent. A reply belongs to one delivery, its
  * owner, even if it answers several.
  *
- * Each entry is written right after the platform accepts the message. After a crash in between, a retry sends that
- * message twice. The same happens if a platform accepts a message after the request timed out. Entries that cannot be
- * written, for example because the disk is full, stay in memory until the process ends.
+ * Each entry is written right after the platform accepts a message. If the gateway crashes in between, or the platform
+ * accepts a message after the request timed out, a retry sends that message twice. Entries that cannot be written, for
+ * example on a full disk, stay in memory.
  */
 export class DeliveryRecords {
   readonly #database: DatabaseSync;
@@ -191,8 +191,8 @@ const LATE_SECONDS = 65;
 const MOST_WAITING = 10_000;
 
 /**
- * Measures the time from a message to the first word of its answer or notice. The counts survive restarts. Their table
- * is not part of the schema's version, so older versions ignore it.
+ * Measures the time from a message to the first word of its answer or notice. Counts survive restarts, in a table that
+ * older versions ignore.
  */
 export class FirstWords {
   readonly #database: DatabaseSync;

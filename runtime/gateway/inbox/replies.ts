@@ -60,7 +60,6 @@ interface ReplyContext {
   onBegun?(): void;
 }
 
-/** Generates replies and sends each message once, even across several attempts. */
 export class Replies {
   readonly #options: RepliesOptions;
 
@@ -351,8 +350,8 @@ export async function dismiss(channel: Channel, target: ReplyTarget): Promise<vo
 }
 
 /**
- * Returns the target of a reply that may have begun elsewhere. In the same chat and thread, `own` is preferred, since
- * it may include a ticket.
+ * Returns the target of a reply that may have begun elsewhere. Prefers `own` in the same chat and thread, since it may
+ * include a ticket.
  */
 function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;

@@ -2,12 +2,12 @@ import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "mark
 import type * as Any from "../../contract/markdown.ts";
 
 /**
- * Parses an answer's Markdown, once for all platforms. The syntax is CommonMark with GitHub's extensions
+ * Parses an answer's Markdown once for all platforms: CommonMark with GitHub's extensions
  * (https://github.github.com/gfm/), parsed by `marked`. HTML is plain text, and link reference definitions are not
  * supported. Emphasis cannot begin or end inside a word (2*3*4 stays a product). A quote ends with its last `>`.
  *
  * `marked` takes quadratic time for some texts and recurses as deep as they nest. Lists and texts with much markup are
- * therefore parsed in pieces, and nesting stops at eight levels. Time is linear, and the stack is bounded.
+ * therefore parsed in pieces, and nesting stops at eight levels, so time is linear and the stack bounded.
  */
 
 /** Markdown source of a node. The blocks' sources, concatenated, are the whole text. */

@@ -29,7 +29,7 @@ interface Piece {
  * sentences or words, else anywhere except inside a surrogate pair.
  *
  * Never cuts a code block or table that fits into one part. A longer one is cut between lines, and each part repeats
- * the fences with the language, or the table's header. Inline markup is not cut if it fits.
+ * the fences or the table's header. Inline markup is not cut if it fits.
  *
  * @param share returns the fraction of the platform's limit that a rendered part uses. A part above 1 is split again.
  */

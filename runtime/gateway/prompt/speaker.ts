@@ -94,8 +94,7 @@ function attributed(speaker: Speaker, text: SpeakerText): Prompt {
 }
 
 /**
- * Returns a speaker as `Ada Lovelace @ada #123456789`. The id is the platform's, as in `/whoami` and in the config's
- * lists of people. Names can contain neither `#` nor `@`.
+ * Returns a speaker as `Ada Lovelace @ada #123456789`, with the platform's id. Names can contain neither `#` nor `@`.
  */
 function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
   const isNamed = name !== id && name !== username;

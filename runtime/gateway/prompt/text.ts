@@ -83,9 +83,8 @@ export function following(text: Untrusted): Prompt {
 }
 
 /**
- * Returns a text that the provider's protocol separates from others: the only person's message in a direct chat, or a
- * tool result. Keeps it unchanged, because the model may have to write it back. Indents all of it if a line looks like
- * a mark.
+ * Returns a text that the provider's protocol separates from others: the message of a direct chat's only person, or a
+ * tool result. Keeps it unchanged, because the model may have to write it back, unless a line looks like a mark.
  */
 export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(seen(text)) ? indented(text) : (seen(text) as Prompt);

@@ -50,7 +50,7 @@ export class McpServers {
     }
   }
 
-  /** Returns the tools of connected servers, and a note for each unavailable server or tool. */
+  /** Returns the connected servers' tools, and notes about unavailable servers and tools. */
   async open(signal: AbortSignal): Promise<{ tools: Tool[]; notes: Prompt[] }> {
     const all = [...this.#standings];
     await Promise.all(all.map(([name, standing]) => this.#connect(name, standing)));

@@ -35,7 +35,7 @@ export function toolName(server: string, tool: string): { name: string; alias: s
   return { name: plain === given && plain.length <= LONGEST_NAME ? plain : alias, alias };
 }
 
-/** A schema that providers accept, and the server's names of renamed properties. */
+/** `renamed` maps changed property names to the server's. */
 export interface InputForm {
   schema: Schema;
   renamed: ReadonlyMap<string, string>;
@@ -144,7 +144,6 @@ export function readResult(result: object): ToolOutcome {
   return { text: [...parts, ...(isTold ? [] : [structured])].join("\n"), files };
 }
 
-/** Returns a part's text. Appends a file to `files`. */
 function partText(part: Schema, files: ToolFile[]): string {
   switch (part["type"]) {
     case "text":

@@ -18,8 +18,8 @@ interface AskChoicesOptions {
 }
 
 /**
- * Asks the person a question with choices: as buttons if the platform has them, else as a list. The choice arrives as
- * that person's next message, with that person's rights.
+ * Asks the person to choose, with buttons or else a list. The choice arrives as that person's next message, with that
+ * person's rights.
  */
 export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesOptions): Tool {
   return defineTool({

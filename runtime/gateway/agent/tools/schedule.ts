@@ -7,7 +7,6 @@ import { defineTool, ToolError, type Tool } from "./tool.ts";
 
 const short = z.optional(textUpTo(4_000));
 
-/** Manages the schedules of the chat that asked. */
 export function scheduleTool(schedules: SchedulesPort): Tool {
   return defineTool({
     name: "schedule",

@@ -33,8 +33,8 @@ export interface ToolOutcome {
 }
 
 /**
- * Tool of the agent. `run` validates its input and returns text for the model. A rejection is reported to the model as
- * a failed call, never to the chat, and must contain no secret.
+ * Tool that validates its own input. A rejection is reported to the model, never to the chat, and must contain no
+ * secret.
  */
 export interface Tool {
   definition: ToolDefinition;

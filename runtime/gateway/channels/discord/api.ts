@@ -10,7 +10,7 @@ import {
 } from "../../../contract/service-operations.ts";
 import { directAddress, SERVICES } from "../../../contract/services.ts";
 
-/** Discord answers within seconds. A hung connection must not block the conversation. */
+/** A hung connection must not block the conversation. */
 const TIMEOUT_MS = 30_000;
 /** Large files take longer on slow connections. */
 const FILE_TIMEOUT_MS = 120_000;
@@ -73,7 +73,7 @@ export interface TicketRequest {
   file?: File;
 }
 
-/** Creates a client of Discord's HTTP API. Its DiscordErrors contain no token. */
+/** Creates a client of Discord's HTTP API. Its errors contain no token. */
 export function createDiscordApi({ botToken: key, environment, clock }: DiscordApiOptions) {
   const { headers } = SERVICES.discord;
   const readRequest = (
@@ -118,7 +118,7 @@ function inParts(body: object, file: File): FormData {
   return form;
 }
 
-/** Returns the response and its JSON; `undefined` if the connection failed. */
+/** Returns `undefined` if the connection failed. */
 async function exchange(url: string, init: RequestInit) {
   try {
     const response = await fetch(url, init);

@@ -16,7 +16,7 @@ import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
 import { splitForDiscord } from "./text.ts";
 
 /**
- * Error codes that mean that this chat will not accept the message, even later:
+ * Codes that mean that this chat will not accept the message, even later:
  * https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
  */
 const CHAT_REFUSES: Record<number, string> = {

@@ -4,7 +4,7 @@ import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/** Schemas of the parts that are read. They accept unknown fields, since Discord adds new ones at any time. */
+/** The schemas accept unknown fields, since Discord adds new ones at any time. */
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 

@@ -36,9 +36,9 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * Sends to Discord. Methods throw a DiscordError, or a RefusedError for a private answer whose ticket has expired. The
- * first message of a reply fills the deferred answer, and the others follow it. Without a valid ticket, the bot posts
- * to the channel. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
+ * Sends to Discord. Methods throw a DiscordError, or a RefusedError if a private answer's ticket has expired. A
+ * reply's first message fills the deferred answer, and the others follow it. Without a valid ticket, the bot posts to
+ * the channel. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {
   readonly #options: DiscordSenderOptions;

@@ -86,11 +86,7 @@ interface SlackFilesOptions {
   maxBytes: number;
 }
 
-/**
- * Fetches a file by its id, through the broker or with the bot token.
- *
- * @throws StewardError if the file cannot be fetched.
- */
+/** Fetches files through the broker or with the bot token. @throws StewardError if a file cannot be fetched. */
 function slackFiles({ botToken: key, environment, maxBytes }: SlackFilesOptions) {
   const open = (id: string, signal: AbortSignal): Promise<Response> =>
     isPass("slack", key, environment)

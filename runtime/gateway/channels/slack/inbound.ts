@@ -242,7 +242,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   return decision.becomes === "message" ? unreadableMessage(target) : ignored("no text");
 }
 
-/** Parses a button press. It has the rights of a message from the same person. */
+/** A press has the rights of a message from the same person. */
 function readPress(
   { user, channel, message, actions }: z.infer<typeof slackPressSchema>,
   access: ChannelAccess,

@@ -48,8 +48,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Slack answers within seconds, and a hung connection must not block the conversation. The timeout is long, because a
- * post that Slack accepts later is sent twice.
+ * A hung connection must not block the conversation. The timeout is long, because a post that Slack accepts later is
+ * sent twice.
  */
 const TIMEOUT_MS = 60_000;
 /** Large files take longer on slow connections. */

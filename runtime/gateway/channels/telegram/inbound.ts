@@ -30,7 +30,7 @@ const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 /** Apps split texts longer than 4,096 characters, if possible at a space. */
 const NEARLY_CUT = 4_000;
 
-/** Milliseconds to wait while the bot's name is being requested. */
+/** Retry delay while the bot's name is requested, in milliseconds. */
 const NAME_WAIT_MS = 1_000;
 
 /**
@@ -100,7 +100,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
 
-/** Parses a button press. It has the rights of a message from the same person. */
+/** A press has the rights of a message from the same person. */
 function readPress(
   { id: ticket, from, message: { message_id: below, ...place }, data }: TelegramPress,
   { access, moves }: InboundOptions,

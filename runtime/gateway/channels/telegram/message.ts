@@ -3,10 +3,7 @@ import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/**
- * Schemas of the parts that are read. They accept unknown fields, since Telegram adds new ones at any time.
- * https://core.telegram.org/bots/api#update
- */
+/** The schemas accept unknown fields, since Telegram adds new ones at any time. */
 
 const user = z.object({
   id: z.number(),

@@ -127,7 +127,7 @@ export class TelegramSender {
     } catch (error) {
       if (!(error instanceof TelegramError)) throw error;
       const { chat, thread } = target;
-      // The broker accepts a new id only after Telegram has announced it. Status 0 makes the caller retry later.
+      // The broker accepts a new id only after Telegram has announced it, so the caller must retry.
       if (error.brokerCode === "broker_other_chat" && this.#moves.current(chat) !== chat)
         throw new TelegramError(0, error.message);
       if (thread !== undefined && isTopicGone(error))
