@@ -87,9 +87,9 @@ export class Toolbox {
       const what = `file ${index + 1}`;
       if (!context.may("keepFiles")) return "";
       try {
-        return `${what} is kept as ${reach.keep(nameOf(tool, file), file.data)}.`;
+        return `${what} is stored as ${reach.keep(nameOf(tool, file), file.data)}.`;
       } catch (error) {
-        return `${what} could not be kept: ${failureText(error)}`;
+        return `${what} could not be stored: ${failureText(error)}`;
       }
     });
     const attachments = files.map(({ kind, data }, index): Attachment => ({
