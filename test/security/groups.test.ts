@@ -11,8 +11,8 @@ import { rememberTool } from "../../runtime/gateway/agent/tools/remember.ts";
 import type { ToolContext } from "../../runtime/gateway/agent/tools/tool.ts";
 import { Workspace } from "../../runtime/gateway/workspace/workspace.ts";
 
-const OWN_ONLY = /written below chats\/slack-C1\/ only|must be relative and stay/;
-const ALONE = "this chat has chats/slack-C2/ alone";
+const OWN_ONLY = /write only below chats\/slack-C1\/|must be relative and stay/;
+const ALONE = "this chat can use only chats/slack-C2/";
 
 /** A workspace that the operator filled, and its tools as a chat uses them. */
 function house(agent: object = {}) {

@@ -15,7 +15,6 @@ import type { Workspace } from "../workspace/workspace.ts";
 
 export type { AgentAnswer, AnswerOptions, Question, QuestionMessage } from "./question.ts";
 
-/** Dependencies of an agent. */
 interface AgentOptions {
   config: Config;
   model: Model;
@@ -28,7 +27,7 @@ interface AgentOptions {
   log: Log;
 }
 
-/** Thrown to stop an answer when a limit is reached while it is being generated. */
+/** Stops an answer when a limit is reached during generation. */
 class LimitReached extends Error {
   readonly reason: Reason;
 
@@ -38,7 +37,7 @@ class LimitReached extends Error {
   }
 }
 
-/** Answers a question from its conversation's transcript, using the model. */
+/** Answers questions with the model and the conversation's transcript. */
 export class Agent {
   readonly #options: AgentOptions;
   #active = 0;
@@ -49,8 +48,8 @@ export class Agent {
   }
 
   /**
-   * Returns the text to send. The answer is already in the transcript when this resolves, so retrying the send does not
-   * ask the model again. A refusal is returned but not stored, since it does not come from the model.
+   * Returns the text to send. Stores the model's answer in the transcript first, so that a retry does not ask the
+   * model again. Refusals are not stored.
    *
    * @throws RetryableError if another attempt may help.
    */
@@ -94,7 +93,7 @@ export class Agent {
     const timer = ms !== undefined && ms <= LONGEST_TIMER_MS ? setTimeout(() => late.abort(), ms) : undefined;
     try {
       const text = await this.#run(question, AbortSignal.any([signal, late.signal]), onText);
-      // Store text only: the model would imitate a remark about the tools.
+      // Store no remark about tools: the model would imitate it.
       sessions.keepAnswer(session, deliveries, text, clock());
       return { text, delivery };
     } catch (error) {
@@ -116,7 +115,7 @@ export class Agent {
     return { text: failure.detail, delivery, failure };
   }
 
-  /** Wraps the model: refuses when the question's chat or people have used up today's tokens, and counts usage. */
+  /** Returns a model that counts usage and throws LimitReached if today's tokens are used up. */
   #metered(question: Question): Pick<Model, "answer"> {
     const { model, limits } = this.#options;
     return {
@@ -148,14 +147,12 @@ export class Agent {
   }
 }
 
-/** Returns the chat's text for a refusal by the model: the problem, the provider's message, and the fix. */
 function refusalText({ code, message, tooLong }: ModelRefusal): string {
   if (tooLong) return "I cannot answer: this message is longer than the model can read. Send a shorter one.";
   const { title } = ERRORS[code];
   return `I cannot answer: ${title} (${message}). ${fixOf(code)}`;
 }
 
-/** Returns the chat's text for an answer that took longer than `agent.timeout`. */
 function timeoutText(timeout: string): string {
   return `I stopped: the answer took longer than ${timeout}. Ask for less at once, or raise agent.timeout.`;
 }

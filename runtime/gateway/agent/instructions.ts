@@ -14,24 +14,22 @@ const NOTHING = { files: [], memories: [] };
 const MEMORY = "MEMORY.md";
 const MOST_SKILLS = 50;
 const DESCRIPTION = "description:";
-/** A skill's file may be long; what it is called stands at its beginning. */
+/** Characters to read of a skill's file, whose description is at the beginning. */
 const LONGEST_HEAD = 4_000;
 
-/** Sources of one question's instructions. */
 interface InstructionsOptions {
   config: Config;
   workspace: Workspace;
-  /** The chat that asks. */
   place: Place & Asker;
-  /** Lines on what is not available now. */
+  /** Lines about unavailable tools. */
   notes: readonly Prompt[];
   /** Milliseconds since the epoch. */
   now: number;
 }
 
 /**
- * Returns the text before every conversation. Read again for each question: the files are small, and change.
- * The place and the time are apart, so that a provider can keep what is before them.
+ * Builds the system prompt from the workspace's current files. `circumstances` holds the place and time separately, so
+ * that providers can cache `instructions`.
  */
 export function instructions(
   options: InstructionsOptions,
@@ -61,7 +59,7 @@ export function instructions(
   });
 }
 
-/** The workspace's files within `most` characters. The memory keeps a quarter, and its end. */
+/** Reads the workspace's files, limited to `most` characters. A quarter is reserved for the end of the memory. */
 function workspaceFiles(workspace: Workspace, most: number): Pick<SystemParts, "files" | "memories"> {
   const memory = readQuietly(workspace.shared, MEMORY);
   let left = most - Math.min(memory.length, Math.floor(most / 4));
@@ -77,7 +75,6 @@ function workspaceFiles(workspace: Workspace, most: number): Pick<SystemParts, "
   return { files, memories: memoryEnd(MEMORY, memory, room) };
 }
 
-/** The end of a group's own memory, in a quarter of the characters. */
 function groupMemory(reach: Reach, name: string, most: number): Memory[] {
   return memoryEnd(name, readQuietly(reach, name), Math.floor(most / 4));
 }
@@ -96,7 +93,10 @@ function skills(workspace: Workspace): SystemParts["skills"] {
     .map(({ name, text }) => ({ name, description: description(text) }));
 }
 
-/** Returns what its front matter calls it, else its first line. By lines: a pattern over all of them takes cubic time. */
+/**
+ * Returns the description from the front matter, else the first line. Reads line by line, because a regular expression
+ * over the text takes cubic time.
+ */
 function description(text: string): string {
   const lines = text.slice(0, LONGEST_HEAD).split("\n");
   const end = lines[0] === "---" ? lines.indexOf("---", 1) : -1;
@@ -113,7 +113,7 @@ function folders(workspace: Workspace): string[] {
   }
 }
 
-/** A file that cannot be read is no reason to give no answer. */
+/** Returns an empty text for an unreadable file, which must not prevent an answer. */
 function readQuietly(root: Pick<Reach, "read">, name: string): string {
   try {
     return root.read(name)?.trim() ?? "";
@@ -123,8 +123,8 @@ function readQuietly(root: Pick<Reach, "read">, name: string): string {
 }
 
 /**
- * A time (milliseconds since the epoch) as a clock and a calendar show it in a time zone (IANA name), to the minute.
- * A format is made once a zone: to make one takes 0.4 ms.
+ * Formats a time (milliseconds since the epoch) in an IANA time zone, to the minute. Caches formatters, because
+ * creating one takes 0.4 ms.
  */
 export function localTime(
   time: number,

@@ -6,10 +6,10 @@ import { DAY_MS, dayOf, type SourceUsageStore } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 
 const MINUTE_MS = 60_000;
-/** Earlier days are not needed; a few stay for inspection. */
+/** Only the current day counts. Older days are kept for inspection. */
 const KEPT_DAYS = 7;
 
-/** Tokens that each chat and each person has taken, by day (UTC). Older versions do not know the table, and leave it. */
+/** Stores the tokens that each chat and person used per UTC day, in a table that older versions ignore. */
 export class SpendingStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -35,7 +35,7 @@ export class SpendingStore {
     this.#count = database.prepare("SELECT count(*) AS count FROM spending WHERE day = ? AND tokens >= ?");
   }
 
-  /** Counts tokens for each of these. `at` is in milliseconds since the epoch. */
+  /** Adds tokens to each payer's day. `at`: milliseconds since the epoch. */
   add(whose: readonly string[], tokens: number, at: number): void {
     lightTransaction(this.#database, () => {
       this.#forget.run(dayOf(at - KEPT_DAYS * DAY_MS));
@@ -43,18 +43,16 @@ export class SpendingStore {
     });
   }
 
-  /** Returns the tokens of a day. */
   of(who: string, at: number): number {
     return Number(this.#of.get(dayOf(at), who)?.["tokens"] ?? 0);
   }
 
-  /** Returns how many chats and persons have taken so many tokens on a day. */
+  /** Returns how many chats and people used at least `tokens` on the day of `at`. */
   reached(tokens: number, at: number): number {
     return Number(this.#count.get(dayOf(at), tokens)?.["count"]);
   }
 }
 
-/** Dependencies of {@link Limits}. */
 export interface LimitsOptions {
   limits: Config["agent"]["limits"];
   spending: SpendingStore;
@@ -63,22 +61,21 @@ export interface LimitsOptions {
   clock(): number;
 }
 
-/** Keeps one chat or person from taking the bot, or its budget, away from the others. */
+/** Limits messages and tokens, so that no chat or person exhausts the bot or its budget. */
 export class Limits {
   readonly #options: LimitsOptions;
-  /** The deliveries of the last minute. */
   #recent: { person: string; delivery: string; at: number }[] = [];
 
   constructor(options: LimitsOptions) {
     this.#options = options;
   }
 
-  /** Counts a question's messages, and returns why they are not answered, in words for the chat. */
+  /** Counts a question's messages. Returns the reason if a limit is reached, worded for the chat. */
   refusal(question: Question): Reason | undefined {
     return this.#tooMany(question) ?? this.spent(question);
   }
 
-  /** Returns why the model is not asked any more today, in words for the chat. */
+  /** Returns the reason if today's tokens are used up, worded for the chat. */
   spent(question: Question): Reason | undefined {
     const { limits, spending, clock } = this.#options;
     const { tokensPerDay } = limits;
@@ -91,7 +88,7 @@ export class Limits {
     return reason("token_limit_reached", detail);
   }
 
-  /** Counts what a model has taken for a question: for its chat and the person who wrote last. */
+  /** Counts one model request's tokens for the question's chat and people. */
   spend(question: Question, answer: { model: string; tokens: { input: number; output: number } }): void {
     const { limits, spending, sources, clock } = this.#options;
     const { platform, target, messages } = question;
@@ -110,19 +107,18 @@ export class Limits {
     this.#recent = this.#recent.filter(({ at }) => now - at < MINUTE_MS);
     const known = new Set(this.#recent.map(({ delivery }) => delivery));
     for (const { delivery, sender } of question.messages) {
-      // Another attempt of the same message is none of its own.
+      // A retried message counts only once.
       if (!known.has(delivery)) this.#recent.push({ person: personOf(question, sender), delivery, at: now });
     }
     const last = question.messages.at(-1) ?? question.messages[0];
     const own = this.#recent.filter(({ person }) => person === personOf(question, last.sender));
-    // By its place among them: one that was let through stays so at another attempt.
+    // Compare the message's position, so that a retry of an accepted message is accepted too.
     if (own.findIndex(({ delivery }) => delivery === last.delivery) < most) return undefined;
     const detail = `That was more than ${most} messages within a minute, so I have not read this one. Write again in a minute.`;
     return reason("message_limit_reached", detail);
   }
 }
 
-/** The chat first, then everyone whose messages are answered. */
 function payers(question: Question): string[] {
   const people = question.messages.map(({ sender }) => personOf(question, sender));
   return [...new Set([`chat ${question.platform} ${question.target.chat}`, ...people])];

@@ -12,44 +12,39 @@ export interface Place {
   direct: boolean;
 }
 
-/** One message of a person. */
 export interface QuestionMessage {
   /** The platform's event id. */
   delivery: string;
   sender: Sender;
-  /** The reason for which the sender was admitted. */
   admission: Admission;
   text: string;
-  /** Messages that it refers to, in order. */
   quoted?: readonly Quoted[];
   /** The platform's id of the message. */
   message?: string;
-  /** Length of the part of `text` that the sender wrote; remarks on files follow it. */
+  /** Length of the sender's part of `text`. Remarks on files follow it. */
   words?: number;
-  /** Shown to the model with this question only; the transcript keeps just the remarks in `text`. */
+  /** Shown to the model with this question only. The transcript keeps the remarks in `text`. */
   images: readonly ModelImage[];
 }
 
-/** A question to answer: one message, or several that arrived during the previous answer. */
+/** One message, or several that arrived during the previous answer. */
 export interface Question extends Place {
   session: string;
   target: ReplyTarget;
-  /** At least one, in order. */
   messages: readonly [QuestionMessage, ...QuestionMessage[]];
 }
 
-/** Options of an answer. */
 export interface AnswerOptions {
-  /** Aborts the work; the question then fails as retryable. */
+  /** Aborts the answer, which then fails as retryable. */
   signal: AbortSignal;
-  /** Called with the answer's text so far as it grows, and with an empty text if it starts over. */
+  /** Called with the text so far. The text is empty if the answer starts over. */
   onText?(soFar: string): void;
 }
 
-/** An answer, and the delivery it is stored under: the last one of the question, in this or an earlier attempt. */
+/** Answer of the model or a refusal. `delivery` is the question's last one, in this or an earlier attempt. */
 export interface AgentAnswer {
   text: string;
   delivery: string;
-  /** Why there is no answer; `text` then explains this to the chat. */
+  /** Reason for a missing answer, which `text` explains to the chat. */
   failure?: Reason;
 }

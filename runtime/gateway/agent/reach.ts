@@ -6,35 +6,31 @@ import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
 import { ToolError } from "./tools/tool.ts";
 
-/** The file whose last part is included in every prompt. */
+/** The end of this file is included in every prompt. */
 const MEMORY = "MEMORY.md";
 const BY = { by: "agent" } as const;
 
-/**
- * The files that a chat may use, by their names in the workspace. Methods throw a ToolError or StewardError for names
- * that the chat may not use.
- */
+/** Files that a chat may use, by workspace path. Methods throw a ToolError or StewardError for other paths. */
 export interface Reach {
-  /** Returns a file's text; `undefined` if there is none. */
   read(name: string): string | undefined;
-  /** Returns a file's bytes; `undefined` if there is none. */
   bytes(name: string): Uint8Array<ArrayBuffer> | undefined;
-  /** Writes a file. @throws also for a name that no file may have, and if there is no room. */
+  /** @throws also for invalid names, and if there is no room. */
   write(name: string, text: string): void;
-  /** Returns a folder's entries; `undefined` if there is no such folder. */
   list(folder: string): WorkspaceEntry[] | undefined;
   /**
-   * Stores a tool's file in the chat's own folder and returns its name. The oldest of these files are removed to make
-   * room; a file that is already there is left unchanged. @throws StewardError if there is no room.
+   * Stores a tool's file in the chat's folder and returns its name. Removes the oldest of these files to make room,
+   * and leaves an existing file unchanged.
+   *
+   * @throws StewardError if there is no room.
    */
   keep(name: string, data: Uint8Array): string;
   /** Name of the chat's memory file. */
   memory: string;
-  /** The only folder it may write to; absent if it may write anywhere. */
+  /** Only folder that the chat may write to; absent if it may write anywhere. */
   folder?: string;
 }
 
-/** Folder in a chat's root for files from tools, with limits on their number and total bytes. */
+/** Folder for files from tools in a chat's root, with limits on their number and total bytes. */
 const FROM_TOOLS = "from-tools";
 const MOST_KEPT_FILES = 50;
 const MOST_KEPT_BYTES = 4 * 1024 * 1024;
@@ -43,8 +39,8 @@ const MOST_KEPT_BYTES = 4 * 1024 * 1024;
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
- * Returns the files that a chat may use: all roots; or only its own root and, with that permission, the shared root for
- * reading. The result holds handles of these roots only.
+ * Returns the files that a chat may use: all roots, or its own root and, if permitted, the shared root for reading.
+ * The result holds no handles of other roots.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
   const chat = chatName(platform, target.chat);
@@ -107,8 +103,8 @@ function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Om
   const readable = (text: string): { root: ReadableRoot; name: string; isTop: boolean } => {
     const read = readName(text);
     if (read.root === "chat" && read.chat === chat) return { root: own, name: read.name, isTop: false };
-    if (read.root !== "shared") throw new ToolError(`Of ${CHATS}/ this chat has ${folder}/ alone.`);
-    if (shared === undefined) throw new ToolError(`Of the workspace this chat has ${folder}/ alone.`);
+    if (read.root !== "shared") throw new ToolError(`Below ${CHATS}/, this chat can use only ${folder}/.`);
+    if (shared === undefined) throw new ToolError(`In the workspace, this chat can use only ${folder}/.`);
     return { root: shared, name: read.name, isTop: read.name === "" };
   };
   return {
@@ -123,9 +119,7 @@ function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Om
     write: (text, content) => {
       const read = readName(text);
       if (read.root !== "chat" || read.chat !== chat)
-        throw new ToolError(
-          `Here files are written below ${folder}/ only: what is shared is not this chat's to change.`,
-        );
+        throw new ToolError(`This chat can write only below ${folder}/. It cannot change shared files.`);
       own.write(read.name, content, BY);
     },
     list: (text) => {

@@ -18,11 +18,10 @@ import { splitForSummary, requestTokens, summarise, tokenRatio } from "./summary
 import type { OpenTools } from "./toolbox.ts";
 
 const FULL_SHARE = 0.8;
-/** Sent if the model says nothing after using tools, so that the person knows it has finished. */
+/** Sent if the model returns no text after using tools. */
 const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
 
-/** Dependencies of one answer. */
 export interface AnswerRunOptions {
   question: Question;
   rights: Rights;
@@ -40,8 +39,8 @@ export interface AnswerRunOptions {
 }
 
 /**
- * Generates one answer: asks the model, runs the tools it calls and returns their results to it, until it answers
- * without a tool call. Every step is stored before the next one starts, so that a retry continues there.
+ * Asks the model and runs the tools it calls, until it answers without a call. Stores each step before the next one,
+ * so that a retry continues there.
  */
 export class AnswerRun {
   readonly #options: AnswerRunOptions;
@@ -63,7 +62,6 @@ export class AnswerRun {
     }
   }
 
-  /** Returns the answer's text. */
   async answer(): Promise<string> {
     const { config, question, sessions, tools, clock } = this.#options;
     for (const step of this.#allSteps()) await this.#finish(step);
@@ -85,10 +83,7 @@ export class AnswerRun {
     return [...this.#steps.values()].flat();
   }
 
-  /**
-   * Runs the calls of a step that were not started. A call that was started but has no result was interrupted by a
-   * crash.
-   */
+  /** Runs the calls of a step that were not started. Marks calls that a crash interrupted as failed. */
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
     const { session, platform, target, direct } = question;
@@ -119,8 +114,8 @@ export class AnswerRun {
   }
 
   /**
-   * Sends one request to the model. If the provider finds it too long, retries with half of the history; if the
-   * provider rejects files, retries without them.
+   * Sends one request to the model. Retries with half of the history if the request is too long, and without files if
+   * the provider rejects them.
    */
   async #ask(tools: ModelRequest["tools"]): Promise<ModelAnswer> {
     const { question, model, sessions, config, instructions, circumstances, signal, onText, log } =
@@ -161,7 +156,9 @@ export class AnswerRun {
             limit: this.#limit,
           });
         } else if (this.#withhold(error)) {
-          log.warn("the model refuses a question with files, which are left out", { detail: error.message });
+          log.warn("the model rejected a question with files, which are now left out", {
+            detail: error.message,
+          });
         } else {
           throw error;
         }
@@ -170,8 +167,8 @@ export class AnswerRun {
   }
 
   /**
-   * Leaves out pictures and documents after a refusal that they may have caused: the provider's decoder may be
-   * stricter, and some models accept none. Returns false if there are none or this was already tried.
+   * Omits files after a refusal that they may have caused, since not every model accepts every file. Returns false if
+   * there are none or this was already tried.
    */
   #withhold({ code, tooLong }: ModelRefusal): boolean {
     if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;

@@ -15,7 +15,6 @@ const SUMMARY_TOKENS = 1_500;
 const KEPT_SHARE = 0.3;
 const READ_SHARE = 0.6;
 
-/** Splits turns into the newest ones, which are kept, and the older ones to be summarised. */
 export function splitForSummary(
   turns: readonly PlacedTurn[],
   tokens: number,
@@ -32,7 +31,6 @@ export function splitForSummary(
   return { older: turns.slice(0, first), newer: turns.slice(first) };
 }
 
-/** Asks the model to summarise turns, including the previous summary. */
 export function summarise(
   model: Model,
   { summary, older }: { summary: ModelText | undefined; older: readonly PlacedTurn[] },
@@ -48,7 +46,6 @@ export function summarise(
   });
 }
 
-/** Estimates the tokens of a message. */
 function messageTokens(message: ModelMessage): number {
   if (message.role === "tool") {
     const words = textTokens(message.results.map(({ output }) => output).join(""));
@@ -66,12 +63,10 @@ function imageTokens(images: readonly ModelImage[]): number {
   );
 }
 
-/** Estimates the tokens of a text. */
 function textTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_A_TOKEN);
 }
 
-/** Estimates the tokens of a whole request. */
 export function requestTokens({
   instructions,
   circumstances,

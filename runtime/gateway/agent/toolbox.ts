@@ -16,23 +16,20 @@ import { ToolError, type Tool, type ToolContext, type ToolFile, type ToolOutcome
 const LONGEST_OUTPUT = 60_000;
 const LONGEST_FAILURE = 500;
 
-/** Dependencies of the tools. */
 export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
-  /** Reads the files that a tool returns. */
   media: Pick<Media, "read" | "unheard">;
   /** Removes secrets from tool results. */
   redact: Redactor;
 }
 
-/** Outcome of a call, as the model sees it. */
 interface CallOutcome {
   output: string;
   images?: readonly ModelImage[];
   failed: boolean;
 }
 
-/** The tools for one question, and remarks on those that are unavailable. */
+/** Tools for one question. */
 export interface OpenTools {
   definitions: ToolDefinition[];
   notes: Prompt[];
@@ -49,7 +46,7 @@ export class Toolbox {
     this.#options = options;
   }
 
-  /** Returns the tools that a role may use now. An unavailable server is left out, with a remark. */
+  /** Returns the tools that the asker may use. Servers that are unavailable get a note instead. */
   async open(
     { may, platform }: Pick<Rights, "may"> & Pick<Place, "platform">,
     signal: AbortSignal,
@@ -81,7 +78,7 @@ export class Toolbox {
     };
   }
 
-  /** Reads the files of a result like those of a message, and stores them in the chat's folder. */
+  /** Reads a result's files like those of a message, and stores them in the chat's folder. */
   async #read(tool: string, { text, files }: ToolOutcome, context: ToolContext) {
     if (files.length === 0) return { text, images: [] };
     const { workspace, media, config } = this.#options;
@@ -90,9 +87,9 @@ export class Toolbox {
       const what = `file ${index + 1}`;
       if (!context.may("keepFiles")) return "";
       try {
-        return `${what} is kept as ${reach.keep(nameOf(tool, file), file.data)}.`;
+        return `${what} is stored as ${reach.keep(nameOf(tool, file), file.data)}.`;
       } catch (error) {
-        return `${what} could not be kept: ${failureText(error)}`;
+        return `${what} could not be stored: ${failureText(error)}`;
       }
     });
     const attachments = files.map(({ kind, data }, index): Attachment => ({
@@ -112,7 +109,6 @@ export class Toolbox {
     return messages[0] ?? { text: words, images: [] };
   }
 
-  /** Closes the tools' connections. */
   close(): Promise<void> {
     return this.#options.mcp.close();
   }
@@ -134,7 +130,7 @@ export class Toolbox {
   }
 }
 
-/** Returns the file name under which a tool's file is stored; the same content always gets the same name. */
+/** Returns a file name derived from the content, so that equal files get equal names. */
 function nameOf(tool: string, { data, mediaType }: ToolFile): string {
   const { hash } = process.getBuiltinModule("node:crypto");
   const ending = endingOf(imageFacts(data)?.mediaType ?? mediaType);
@@ -146,7 +142,7 @@ function cut(output: string, most = LONGEST_OUTPUT): string {
   return `${output.slice(0, most).toWellFormed()}\n(The rest is left out.)`;
 }
 
-/** Describes a failure. Errors of the file system contain local paths, so only their code is used. */
+/** Describes a failure. Reduces file system errors to their code, because their messages contain local paths. */
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return "The tool failed.";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;

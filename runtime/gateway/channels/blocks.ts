@@ -1,9 +1,9 @@
 import type { Inbound, ReplyTarget } from "../../contract/message.ts";
 
 /**
- * Extracts text from nested blocks: Telegram's rich messages and Slack's Block Kit. The code relies on what both
- * formats have in common, so the visible text of unknown block types is kept. Runs in time linear in the size of the
- * blocks, which the edge bounds; anything nested deeper than 64 levels is left out.
+ * Extracts text from nested blocks: Telegram's rich messages and Slack's Block Kit. Relies only on what both formats
+ * share, so it keeps the text of unknown block types. Runs in linear time, and omits anything nested deeper than 64
+ * levels.
  */
 
 const DEEPEST = 64;
@@ -23,21 +23,19 @@ const BLOCK_KEYS = [
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Reply to a message whose content cannot be read. */
 const UNREADABLE_TEXT =
   "I could not read that kind of message. Please send it as text, or as a picture or file.";
 
-/** Returns the result for a message of an unreadable kind from an admitted sender. */
 export function unreadableMessage(target: ReplyTarget): Inbound {
   return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
-/** Converts a message's result to that of an edit. Senders without access are not told about it a second time. */
+/** Converts a parsed message to an edit. Senders without access get no second notice. */
 export function asEdit(inbound: Inbound): Inbound {
   switch (inbound.kind) {
     case "message":
     case "context": {
-      // The parts that followed the original message have already arrived.
+      // The parts that follow the original message have already arrived.
       const { continues: _, ...content } = inbound;
       return { ...content, edited: true };
     }
@@ -49,7 +47,7 @@ export function asEdit(inbound: Inbound): Inbound {
   }
 }
 
-/** Returns the visible text of blocks, one line per block: headings, lists, tables, quotes and code as Markdown. */
+/** Returns the blocks' text, one line per block, with headings, lists, tables, quotes and code as Markdown. */
 export function textOfBlocks(blocks: unknown): string {
   return lines(blocks, 0).join("\n").trim();
 }
@@ -74,7 +72,6 @@ function lines(value: unknown, depth: number): string[] {
   return inside;
 }
 
-/** Returns a block's own text, followed by the text of its inner blocks. */
 function insideOf(node: Node, depth: number): string[] {
   const own = INLINE_KEYS.map((key) => inline(node[key], depth + 1)).filter((text) => text !== "");
   const address = addressOf(node, own.join(" "));
@@ -104,7 +101,6 @@ function cells(row: unknown, depth: number): string[] {
   return list.map((cell) => lines(cell, depth).join(" "));
 }
 
-/** Returns the text of an inline element, followed by its URL. */
 function inline(value: unknown, depth: number): string {
   if (depth > DEEPEST) return "";
   if (typeof value === "string") return value;
@@ -120,13 +116,11 @@ function inline(value: unknown, depth: number): string {
   return own === "" ? address : `${own} (${address})`;
 }
 
-/** Returns a link's URL, unless it is the link's text. */
 function addressOf(node: Node, shown: string): string {
   const address = node["url"] ?? node["href"];
   return typeof address === "string" && address !== shown ? address : "";
 }
 
-/** Returns true for an inline element: it has text and no inner blocks. */
 function isRun(value: unknown): boolean {
   if (!isNode(value)) return false;
   const kind = kindOf(value);
@@ -134,10 +128,7 @@ function isRun(value: unknown): boolean {
   return !isBlock && !BLOCK_KEYS.some((key) => key in value);
 }
 
-/**
- * Returns a node's type in lower case, or an empty text if it is not a string: converting a deeply nested value could
- * be expensive.
- */
+/** Ignores types that are not strings, because converting a nested value can be expensive. */
 function kindOf({ type }: Node): string {
   return typeof type === "string" ? type.toLowerCase() : "";
 }

@@ -7,12 +7,11 @@ import type { Log } from "../../shared/log.ts";
 import { RefusedError } from "../failure.ts";
 import { catch as recovered, type core, optional } from "zod/mini";
 
-/** A message that was sent. `id` allows a later edit, on platforms that support it. */
 interface SentMessage {
+  /** For later edits, on platforms that support them. */
   id?: string;
 }
 
-/** A file to send. */
 export interface OutgoingFile {
   /** File name without a path. */
   name: string;
@@ -21,108 +20,104 @@ export interface OutgoingFile {
   data: Uint8Array<ArrayBuffer>;
 }
 
-/** Sends files, on platforms that support it. */
 interface FileSender {
-  /** Size limit for bots, in bytes, as the platform documents it. */
+  /** Documented upload limit for bots, in bytes. */
   readonly maxBytes: number;
-  /** Sends one file; resolves when the platform has accepted it. The caption is plain text. */
+  /** Resolves when the platform has accepted the file. The caption is plain text. */
   send(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
 }
 
 /**
- * A chat platform. The rest of the gateway does not depend on the platform: payloads, mentions, threads, limits and
- * errors are handled by these methods.
+ * Chat platform. Its methods handle payloads, mentions, threads, limits and errors, so the rest of the gateway does
+ * not depend on the platform.
  *
- * Methods that send always reject with a RetryableError if the platform does not accept the request.
+ * Sending methods reject with a RetryableError if the platform does not accept the request.
  */
 export interface Channel {
   readonly platform: Platform;
 
-  /** True if a reply is updated by edits while it is generated; otherwise it is sent once it is complete. */
+  /** True if edits update a reply while it is generated. Otherwise the complete reply is sent. */
   readonly streams: boolean;
 
-  /** Files larger than this, in bytes, are only mentioned in the question. */
+  /** Size limit in bytes. A question only mentions larger files. */
   readonly mediaMaxBytes: number;
 
-  /** The bot's identity, on platforms that address it by name. The name is `undefined` until the platform was asked. */
+  /**
+   * Bot's identity, on platforms where people address it by name. `username` is `undefined` until the platform returns
+   * it.
+   */
   readonly bot?: { readonly id: string; readonly username: string | undefined };
 
   /**
-   * Parses one event. Sends and stores nothing, so that an event that needs no reply costs nothing, and a retried event
-   * gives the same result as long as the sender's access is unchanged.
+   * Parses one event without sending or storing anything. A retried event gives the same result while the sender's
+   * access is unchanged.
    */
   receive(payload: Record<string, unknown>): Inbound;
 
-  /** Returns the parts of an event that are neither read nor skipped on purpose, such as `message.hologram`. */
+  /** Returns the names of unknown parts, such as `message.hologram`. */
   unknownParts(payload: Record<string, unknown>): string[];
 
-  /** Records a group's new id: its messages continue under the former id. */
+  /** Records a group's new id. Its messages continue under the former id. */
   moved?(move: Pick<Extract<Inbound, { kind: "moved" }>, "former" | "chat">): void;
 
-  /**
-   * Splits a reply into messages that the platform accepts. Separate from `send`, so that a retry continues after the
-   * last message sent.
-   */
+  /** Splits a reply into messages that the platform accepts. */
   split(text: string): string[];
 
   /**
-   * Sends one message; resolves when the platform has accepted it. `part` is the message's index in the reply.
-   * `buttons` appear below it, if the channel has `answerPress`.
+   * Sends one message. Resolves when the platform has accepted it. `part` is the message's index in the reply.
+   * `buttons` require `answerPress`.
    */
   send(target: ReplyTarget, text: string, part?: number, buttons?: readonly Button[]): Promise<SentMessage>;
 
   /**
-   * Acknowledges a button press. With `done`, the buttons are removed. Best effort: never rejects. Absent if messages
-   * cannot have buttons.
+   * Acknowledges a button press, and removes the buttons if `done`. Never rejects. Absent if messages cannot have
+   * buttons.
    */
   answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
   /**
-   * Asks the platform for the name of a person or a place. `undefined` if it has none. Rejects if the platform does not
-   * tell it. Absent where events carry all names.
+   * Requests the name of a person or place, `undefined` if there is none. Rejects if the platform refuses. Absent if
+   * events include all names.
    */
   nameOf?(kind: NameKind, id: string): Promise<string | undefined>;
 
-  /** Returns the id of the direct chat with a person, on platforms where it differs from the person's id. */
+  /** Returns the id of a person's direct chat. Absent if it equals the person's id. */
   directChat?(person: string): Promise<string>;
 
   /** Absent if files cannot be sent. */
   readonly files?: FileSender;
 
-  /** Replaces the text of a message that was sent. Only if `streams` is true. */
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;
 
-  /** Shows a typing indicator for `typingMs`. Best effort: never rejects. */
+  /** Shows a typing indicator for `typingMs`. Never rejects. */
   typing?(target: ReplyTarget): Promise<void>;
 
-  /** Interval in milliseconds at which the typing indicator is renewed. Default: six seconds. */
+  /** Milliseconds between renewals of the typing indicator. Default: 6000. */
   readonly typingMs?: number;
 
-  /** Milliseconds that an answer has to take for the typing indicator to be shown. Default: shown at once. */
+  /** Milliseconds before the typing indicator is shown. Default: 0. */
   readonly typingAfterMs?: number;
 
-  /** Adds the configured reaction to a message that will be answered. Best effort: never rejects. */
+  /** Adds the configured reaction. Never rejects. */
   react?(target: ReplyTarget, message: string): Promise<void>;
 
-  /** Removes the pending answer of an event that gets none (a deferred interaction). */
+  /** Removes the pending indicator of an event that gets no answer. */
   dismiss?(target: ReplyTarget): Promise<void>;
 
-  /** Fetches a file of at most `mediaMaxBytes`. Rejects if it is larger or unavailable. */
+  /** Rejects if the file is unavailable or larger than `mediaMaxBytes`. */
   load?(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array>;
 
-  /** Checks if the platform accepts the credentials; `health` has the result. Never rejects. */
+  /** Checks the credentials. `health` then includes the result. Never rejects. */
   probe(): Promise<void>;
 
-  /** Returns the platform's state without a request. */
   health(): ChannelHealth;
 }
 
-/** Returns the id of a chat's transcript: one per direct chat, and one per group including all its threads. */
+/** Returns a chat's session id. All threads of a group share one session. */
 export function sessionOf(platform: string, { chat }: Pick<ReplyTarget, "chat">): string {
   return `${platform}:${chat}`;
 }
 
-/** Dependencies of {@link OutgoingHealth}. */
 export interface OutgoingHealthOptions {
   platform: Platform;
   /** Maps a platform's error to a StewardError. Default: unchanged. */
@@ -132,20 +127,20 @@ export interface OutgoingHealthOptions {
   log: Log;
 }
 
-/** Health of a platform for outgoing requests: the last failure, until a request succeeds. */
+/** Tracks a platform's outgoing requests. Keeps the last failure until a request succeeds. */
 export class OutgoingHealth {
   readonly #options: OutgoingHealthOptions;
   #failure: Reason | undefined;
   #answered = false;
   #bot: ChannelHealth["bot"];
-  /** A probe has found the failure, so a successful probe clears it. */
+  /** True if a probe found the failure. A successful probe then clears it. */
   #probed = false;
 
   constructor(options: OutgoingHealthOptions) {
     this.#options = options;
   }
 
-  /** Sends something, and records the result. Rejects with the mapped error. */
+  /** Runs a request and records its outcome. Rejects with the mapped error. */
   async out<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
@@ -157,7 +152,7 @@ export class OutgoingHealth {
     }
   }
 
-  /** Asks the platform whose the credentials are. Never rejects. Success does not end a failure of another request. */
+  /** Requests the account of the credentials. Never rejects. Success does not clear the failure of another request. */
   async probe(ask: () => Promise<BotAccount>): Promise<void> {
     try {
       const { id, name } = await ask();
@@ -172,19 +167,19 @@ export class OutgoingHealth {
     }
   }
 
-  /** Records a failure, and returns the mapped error. The refusal of one chat is no failure of the channel. */
+  /** Records a failure and returns the mapped error. Does not count refusals by a single chat. */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;
     const told = read?.(error) ?? error;
     if (told instanceof StewardError && !(told instanceof RefusedError)) {
       this.#failure = told.reason;
       this.#probed = false;
-      log.error("a platform did not take a request", { platform, ...told.reason });
+      log.error("a platform rejected a request", { platform, ...told.reason });
     }
     return told;
   }
 
-  /** Returns the channel's health from outgoing requests, and from what is known of incoming ones. */
+  /** Returns the channel's health. `incoming` adds the state of its intake. */
   health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
     const why = this.#failure ?? incoming.reason;
@@ -194,16 +189,13 @@ export class OutgoingHealth {
   }
 }
 
-/**
- * Known fields of a part of a payload. `read`: those of a schema. `left`: documented, but ignored on purpose. All
- * others are unknown to this version.
- */
+/** Known fields of a payload part. `left`: documented fields that are ignored on purpose. */
 interface Fields {
   read: Readonly<Record<string, unknown>>;
   left: readonly string[];
 }
 
-/** Returns the fields of a part that are neither read nor left out on purpose, with the part's name before them. */
+/** Returns fields that are neither read nor ignored on purpose, prefixed with `name`. */
 export function unknownFields(part: unknown, name: string, { read, left }: Fields): string[] {
   if (typeof part !== "object" || part === null) return [];
   const known = new Set([...Object.keys(read), ...left]);
@@ -212,8 +204,5 @@ export function unknownFields(part: unknown, name: string, { read, left }: Field
     .map((field) => (name === "" ? field : `${name}.${field}`));
 }
 
-/**
- * An optional part of a platform's message. A part that is `null` or has another form than documented is left out, and the
- * rest is read, so that a platform's change loses no text.
- */
+/** Makes a part optional. A `null` or malformed part is dropped, so that a platform's change loses no other content. */
 export const maybe = <T extends core.$ZodType>(part: T) => recovered(optional(part), undefined);

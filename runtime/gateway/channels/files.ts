@@ -4,31 +4,29 @@ import { StewardError } from "../../contract/errors.ts";
 const MOST_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Returns what kind of file a media type names. */
 export function attachmentKind(mediaType: string | undefined): Attachment["kind"] {
   const kind = mediaType?.split("/", 1)[0];
   return kind === "image" || kind === "audio" || kind === "video" ? kind : "file";
 }
 
-/** Options of fetching a file. */
 export interface FetchFileOptions {
-  /** Tells whether a request may go to this address. Redirects are asked about too. */
+  /** Returns true if requests to a URL are allowed. Called for redirects too. */
   allowed(url: URL): boolean;
   maxBytes: number;
   signal: AbortSignal;
 }
 
 /**
- * Fetches a file from the hosts that are allowed, since its address comes from outside. The limit holds while the answer
- * comes in.
+ * Fetches a file from allowed hosts only, because its URL comes from outside. Enforces `maxBytes` during the download.
  *
- * @throws StewardError where the file cannot be had.
+ * @throws StewardError if the file cannot be fetched.
  */
 export async function fetchFile(address: string, options: FetchFileOptions): Promise<Uint8Array> {
   const { maxBytes, signal } = options;
   let url = address;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
-    if (!URL.canParse(url) || !options.allowed(new URL(url))) throw failed("it is at an address of its own");
+    if (!URL.canParse(url) || !options.allowed(new URL(url)))
+      throw failed("its address is not on an allowed host");
     const response = await fetch(url, { signal, redirect: "manual" }).catch((error: unknown) => {
       throw failed("no answer", error);
     });
@@ -47,11 +45,7 @@ export async function fetchFile(address: string, options: FetchFileOptions): Pro
   throw failed("too many redirects");
 }
 
-/**
- * Reads a file of at most `maxBytes` bytes.
- *
- * @throws StewardError if it is larger.
- */
+/** Reads a file. @throws StewardError if it is larger than `maxBytes`. */
 export async function readFileBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;

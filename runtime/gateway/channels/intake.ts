@@ -3,25 +3,21 @@ import type { ChannelHealth } from "../../contract/control.ts";
 import { isErrorCode, reason } from "../../contract/errors.ts";
 import { type FetchedPlatform, intakeQuery, readIntakeRow, type IntakeState } from "../../process/intake.ts";
 
-/** Longer than three long polls or four heartbeats in a row without a response. */
+/** Longer than three long polls or four heartbeats without a response. */
 const STALLED_MS = 180_000;
 
-/** Reason shown when nothing was received for too long, by platform. */
 const STALLED = {
   telegram: reason("telegram_stalled", "polling has stalled"),
   discord: reason("discord_stalled", "the connection is silent"),
 };
 
 /**
- * Returns the state of a bot's intake, or of the most recent intake of any bot; `undefined` if no process on this data
- * directory is responsible.
+ * Returns the intake state of a bot, or the most recent one. `undefined` if no process on this data directory runs an
+ * intake.
  */
 export type ReadIntake = (bot?: string) => IntakeState | undefined;
 
-/**
- * Reads the state written by the fetching process. That process creates the table, perhaps after the gateway has
- * started.
- */
+/** Reads the state that the fetching process writes. That process creates the table, perhaps after this one starts. */
 export function intakeReader(database: DatabaseSync, platform: FetchedPlatform): ReadIntake {
   let query: StatementSync | undefined;
   return (bot) => {
@@ -34,7 +30,6 @@ export function intakeReader(database: DatabaseSync, platform: FetchedPlatform):
   };
 }
 
-/** Returns the channel's health at `now` according to the intake's state. */
 export function intakeHealth(
   intake: IntakeState | undefined,
   platform: FetchedPlatform,

@@ -2,7 +2,6 @@ import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
 import type { ChannelAccess } from "../../shared/channel-access.ts";
 
-/** Dependencies of one channel. */
 export interface ChannelOptions<Section> {
   config: Section;
   access: ChannelAccess;

@@ -14,23 +14,20 @@ import { createTelegramChannel } from "./telegram/channel.ts";
 import type { ChatMoves } from "./telegram/moves.ts";
 import type { ReadIntake } from "./intake.ts";
 
-/** The channels of a config. */
 export interface Channels {
   get(platform: Platform): Channel | undefined;
-  /** Checks if the platforms of all enabled channels accept the credentials. Never rejects. */
+  /** Probes all enabled channels. Never rejects. */
   probe(): Promise<void>;
-  /** The health of every configured channel, including disabled ones. */
+  /** Includes disabled channels. */
   health(): ChannelHealth[];
-  /** Asks one platform, and returns what its health is then; `undefined` if it is not configured. Never rejects. */
+  /** Probes one channel and returns its health. Never rejects. */
   test(platform: Platform): Promise<ChannelHealth | undefined>;
 }
 
-/** Dependencies of channels. */
 export interface ChannelsOptions {
   config: Config;
   environment: Environment;
   pairing: PairingStores;
-  /** State of the intakes of platforms that a host fetches from. */
   intakes: Readonly<Record<FetchedPlatform, ReadIntake>>;
   telegramMoves: Pick<ChatMoves, keyof ChatMoves>;
   /** Milliseconds since the epoch. */
@@ -40,7 +37,9 @@ export interface ChannelsOptions {
 
 type Section<Of extends Platform> = NonNullable<Config["channels"][Of]>;
 
-/** Creates the configured channels. Sends no requests: an unreachable platform does not delay the start. */
+/**
+ * Creates the configured channels without sending requests, so that an unreachable platform does not delay the start.
+ */
 export function createChannels(options: ChannelsOptions): Channels {
   const { config, environment, pairing, intakes, telegramMoves: moves, clock, log } = options;
   const shared = { environment, clock, log };

@@ -5,21 +5,21 @@ import type { ModelImage } from "../models/model.ts";
 import type { Quoted } from "../prompt/speaker.ts";
 import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
-/** Images that one question shows to the model, and other files that it reads. */
+/** Maximum files per question. */
 const MOST_IMAGES = 4;
 const MOST_FILES = 4;
 const MOST_RECORDINGS = 4;
-/** Bytes of all that is shown: three quarters of a request of 32 MB, which is base64, less some room for words. */
+/** Maximum image bytes per question. As base64 and with text, they fit into 32 MB. */
 const MOST_SHOWN_BYTES = 22_000_000;
-/** Characters of all files' texts in a question, and the share that they may have of what the models read at once. */
+/** Maximum characters of file text per question, or `TEXT_SHARE` of the model's context. */
 const MOST_TEXT = 100_000;
 const TEXT_SHARE = 0.3;
 const CHARACTERS_A_TOKEN = 4;
 const LOAD_MS = 20_000;
-/** For fetching and reading all files of a question. */
+/** Timeout in milliseconds for fetching and reading all files of a question. */
 const READ_MS = 120_000;
 const LONGEST_NAME = 120;
-/** Characters of a text that a message refers to. */
+/** Maximum characters of a quoted message. */
 const LONGEST_QUOTED = 6_000;
 
 /** Message as the model sees it. */
@@ -32,25 +32,23 @@ export interface ReadMessage {
 
 type Content = Pick<InboundMessage, "text" | "attachments" | "references">;
 
-/** Messages as the model sees them. */
 interface ReadQuestion {
   messages: ReadMessage[];
-  /** Why the model need not be asked: there is nothing but recordings, and none of their words are known. */
+  /** Set if the question consists only of recordings without a transcript. The model is then not asked. */
   unheard?: UnheardReason | undefined;
 }
 
-/** Dependencies of reading the files of messages. */
 export interface ReadOptions {
   channel: Pick<Channel, "load" | "mediaMaxBytes">;
   media: Pick<Media, "read" | "unheard">;
-  /** Tokens that the models read at once. */
+  /** Size of the model's context, in tokens. */
   contextTokens: number;
   signal: AbortSignal;
 }
 
 /**
- * Fetches the files of messages that are answered together, and puts a line into the text for each, with the text of a
- * document below it. That line names a file that is too large, is one too many, cannot be had or cannot be read.
+ * Fetches a question's files. Adds a line per file to its message's text, followed by the file's own text. The line
+ * marks files that were not read.
  */
 export async function readMessages(
   messages: readonly Content[],
@@ -83,7 +81,6 @@ export async function readMessages(
   };
 }
 
-/** The files of a message, and then those of what it refers to. */
 function filesOf({ attachments, references = [] }: Content): Attachment[] {
   return [...attachments, ...references.flatMap((reference) => reference.attachments)];
 }
@@ -95,7 +92,10 @@ function readReference(reference: Reference, files?: ReadonlyMap<Attachment, Rea
   return { kind, ...(author && { author }), text: speakerText(said) };
 }
 
-/** Bounds the files of a question by what all of them take, in their order: each is shown, or its text is told, or cut. */
+/**
+ * Applies the limits to a question's files in order. Replaces an image that exceeds the byte limit with its text, and
+ * cuts text at the character limit.
+ */
 function bounded(
   all: readonly Attachment[],
   read: ReadonlyMap<Attachment, ReadFile>,
@@ -124,7 +124,6 @@ function bounded(
   return files;
 }
 
-/** A message's text, and a line for every file that came along, with what the file says. */
 function textWith(
   { text, attachments }: Pick<Content, "text" | "attachments">,
   files: ReadonlyMap<Attachment, ReadFile> = new Map(),
@@ -136,7 +135,7 @@ function textWith(
   return [text, ...lines].filter((line) => line !== "").join("\n");
 }
 
-/** A message as a part of what was said in a group: in one text, with what it refers to. */
+/** Returns a group message as one text, including the messages it refers to. */
 export function contextText(message: Content): string {
   const quoted = (message.references ?? []).map((reference) => {
     const { author, text } = readReference(reference);
@@ -145,7 +144,10 @@ export function contextText(message: Content): string {
   return [...quoted, textWith(message)].filter((line) => line !== "").join("\n");
 }
 
-/** The line of a file: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`, `[voice note, 1:05, transcribed]`. */
+/**
+ * Returns a file's line: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`, `[voice note, 1:05,
+ * transcribed]`.
+ */
 function placeholder({ kind, name = "", sizeBytes, seconds }: Attachment, file?: ReadFile): string {
   const called = oneLine(name, LONGEST_NAME);
   if (kind === "audio") {
@@ -161,7 +163,7 @@ function placeholder({ kind, name = "", sizeBytes, seconds }: Attachment, file?:
   return remark(kind, called, sizeBytes === undefined ? "" : formatSize(sizeBytes), "not read");
 }
 
-/** Side by side. One that hangs is left after a time, whether or not it heeds the signal. */
+/** Reads files in parallel. Returns at the timeout without those that hang, even if they ignore the signal. */
 async function readAll(
   wanted: readonly Attachment[],
   { channel, media, signal }: ReadOptions,

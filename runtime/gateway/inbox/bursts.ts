@@ -6,20 +6,18 @@ import type { OpenMessages } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 import type { UnansweredMessage } from "./replies.ts";
 
-/** Time to wait for the rest of a message, in milliseconds: an album's pictures, the end of a long text. */
+/** Milliseconds to wait for the rest of an album or of a split text. */
 const HOLD_MS = 800;
-/** Age of a question, in milliseconds, up to which its sender's next message is added to it. */
+/** Milliseconds after a question during which its sender's next message joins it. */
 const FOLLOW_UP_MS = 5_000;
-/** Messages per question including follow-ups; each follow-up repeats the request to the model. */
+/** Maximum messages per question. Each follow-up repeats the request to the model. */
 const MOST_JOINED = 5;
 
-/** A message queued in its conversation. */
 export interface Waiting extends UnansweredMessage {
   platform: Platform;
   receivedAt: number;
 }
 
-/** Dependencies of {@link Bursts}. */
 interface BurstsOptions {
   records: Pick<DeliveryRecords, "of">;
   sessions: Pick<Sessions, "answerTo" | "steps">;
@@ -27,7 +25,6 @@ interface BurstsOptions {
   clock(): number;
 }
 
-/** Decides which messages form one question. */
 export class Bursts {
   readonly #options: BurstsOptions;
   readonly #begun = new WeakSet<Waiting>();
@@ -37,9 +34,8 @@ export class Bursts {
   }
 
   /**
-   * Returns true if two messages may be answered together. A thread's messages are answered in that thread only. On a
-   * retry, messages are grouped as in the earlier attempt: they need the same owner and the same answer, if one was
-   * generated.
+   * Returns true if two messages may be answered together. Messages of a thread are answered only there, and a retry
+   * keeps the grouping of the earlier attempt.
    */
   belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;
@@ -50,7 +46,8 @@ export class Bursts {
   }
 
   /**
-   * Returns true if a message completes the previously queued one: both are in the same album, or the app split a text.
+   * Returns true if a message continues the previously queued one, as part of an album or of a text that the app
+   * split.
    */
   isRest(
     first: Waiting | undefined,
@@ -62,22 +59,20 @@ export class Bursts {
     return first.continues === "text" || first.continues === continues;
   }
 
-  /**
-   * Returns the milliseconds to wait for the rest of a message, counted from its arrival: a late message does not wait.
-   */
+  /** Returns the remaining wait for more of a message, in milliseconds. */
   holdMs({ continues, receivedAt }: Waiting): number {
     if (continues === undefined) return 0;
     return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
   }
 
   /**
-   * Returns true if a new message belongs to the question being answered: its sender asked that question moments ago,
-   * and no text of the answer and no tool call exists yet. Messages are never delayed to wait for follow-ups.
+   * Returns true if a new message belongs to the question in progress: the same person asked it moments ago, and the
+   * answer has produced no text or tool call yet.
    */
   isFollowUp(message: Waiting, { running, waiting, interrupted }: OpenMessages<Waiting>): boolean {
     const [first] = running;
     if (first === undefined || waiting.length !== 1 || interrupted) return false;
-    // A message with a ticket is shown as pending, and needs an answer of its own.
+    // A message with a ticket is shown as pending and needs its own answer.
     if (running.length >= MOST_JOINED || first.target.ticket !== undefined) return false;
     if (this.#options.clock() - first.receivedAt >= FOLLOW_UP_MS) return false;
     return running.every(
@@ -88,14 +83,14 @@ export class Bursts {
     );
   }
 
-  /** Records that the answer to these messages has begun. */
+  /** Marks messages for which text is about to be sent. */
   begin(messages: readonly Waiting[]): void {
     for (const message of messages) this.#begun.add(message);
   }
 
   /**
-   * Returns the progress of a message's answer, in this or an earlier attempt. `worked`: tools were called. `out`: some
-   * of its text was sent or is about to be.
+   * Returns the progress of a message's answer, in this or an earlier attempt. `worked`: tools were called. `out`:
+   * text was sent or is about to be.
    */
   progress(message: Waiting, running: readonly Waiting[]): "none" | "worked" | "out" {
     const { records, sessions } = this.#options;

@@ -8,28 +8,26 @@ import type { Bursts, Waiting } from "./bursts.ts";
 import type { ChatQueues } from "./chat-queues.ts";
 import type { DeliveryRecords } from "./records.ts";
 
-/** Number of edits to earlier questions stored for the next answer, even if `historyLimit` is lower. */
+/** Noted edits to keep for the next answer, even if `historyLimit` is lower. */
 const MOST_EDITS = 10;
 const DELETED = ignored("deleted before it was answered");
 
-/** Dependencies of {@link Changes}. */
 interface ChangesOptions {
   queues: ChatQueues<Waiting>;
   bursts: Bursts;
   records: Pick<DeliveryRecords, "answer" | "release">;
   sessions: Pick<Sessions, "versionOf" | "knows" | "noteContext" | "changeContext" | "retract">;
-  /** Returns the number of a chat's messages stored as context. */
+  /** Number of group messages to store as context. */
   historyLimit(platform: Platform): number;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** A message for the bot, or a group message stored as context. */
 type Content = Extract<Inbound, { kind: "message" | "context" }>;
 
 /**
- * Handles edits and deletions of messages. Before the answer has begun, the question changes. After that, an edit of
- * the last question becomes a new question, and any other edit is added to the next one.
+ * Handles edits and deletions of messages. Before the answer begins, an edit changes the question. Afterwards, an edit
+ * of the last question becomes a new question, and other edits are noted for the next answer.
  */
 export class Changes {
   readonly #options: ChangesOptions;
@@ -39,8 +37,8 @@ export class Changes {
   }
 
   /**
-   * Handles a new version of a message. `ask` answers it as a new message. An edit that changes a question resolves
-   * together with that question, so that both are redelivered after a crash.
+   * Applies an edit. An edit of a pending question resolves with that question, so the edge redelivers both after a
+   * crash. `ask` answers the edited message as a new one.
    */
   async edit(
     { id, platform }: Delivery,
@@ -49,7 +47,7 @@ export class Changes {
   ): Promise<DeliveryOutcome> {
     const { queues, bursts, sessions } = this.#options;
     const { kind, message: name = "", sender, target, text } = inbound;
-    if (readCommand(text) !== undefined) return ignored("edit: edits run no commands");
+    if (readCommand(text) !== undefined) return ignored("edit: commands in edits are not run");
     const session = sessionOf(platform, target);
     const { running, waiting } = queues.open(session);
     const open = [...running, ...waiting].findLast(
@@ -68,7 +66,7 @@ export class Changes {
       return ignored(wasContext ? "not for the bot, kept as context" : "edit: not for the bot");
     }
     if (isSame(was, text)) {
-      // A retry could still deliver the original text.
+      // Wait for the question: if it is redelivered with its original text, this edit must be redelivered too.
       if (open !== undefined) await queues.ending(session, open);
       return ignored("edit: the text is the same");
     }
@@ -79,10 +77,10 @@ export class Changes {
       return ask({ ...inbound, references: [reference, ...(inbound.references ?? [])] });
     }
     this.#note(session, platform, id, inbound, was);
-    return ignored("edit: of an earlier message, noted for the next answer");
+    return ignored("edit: earlier message, noted for the next answer");
   }
 
-  /** Handles a deletion. Messages already sent stay. */
+  /** Withdraws a deleted message. Replies already sent stay. */
   delete(platform: Platform, { target, message: name }: Extract<Inbound, { kind: "deleted" }>): Deleted {
     const { queues, bursts, records, sessions, clock } = this.#options;
     const session = sessionOf(platform, target);
@@ -90,7 +88,7 @@ export class Changes {
     const gone = [...running, ...waiting].filter((one) => {
       if (one.message !== name) return false;
       const progress = bursts.progress(one, running);
-      // Tool calls made for several messages cannot be undone for one of them.
+      // Tools were called for several messages together, so none of these can be dropped.
       return progress === "none" || (progress === "worked" && !(running.includes(one) && running.length > 1));
     });
     if (gone.length === 0) return { ...ignored("deletion: no answer was pending"), gone };
@@ -107,7 +105,7 @@ export class Changes {
     return { ...ignored("deletion: the message is not answered"), gone };
   }
 
-  /** Adds a new message to the question in progress, if it belongs there. */
+  /** Restarts the current question with a new message if that is a follow-up. */
   join(session: string, message: Waiting): void {
     const { queues, bursts } = this.#options;
     const open = queues.open(session);
@@ -121,7 +119,7 @@ export class Changes {
     isRunning: boolean,
   ): Promise<DeliveryOutcome> {
     const { queues } = this.#options;
-    // If this edits an edit of an answered question, keep the reference to the original text.
+    // Keep the reference to the original text if an edit is edited again.
     const edits = (former.references ?? []).filter(({ kind }) => kind === "edit");
     const message = { ...former, text, attachments, references: [...edits, ...about] };
     const isChange = contentOf(former) !== contentOf(message);
@@ -150,13 +148,12 @@ export class Changes {
   }
 }
 
-/** Outcome of a deletion, and the messages that will not be answered because of it. */
 interface Deleted extends DeliveryOutcome {
   gone: readonly Waiting[];
 }
 
 /**
- * Returns a message's visible content. File references are left out, since platforms change them from event to event.
+ * Returns a key for comparing visible content. It omits file references, which platforms change from event to event.
  */
 function contentOf({ text, attachments, references = [] }: InboundMessage): string {
   return JSON.stringify([text, attachments, references], (key, value: unknown) =>

@@ -1,48 +1,43 @@
 import type { DeliveryOutcome } from "../../contract/delivery.ts";
 import { RetryableError } from "../failure.ts";
 
-/** Runs work between the earlier and the later entries of a conversation. */
+/** Runs work in the conversation's queue, after earlier and before later entries. */
 export type InTurn = <T>(session: string, work: () => Promise<T>) => Promise<T>;
 
-/** Dependencies of {@link ChatQueues}. */
 export interface ChatQueuesOptions<Message> {
-  /** Answers messages together and returns their outcomes in order. */
+  /** Returns the outcomes in the order of `messages`. */
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
-  /** Returns true if two adjacent messages may be answered together. */
   together(first: Message, second: Message): boolean;
-  /** Returns the milliseconds to hold back a message, because more of it is expected. */
+  /** Returns the milliseconds to wait for more of a message. */
   holdMs?(message: Message): number;
 }
 
 interface Waiting<Message> {
-  /** A message, or other work that needs a position in the queue. */
   what: { message: Message } | { work: () => Promise<DeliveryOutcome> };
   settled: PromiseWithResolvers<DeliveryOutcome>;
 }
 
 interface ChatQueue<Message> {
   waiting: Waiting<Message>[];
-  /** `entries`: those that the run will settle; empty once the run is to be restarted. */
+  /** The run settles its `entries`. They are empty once the run is to restart. */
   run: { entries: Waiting<Message>[]; abort: AbortController } | undefined;
 }
 
-/** Unsettled messages of a conversation, in order. */
 export interface OpenMessages<Message> {
   running: readonly Message[];
   waiting: readonly Message[];
-  /** Other work is queued among them. */
+  /** True if other work is queued too. */
   interrupted: boolean;
 }
 
-/** Time for an aborted run to end, in milliseconds; after that, the conversation continues without it. */
+/** Milliseconds for an aborted run to end. The queue then continues without it. */
 const HEED_MS = 5_000;
 const DONE: DeliveryOutcome = { outcome: "answered" };
 const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
 
 /**
- * Queues messages by conversation: one run at a time in each, and conversations in parallel. Messages that arrive
- * during a run wait for its end and are then answered together. If a run fails, the messages queued behind it fail too,
- * so that none overtakes a message that is retried.
+ * Runs conversations in parallel, with one run at a time in each. Messages that arrive during a run are answered
+ * together afterwards. If a run fails, messages queued behind it fail too, so that none overtakes a retried message.
  */
 export class ChatQueues<Message> {
   readonly #options: ChatQueuesOptions<Message>;
@@ -52,12 +47,10 @@ export class ChatQueues<Message> {
     this.#options = options;
   }
 
-  /** Queues a message. It is answered at once if the conversation is idle. */
   ask(session: string, message: Message): Promise<DeliveryOutcome> {
     return this.#add(session, { message });
   }
 
-  /** Runs work between the earlier and the later entries of a conversation. */
   async inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
     const result: T[] = [];
     await this.#add(session, {
@@ -71,8 +64,8 @@ export class ChatQueues<Message> {
   }
 
   /**
-   * Aborts the current run and settles it and all queued messages as stopped; returns their number. `settle` must
-   * persist this before anything is settled. Other queued work remains.
+   * Stops the current run and all queued messages, and returns their number. Other queued work remains. `settle`
+   * persists this before the messages' promises resolve.
    */
   stop(session: string, settle: (messages: readonly Message[]) => void): number {
     const state = this.#queues.get(session);
@@ -86,13 +79,11 @@ export class ChatQueues<Message> {
     return stopped.length;
   }
 
-  /** Returns the last queued entry if it is a message, else `undefined`. */
   last(session: string): Message | undefined {
     const what = this.#queues.get(session)?.waiting.at(-1)?.what;
     return what !== undefined && "message" in what ? what.message : undefined;
   }
 
-  /** Returns the unsettled messages of a conversation. */
   open(session: string): OpenMessages<Message> {
     const { run, waiting = [] } = this.#queues.get(session) ?? {};
     const messages = (entries: Waiting<Message>[] = []): Message[] =>
@@ -107,7 +98,7 @@ export class ChatQueues<Message> {
     if (entry !== undefined) entry.what = { message: instead };
   }
 
-  /** Resolves with the outcome of an unsettled message, or rejects with its failure. */
+  /** Resolves or rejects with the outcome of an unsettled message. */
   async ending(session: string, message: Message): Promise<DeliveryOutcome | undefined> {
     return this.#entry(session, message)?.settled.promise;
   }
@@ -140,7 +131,7 @@ export class ChatQueues<Message> {
     );
   }
 
-  /** Fails all queued entries; runs in progress continue. */
+  /** Rejects all queued entries. Runs in progress continue. */
   dismissWaiting(reason: Error): void {
     for (const state of this.#queues.values()) rejectAll(state.waiting.splice(0), reason);
   }
@@ -157,9 +148,9 @@ export class ChatQueues<Message> {
     return settled.promise;
   }
 
-  /** Processes a conversation's queue. Never rejects: failures are reported through the entries. */
+  /** Never rejects: failures are reported through the entries. */
   async #work(session: string, state: ChatQueue<Message>): Promise<void> {
-    // Let all messages that were handed over together join the queue first.
+    // Let all messages of the same call join the queue first.
     await Promise.resolve();
     for (;;) {
       for (let ms = this.#holdMs(state); ms > 0; ms = this.#holdMs(state)) await pause(ms);
@@ -193,7 +184,6 @@ export class ChatQueues<Message> {
     return this.#options.answer([first.message, ...behind], signal);
   }
 
-  /** Returns the longest hold, in milliseconds, among the messages that would be answered next. */
   #holdMs({ waiting }: ChatQueue<Message>): number {
     const { holdMs } = this.#options;
     const isWork = waiting.findIndex(({ what }) => "work" in what);
@@ -201,7 +191,6 @@ export class ChatQueues<Message> {
     return Math.max(0, ...next.map(({ what }) => ("message" in what && holdMs?.(what.message)) || 0));
   }
 
-  /** Removes the next entries from the queue: messages to be answered together, or one piece of work. */
   #next({ waiting }: ChatQueue<Message>): Waiting<Message>[] {
     let count = 1;
     while (count < waiting.length && this.#belong(waiting[count - 1], waiting[count])) count += 1;
@@ -227,7 +216,6 @@ function abandoned(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Returns a retryable error for entries that fail only because an earlier one did. */
 function asRetryable(error: unknown): RetryableError {
   if (error instanceof RetryableError) return error;
   return new RetryableError("internal", "An earlier message of the conversation failed.", { cause: error });

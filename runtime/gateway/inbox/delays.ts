@@ -8,26 +8,23 @@ import type { Components } from "../components.ts";
 import { givenUpText, SLOW_MODEL_TEXT, waitText } from "./notices.ts";
 import type { Replies } from "./replies.ts";
 
-/** Time for the first word, in milliseconds, if a message is already overdue when it arrives. */
+/** Milliseconds before the notice for a message that is already overdue when it arrives. */
 const LATE_MS = 10_000;
-/** Number of chats whose last notice is remembered. */
 const MOST_TOLD = 1_000;
 
-/** Dependencies of {@link Delays}. */
 interface DelaysOptions {
   parts(): Pick<Components, "config" | "channels">;
   replies: Pick<Replies, "tell" | "tellDelay" | "expect">;
-  /** True while the gateway stops: its store may be closed, and the edge keeps the message. */
+  /** True while the gateway stops, when its store may be closed. The edge then retries the message. */
   isStopping(): boolean;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Notifies chats of delayed or cancelled answers: one notice covers all earlier messages of the chat. */
+/** Sends notices for delayed or failed answers. One notice covers all messages that its chat sent before. */
 export class Delays {
   readonly #options: DelaysOptions;
-  /** Time of each session's last notice. */
   readonly #told = new Map<string, number>();
 
   constructor(options: DelaysOptions) {
@@ -35,8 +32,8 @@ export class Delays {
   }
 
   /**
-   * Awaits an answer, and notifies the chat if none of it was sent within `agent.noticeAfter`. A message that arrives
-   * late, as after an outage, gets a short time to be answered first.
+   * Awaits an answer. Notifies the chat if no part of it was sent within `agent.noticeAfter`, or within {@link
+   * LATE_MS} for a message that arrives overdue.
    */
   async noticed<T>(
     delivery: Delivery,
@@ -65,7 +62,8 @@ export class Delays {
   }
 
   /**
-   * Sends a notice for a message that the edge holds back or has given up. Messages not addressed to the bot get none.
+   * Sends a notice for a message that the edge holds back or has given up on. Commands and messages to others get
+   * none.
    */
   async tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
     const { parts, replies, clock } = this.#options;

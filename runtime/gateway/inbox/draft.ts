@@ -3,18 +3,17 @@ import type { Log } from "../../shared/log.ts";
 import type { Channel } from "../channels/channel.ts";
 import { RetryableError } from "../failure.ts";
 
-/** An answer that is whole this soon after its first word is sent as such: it costs one request, not two. */
+/** Milliseconds before the first message. An answer that completes sooner needs one request instead of two. */
 const FIRST_MS = 500;
-/** Between two edits. Platforms allow about one a second in a chat. */
+/** Milliseconds between edits. Platforms allow about one edit per second in a chat. */
 const EVERY_MS = 1_000;
 
-/** Dependencies of a draft. */
 export interface DraftOptions {
   channel: Channel;
   target: ReplyTarget;
-  /** The message of an earlier attempt, which grows further. */
+  /** Message of an earlier attempt, which the draft continues. */
   id?: string;
-  /** Keeps the message's id, before anything else is done with it. */
+  /** Persists the message's id, so that a retry edits the same message. */
   keep(id: string): void;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -22,9 +21,8 @@ export interface DraftOptions {
 }
 
 /**
- * A reply that grows in one message while it is made. Whatever fails here is left out: the next edit
- * or the whole reply makes up for it. One request at a time, always with the newest text, so that a slow
- * platform gets fewer edits and no queue.
+ * Shows a reply while it is generated, by editing one message. Ignores errors, because a later edit or the complete
+ * reply makes up for them. Sends one request at a time with the newest text, so that a slow platform gets fewer edits.
  */
 export class Draft {
   readonly #options: DraftOptions;
@@ -42,18 +40,18 @@ export class Draft {
     this.#id = options.id;
   }
 
-  /** The text that the platform took last, in this attempt. */
+  /** Text that the platform last accepted. */
   get shown(): string {
     return this.#shown;
   }
 
-  /** The text so far; an empty one where the answer starts over. */
+  /** Sets the text so far; empty if the answer starts over. */
   update(soFar: string): void {
     this.#text = soFar;
     if (soFar.trim() !== "") this.#plan();
   }
 
-  /** Ends the growing. Returns when no request is under way, so that the next edit is the last. */
+  /** Stops updates and waits for the request in flight, so that the caller's edit is the last. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer?.handle);
@@ -97,8 +95,8 @@ export class Draft {
       }
       this.#shown = text;
     } catch (error) {
-      log.debug("a growing reply was not shown", { platform: channel.platform, error: String(error) });
-      // A first message may be out although it failed; another would be one too many.
+      log.debug("a partial reply could not be shown", { platform: channel.platform, error: String(error) });
+      // The first message may have been delivered despite the error. Sending another could duplicate it.
       if (this.#id === undefined) this.#closed = true;
       if (error instanceof RetryableError) this.#notBefore = clock() + (error.retryAfterMs ?? 0);
     }

@@ -22,15 +22,11 @@ import { type DeliveryRecords, recordName } from "./records.ts";
 import { dismiss, type Replies } from "./replies.ts";
 import { sendWhole } from "./outgoing.ts";
 
-/**
- * Number of successful events that are remembered. The edge refers to an event only while it is in progress, so a few
- * suffice.
- */
+/** Number of successful events to remember. A few suffice, since the edge refers only to events in progress. */
 const MOST_ENDED = 1_000;
 
-/** Dependencies of the inbox. */
 export interface InboxOptions {
-  /** Read for each event and each run, which then keeps using the result. */
+  /** Returns the current components. Each event and run calls it once and keeps the result. */
   parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
   admissions: Pick<AdmissionQuestions, "ask" | "settle">;
@@ -49,8 +45,8 @@ export interface InboxOptions {
 }
 
 /**
- * Accepts events from the edge and processes each one until its reply is sent. Messages are answered in order within
- * their conversation; commands only wait if they have to, and notices to strangers never do.
+ * Processes events from the edge until their replies are sent. Messages of a conversation are answered in order.
+ * Commands wait only if they depend on earlier messages; notices to strangers never wait.
  */
 export class Inbox {
   readonly #options: InboxOptions;
@@ -82,23 +78,21 @@ export class Inbox {
     });
   }
 
-  /** Number of deliveries in progress. */
   get active(): number {
     return this.#running.size;
   }
 
-  /** Returns when an event of a platform was last accepted, in milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   lastEventAt(platform: Platform): number | undefined {
     return this.#last.get(platform);
   }
 
   /**
-   * Accepts events of one chat, in order: all are queued when this returns. Each promise resolves once the event's
-   * reply is sent. An event that is already in progress is awaited and reported as repeated; one that was answered is
-   * not processed again. If an event is rejected, all later ones are too. All are rejected if `after`, the id of the
-   * previous event, is neither in progress nor successful.
+   * Queues events of one chat in order before it returns. Each promise resolves when its event's reply is sent, or
+   * rejects with a RetryableError if the edge should retry. If one event is rejected, all later ones are too. Events
+   * in progress or already answered are not processed again.
    *
-   * A rejection is a RetryableError if the edge should retry.
+   * `after` is the chat's previous event. All events are rejected unless it is in progress or successful.
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;
@@ -117,7 +111,7 @@ export class Inbox {
     });
   }
 
-  /** Returns true for an event that is in progress or has succeeded. */
+  /** Returns true if the event is in progress or has succeeded. */
   #isPlaced(platform: Platform, id: string): boolean {
     const key = recordName({ platform, id });
     return (
@@ -125,7 +119,7 @@ export class Inbox {
     );
   }
 
-  /** Accepts one event, or sends its delay notice. See {@link take}. */
+  /** Accepts one event or its delay notice. See {@link take}. */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { notice, after } = delivery;
     this.#refuseWhileStopping();
@@ -134,14 +128,14 @@ export class Inbox {
     return end ?? { outcome: "repeated" };
   }
 
-  /** Runs work between the earlier and the later messages of a conversation. */
+  /** Runs work in the conversation's queue, after earlier and before later messages. */
   inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
     return this.#queues.inTurn(session, work);
   }
 
   /**
-   * Waits up to `graceMs` for deliveries in progress, then aborts them; the edge retries them later. Queued deliveries
-   * fail at once.
+   * Rejects queued deliveries, waits up to `graceMs` for those in progress, then aborts them. The edge retries all of
+   * them later.
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
@@ -156,11 +150,7 @@ export class Inbox {
     if (this.#draining) throw stopping();
   }
 
-  /**
-   * Resolves once the event's reply is sent. The event is queued as soon as this returns.
-   *
-   * @throws the reason, synchronously, if the event cannot be accepted.
-   */
+  /** Queues an event before it returns, or throws synchronously. The promise resolves when the reply is sent. */
   #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
     const key = recordName(delivery);
@@ -208,11 +198,11 @@ export class Inbox {
         };
       case "moved":
         channel.moved?.(inbound);
-        log.info("a group has another id", { id, platform, former: inbound.former, chat: inbound.chat });
+        log.info("a group has a new id", { id, platform, former: inbound.former, chat: inbound.chat });
         return {
           outcome: "ignored",
           note: inbound.note,
-          change: { action: "move", detail: `${inbound.former} is ${inbound.chat} now` },
+          change: { action: "move", detail: `${inbound.former} is now ${inbound.chat}` },
         };
       case "refused":
         return this.#say(delivery, channel, inbound.target, inbound.text);
@@ -233,7 +223,7 @@ export class Inbox {
       case "message":
         if (inbound.edited)
           return this.#changes.edit(delivery, inbound, (message) => this.#ask(delivery, channel, message));
-        // In an album only one message contains the text, and in a split text only the first part mentions the bot.
+        // Only one message of an album has the text, and only the first part of a split text mentions the bot.
         if (inbound.kind === "context" && !this.#isRest(delivery, inbound))
           return this.#keepContext(delivery, inbound);
         return this.#message(delivery, channel, inbound);
@@ -245,7 +235,6 @@ export class Inbox {
     return this.#bursts.isRest(first, delivery, inbound);
   }
 
-  /** Queues a message. A command is queued only if it has to wait, else it runs at once. */
   #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
     const command = readCommand(inbound.text);
     if (command === undefined) return this.#ask(delivery, channel, inbound);
@@ -254,7 +243,6 @@ export class Inbox {
     return waitsForEarlierMessages(command) ? this.#queues.inTurn(session, work) : work();
   }
 
-  /** Queues a message for an answer. */
   #ask(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
     const { id, platform, last, receivedAt } = delivery;
     const session = sessionOf(platform, inbound.target);
@@ -264,7 +252,6 @@ export class Inbox {
     return this.#delays.noticed(delivery, channel, inbound, answered);
   }
 
-  /** Performs a button's action, if this person may press it. */
   async #press(
     delivery: Delivery,
     channel: Channel,
@@ -302,7 +289,7 @@ export class Inbox {
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
     const { parts } = this.#options;
     const { channels } = parts();
-    // Read only after the files were loaded: a config change may have closed the previous agent meanwhile.
+    // Read the agent only after the files are loaded: a config change may close the previous one meanwhile.
     const agent: Pick<Agent, "answer"> = {
       answer: (question, options) => parts().agent.answer(question, options),
     };
@@ -314,7 +301,6 @@ export class Inbox {
     return this.#options.replies.answer(messages, { platform, channel, agent, signal: either, onBegun });
   }
 
-  /** Stores a message as context for the bot's next answer in that group. */
   #keepContext({ id, platform }: Delivery, inbound: InboundMessage): DeliveryOutcome {
     const { sessions, clock } = this.#options;
     const keep = this.#historyLimit(platform);

@@ -1,6 +1,6 @@
 import type { UnheardReason } from "../media/media.ts";
 
-/** Reasons for a missing answer, worded as the end of a sentence for people in the chat. */
+/** Causes of a missing answer by error code, worded to follow a colon. */
 const CAUSES: Partial<Record<string, string>> = {
   model_rate_limited: "the model provider's rate limit is reached",
   model_overloaded: "the model provider is overloaded",
@@ -11,11 +11,9 @@ const CAUSES: Partial<Record<string, string>> = {
 };
 const UNKNOWN = "there is an internal problem";
 
-/** Notice for an answer that has not begun, because the model is slow or still busy with an earlier message. */
 export const SLOW_MODEL_TEXT =
   "I have your message, but the model has not begun to answer yet. I keep waiting and will send the answer here.";
 
-/** Replies to a button press without effect. */
 export const PRESS_WORDS = {
   unknown: "This button no longer works.",
   expired: "This button has expired.",
@@ -23,19 +21,14 @@ export const PRESS_WORDS = {
   "another's": "This button is not for you.",
 };
 
-/** Reply if an answer is requested as a file too late. */
 export const ANSWER_GONE_TEXT = "I no longer have that answer, so I cannot send it as a file.";
 
-/**
- * Returns the notice that an answer is delayed, with the reason and the time. `waitMs`: the delay requested by the
- * other side.
- */
+/** Returns the notice for a delayed answer. `waitMs`: milliseconds until the next attempt, if known. */
 export function waitText(code: string, waitMs: number | undefined): string {
   const when = waitMs === undefined ? "and again for up to a day" : formatWait(waitMs);
   return `I cannot answer yet: ${CAUSES[code] ?? UNKNOWN}. I have your message, will try again ${when} and send the answer here.`;
 }
 
-/** Returns the text for a message that will not be answered, with the reason if it is known. */
 export function givenUpText(code: string | undefined): string {
   const why = code === undefined ? "I was unavailable" : (CAUSES[code] ?? UNKNOWN);
   return `I have tried for a day and cannot answer your message: ${why}. Please send it again later.`;
@@ -48,7 +41,6 @@ export const UNHEARD_TEXTS: Readonly<Record<UnheardReason, string>> = {
   failed: "I could not make out any words in that recording. Please send it again, or write to me.",
 };
 
-/** The numbers from two on. */
 const NUMBERS = "two three four five six seven eight nine ten eleven twelve".split(" ");
 const UNITS = [
   { unit: "day", ms: 86_400_000 },
@@ -56,7 +48,7 @@ const UNITS = [
   { unit: "minute", ms: 60_000 },
 ] as const;
 
-/** Returns a duration as text, such as `in about six hours`. */
+/** Formats a wait, for example `in about six hours`. */
 function formatWait(ms: number): string {
   const { unit, ms: one } = UNITS.find((each) => ms >= each.ms * 0.9) ?? UNITS[2];
   const count = Math.max(1, Math.round(ms / one));

@@ -7,34 +7,31 @@ import type { DeliveryRecords } from "./records.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions } from "../actions.ts";
 
-/** A reply to send. */
 export interface Outgoing {
   platform: Platform;
   channel: Channel;
-  /** The delivery that the reply is stored with. */
+  /** Delivery under which the reply is recorded. */
   owner: string;
-  /** All deliveries that it answers. */
   ids: readonly string[];
   target: ReplyTarget;
-  /** Texts of its messages, as the channel splits a reply. */
+  /** The reply's text, split into messages. */
   parts: readonly string[];
   draft?: Grown;
   signal?: AbortSignal;
 }
 
-/** The message in which a reply has grown. */
+/** Message that shows the partial reply. */
 interface Grown {
   id: string;
-  /** Text that it shows, if known. */
+  /** Text of the last successful edit; empty if unknown. */
   shown: string;
 }
 
 /**
- * Sends the rest of a reply, and records each message that the platform has accepted. After the last one, all its
- * deliveries are answered. If the chat refuses it for good, the outcome is `failed`, or `ignored` if the chat is gone; a
- * replay tries again.
+ * Sends the rest of a reply and records each accepted message, so that a retry continues after it. The outcome is
+ * `failed` if the chat refuses the reply for good, and `ignored` if the chat is gone.
  *
- * @throws RetryableError if the platform does not accept a message now, or the work was cancelled.
+ * @throws RetryableError if the platform cannot accept a message now or `signal` aborted.
  */
 export async function send(
   { records, report, clock }: { records: DeliveryRecords; report: Report; clock(): number },
@@ -45,7 +42,7 @@ export async function send(
   try {
     for (const [index, part] of parts.entries()) {
       if (answered || index < sent) continue;
-      if (signal?.aborted) throw new RetryableError("gateway_unavailable", "The reply was broken off.");
+      if (signal?.aborted) throw new RetryableError("gateway_unavailable", "The reply was interrupted.");
       if (index === 0 && draft !== undefined) await finishDraft(channel, target, part, draft);
       else await channel.send(target, part, index);
       if (index + 1 < parts.length) records.sent(key, index + 1, clock());
@@ -59,7 +56,7 @@ export async function send(
   return { outcome: "answered" };
 }
 
-/** Makes the last edit. Only if the platform refuses it is the text sent as a new message, so that it appears once. */
+/** Completes the draft with a last edit. Sends a new message only if the platform refuses the edit. */
 async function finishDraft(
   channel: Channel,
   target: ReplyTarget,
@@ -75,7 +72,7 @@ async function finishDraft(
   }
 }
 
-/** Longer answers are also offered as a file, to save people from assembling the messages. */
+/** Answers of more messages than this are also offered as a file. */
 const MOST_MESSAGES = 3;
 const OFFER_MS = 7 * 24 * 3_600_000;
 const OFFER_TEXT = "The complete answer as a file:";
@@ -83,7 +80,6 @@ const REFUSED_TEXT = "I could not send the file: this chat does not accept it.";
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** A sent answer, and the delivery it is stored under. */
 interface SentAnswer {
   key: Key;
   channel: Channel;
@@ -91,13 +87,12 @@ interface SentAnswer {
   /** Id of the person who asked. */
   by: string;
   text: string;
-  /** Number of messages that it was sent as. */
   messages: number;
 }
 
 /**
- * Offers an answer of many messages as a file: by a button, or as the file itself if the platform has no buttons. Best
- * effort: the answer has been sent already.
+ * Offers a long answer as a file: with a button, or as the file itself if the platform has no buttons. Only logs
+ * errors, because the answer has already been sent.
  */
 export async function offerWhole(
   { actions, clock, log }: { actions: Pick<Actions, "offer">; clock(): number; log: Log },
@@ -115,11 +110,11 @@ export async function offerWhole(
     });
     await channel.send(target, OFFER_TEXT, 0, buttons);
   } catch (error) {
-    log.warn("a long answer is not offered as a file", { id, error: String(error) });
+    log.warn("a long answer could not be offered as a file", { id, error: String(error) });
   }
 }
 
-/** Sends an answer as a file after a button press. @throws RetryableError if the platform does not accept it now. */
+/** Sends an answer as a file after a button press. @throws RetryableError if the platform cannot accept it now. */
 export async function sendWhole(
   { records, clock }: { records: DeliveryRecords; clock(): number },
   { key, channel, target, text }: Omit<SentAnswer, "by" | "messages">,

@@ -4,30 +4,28 @@ import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction, lightTransaction } from "../../process/database.ts";
 import type { FirstWordReport } from "../../contract/control.ts";
 
-/** Longer than the edge keeps any event: a day of attempts, then a week until it is pruned. */
+/** Longer than the edge keeps any event: one day of attempts, then a week until pruning. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** Changes to a delivery's record that are not yet on disk. */
 interface Unwritten {
   key: Key;
   facts: Partial<DeliveryRecord>;
   at: number;
 }
 
-/** Progress of a delivery. */
 export interface DeliveryRecord {
-  /** Number of messages of its reply that were sent. */
+  /** Messages of the reply already sent. */
   sent: number;
   answered: boolean;
-  /** The delivery whose reply also answers this one: itself, or the last of a burst. */
+  /** Delivery under which the reply is recorded: this one, or the last of a burst. */
   owner?: string;
-  /** Destination of its reply, once it is fixed. */
+  /** Destination of the reply, once it is fixed. */
   target?: ReplyTarget;
-  /** The platform's id of the message that shows its growing reply. */
+  /** Platform's id of the message that shows the partial reply. */
   draft?: string;
-  /** Text that was sent instead of an answer, or until one is possible. */
+  /** Text sent instead of an answer, or while the answer is delayed. */
   said?: string;
 }
 
@@ -35,9 +33,9 @@ export interface DeliveryRecord {
  * Records which deliveries are answered and how much of each reply was sent. A reply belongs to one delivery, its
  * owner, even if it answers several.
  *
- * Each entry is written right after the platform accepted the message. After a crash in between, a retry sends that one
- * message twice; the same happens if a platform accepts a message after the request has timed out. Entries that cannot
- * be written, for example because the disk is full, stay in memory until the process ends.
+ * Each entry is written right after the platform accepts a message. If the gateway crashes in between, or the platform
+ * accepts a message after the request timed out, a retry sends that message twice. Entries that cannot be written, for
+ * example on a full disk, stay in memory.
  */
 export class DeliveryRecords {
   readonly #database: DatabaseSync;
@@ -50,7 +48,6 @@ export class DeliveryRecords {
   readonly #undraft: StatementSync;
   readonly #said: StatementSync;
   readonly #prune: StatementSync;
-  /** Changes not yet written, by delivery. */
   readonly #unwritten = new Map<string, Unwritten>();
 
   constructor(database: DatabaseSync) {
@@ -75,7 +72,6 @@ export class DeliveryRecords {
     this.#prune = database.prepare("DELETE FROM deliveries WHERE at < ?");
   }
 
-  /** Returns a delivery's record. */
   of(key: Key): DeliveryRecord {
     return { ...this.#stored(key), ...this.#unwritten.get(recordName(key))?.facts };
   }
@@ -96,8 +92,8 @@ export class DeliveryRecords {
   }
 
   /**
-   * Records that deliveries are answered together, owned by the last of them and sent to its target. If an earlier
-   * attempt has a growing reply, its message is handed over, unless that reply is complete.
+   * Groups deliveries under the last one, which determines the reply's target. It also takes over the message of an
+   * earlier attempt's partial reply.
    */
   take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
     const id = ids.at(-1) ?? "";
@@ -112,19 +108,17 @@ export class DeliveryRecords {
     });
   }
 
-  /** Undoes {@link take} for deliveries of whose reply nothing was sent, so that they can be regrouped. */
+  /** Undoes {@link take}, so that deliveries can be regrouped. Call only if nothing of their reply was sent. */
   release(platform: Platform, ids: readonly string[]): void {
     transaction(this.#database, () => {
       for (const id of ids) this.#disown.run(platform, id);
     });
   }
 
-  /** Records the message that shows a growing reply, and its chat. */
   keepDraft(key: Key, draft: string, target: ReplyTarget, at: number): void {
     this.#note([key], { draft, target }, at);
   }
 
-  /** Hands the message of a growing reply over to another delivery. */
   moveDraft(platform: Platform, from: string, to: string, at: number): void {
     const { draft, target } = this.of({ platform, id: from });
     if (draft === undefined || target === undefined) return;
@@ -134,17 +128,16 @@ export class DeliveryRecords {
     });
   }
 
-  /** Records a text sent for a delivery, so that a retry sends the same text and repeats no action. */
+  /** Records a text, so that a retry sends the same text and repeats no action. */
   say(key: Key, said: string, at: number): void {
     this.#note([key], { said }, at);
   }
 
-  /** Records that `sent` messages of a reply were sent. */
   sent(key: Key, sent: number, at: number): void {
     this.#note([key], { sent }, at);
   }
 
-  /** Records deliveries as answered, atomically. This is final. */
+  /** Marks deliveries as answered, atomically and for good. */
   answer(platform: Platform, ids: readonly string[], at: number): void {
     this.#note(
       ids.map((id) => ({ platform, id })),
@@ -166,7 +159,7 @@ export class DeliveryRecords {
       this.#unwritten.clear();
     } catch (error) {
       if (isStoreError(error)) return;
-      // Otherwise every later write would fail as well.
+      // Drop the changes, or every later write would fail as well.
       for (const key of keys) this.#unwritten.delete(recordName(key));
       throw error;
     }
@@ -185,29 +178,29 @@ export class DeliveryRecords {
   }
 }
 
-/** Returns a key for a delivery that is unique across platforms. */
+/** Returns a key that is unique across platforms. */
 export function recordName({ platform, id }: Key): string {
   return `${platform} ${id}`;
 }
 
-/** Upper bounds of the buckets in seconds, as in a Prometheus histogram. The last has no bound. */
+/** Upper bucket bounds in seconds, as in a Prometheus histogram. */
 const BOUNDS = [1, 2, 5, 10, 30, 60, 120, 300, Number.POSITIVE_INFINITY] as const;
-/** The promised minute, and 5 seconds for the platform. */
+/** The guaranteed minute, plus 5 s for the platform. */
 const LATE_SECONDS = 65;
-/** Messages that are remembered while they wait. */
+/** Limit for each map of {@link FirstWords}. */
 const MOST_WAITING = 10_000;
 
 /**
- * Measures how long messages wait until their chat gets the first word of the answer, or a notice. The counts outlive the
- * process. Their table is not part of the schema's versions, so an older version ignores it.
+ * Measures the time from a message to the first word of its answer or notice. Counts survive restarts, in a table that
+ * older versions ignore.
  */
 export class FirstWords {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
   readonly #all: StatementSync;
-  /** Times of arrival of the messages without a word so far, by `<platform> <id>`. */
+  /** Arrival times of messages without a first word, by `<platform> <id>`. */
   readonly #waiting = new Map<string, number>();
-  /** Times of the last first words, the oldest first. */
+  /** Times of recent first words, oldest first. */
   readonly #heard = new Map<string, number>();
   #lateAt: number | undefined;
 
@@ -224,12 +217,12 @@ export class FirstWords {
     this.#all = database.prepare("SELECT bound, count, seconds FROM first_words");
   }
 
-  /** Starts to measure a message that came at `at`, in milliseconds since the epoch. */
+  /** `at`: arrival in milliseconds since the epoch. */
   wait(key: string, at: number): void {
     if (this.#waiting.size < MOST_WAITING) this.#waiting.set(key, at);
   }
 
-  /** Something was sent to its chat. Counts once for each message. */
+  /** Counts a message's first word. Later calls for the same message have no effect. */
   heard(key: string, now: number): void {
     const at = this.#waiting.get(key);
     if (at === undefined) return;
@@ -243,12 +236,12 @@ export class FirstWords {
     lightTransaction(this.#database, () => this.#add.run(String(bound), seconds));
   }
 
-  /** Returns when a message's chat got its first word, in milliseconds since the epoch, if that was of late. */
+  /** Returns milliseconds since the epoch; `undefined` if not recent. */
   heardAt(key: string): number | undefined {
     return this.#heard.get(key);
   }
 
-  /** Ends the measurement without a count: no word was sent. */
+  /** Cancels a measurement without counting it. */
   forget(key: string): void {
     this.#waiting.delete(key);
   }

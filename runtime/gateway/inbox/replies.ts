@@ -18,34 +18,31 @@ const REFRESH_MS = 6_000;
 
 const BUTTON_MS = 24 * 3_600_000;
 
-/** Dependencies of replies. */
 interface RepliesOptions {
   records: DeliveryRecords;
   firstWords: FirstWords;
   actions: Pick<Actions, "offer">;
   report: Report;
-  /** Returns the current config's settings for reading files. */
   reading(): Pick<ReadOptions, "media" | "contextTokens">;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** A message to be answered. */
 export interface UnansweredMessage extends InboundMessage {
   /** The platform's event id. */
   id: string;
-  /** This is the last attempt. */
+  /** True on the last attempt. */
   last?: boolean | undefined;
 }
 
-/** Limits that deliberately keep a message from the model. */
+/** Configured limits that keep a message from the model. */
 export const DELIBERATE_LIMITS: ReadonlySet<ErrorCode> = new Set([
   "token_limit_reached",
   "message_limit_reached",
 ]);
 
-/** A button that says `text` for one person. */
+/** Button that sends `text` as a message of the person `by`. */
 interface SayButton {
   label: string;
   by: string;
@@ -54,18 +51,15 @@ interface SayButton {
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** Channel and agent of a reply. */
 interface ReplyContext {
   platform: Platform;
   channel: Channel;
   agent: Pick<Agent, "answer">;
-  /** Aborts the work. */
   signal: AbortSignal;
   /** Called before the first text of the answer is sent. */
   onBegun?(): void;
 }
 
-/** Generates replies and sends each of their messages once, even across several attempts. */
 export class Replies {
   readonly #options: RepliesOptions;
 
@@ -74,8 +68,8 @@ export class Replies {
   }
 
   /**
-   * Answers messages of one conversation together, in the chat of the last one, and returns the outcome of each. Either
-   * all of them or none share an answer from an earlier attempt.
+   * Answers messages together in the chat of the last one, and returns one outcome per message. An answer stored by an
+   * earlier attempt must belong to all of them.
    */
   async answer(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
@@ -98,7 +92,7 @@ export class Replies {
     const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
-    // The answer is from an earlier attempt; its growing message may have been handed to this delivery since.
+    // The answer belongs to an earlier delivery. Return its draft, which `take` may have moved to this one.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
     const parts = channel.split(text);
@@ -131,7 +125,6 @@ export class Replies {
     );
   }
 
-  /** Sends a text that does not come from the model. */
   async say(
     { platform, id }: Pick<Delivery, "platform" | "id">,
     channel: Channel,
@@ -195,23 +188,20 @@ export class Replies {
     }
   }
 
-  /**
-   * Tells the chat that its answer is delayed and rethrows the error. At the last attempt, returns a failed answer
-   * instead, which is still to be sent.
-   */
+  /** Notifies the chat of the delay and rethrows. On the last attempt, returns a failed answer to send instead. */
   async #postpone(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // An answer stopped by a person or a stopping gateway is not the model's failure.
+    // Somebody stopped the answer, or the gateway is stopping: not a model failure.
     if (signal.aborted || !(error instanceof RetryableError) || !isModels(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
       return { text: givenUpText(error.code), delivery: id, shown: "", failure: error.reason };
     }
     const { said, draft } = this.#options.records.of({ platform, id });
-    // Send the notice once; but always replace a partial answer.
+    // Send the notice once, but always replace a partial answer.
     if (said === undefined || draft !== undefined) {
       await this.tell(
         { platform, id },
@@ -225,7 +215,7 @@ export class Replies {
     throw error;
   }
 
-  /** Settles messages that cannot be answered. They do not count as answered, so a replay asks the model again. */
+  /** Reports that messages cannot be answered. They are not recorded as answered, so a replay asks the model again. */
   async #fail(
     asked: readonly [UnansweredMessage, ...UnansweredMessage[]],
     text: string,
@@ -245,8 +235,8 @@ export class Replies {
   }
 
   /**
-   * Tells the chat that a message's answer is delayed, unless some text was already sent for it. `by`: the person who
-   * gets a button to stop the answer. Best effort.
+   * Sends a delay notice unless text was already sent for the message. `by`: person who gets a Stop button. Errors are
+   * only logged.
    */
   async tellDelay(key: Key, channel: Channel, target: ReplyTarget, text: string, by?: string): Promise<void> {
     const { said, draft, sent, answered } = this.#options.records.of(key);
@@ -258,9 +248,9 @@ export class Replies {
   }
 
   /**
-   * Sends a text that is not an answer, once per message. It replaces a partial answer if there is one. Otherwise it is
-   * a new message, with `button` if the platform has buttons; on platforms with tickets, the reply later replaces that
-   * message. Returns false if the chat refuses messages.
+   * Sends a notice, once per message, in place of a partial answer if there is one. New messages get `button` if the
+   * platform has buttons. On platforms with tickets, the reply later replaces the notice. Returns false if the chat
+   * refuses messages.
    */
   async tell(
     key: Key,
@@ -295,7 +285,7 @@ export class Replies {
     return actions.offer({ platform, by, choices, expiresAt: clock() + BUTTON_MS });
   }
 
-  /** Starts measuring a message's wait for the first word. Returns a function that cancels it. */
+  /** Starts measuring the time to a message's first word. Returns a function that cancels it. */
   expect(key: Key, receivedAt: number): () => void {
     const { records, firstWords } = this.#options;
     const { said, draft, sent, answered } = records.of(key);
@@ -332,12 +322,12 @@ export class Replies {
   }
 }
 
-/** Returns true for a single message of text only, which a button can send again. */
+/** Returns true for a single plain-text message, which a button can send again. */
 function isPlain([first, ...others]: readonly [UnansweredMessage, ...UnansweredMessage[]]): boolean {
   return others.length === 0 && first.attachments.length === 0 && (first.references ?? []).length === 0;
 }
 
-/** Edits a message. Returns false if it can no longer be edited. */
+/** Returns false if the message can no longer be edited. */
 async function isEdited(channel: Channel, target: ReplyTarget, id: string, text: string): Promise<boolean> {
   if (channel.edit === undefined) return false;
   try {
@@ -349,19 +339,19 @@ async function isEdited(channel: Channel, target: ReplyTarget, id: string, text:
   }
 }
 
-/** Returns true for errors of models, which the chat is told about; other errors end when the gateway is restarted. */
+/** Returns true for model errors. Chats get no notice of other errors, which end with a restart of the gateway. */
 function isModels(code: ErrorCode): boolean {
   return code.startsWith("model_");
 }
 
-/** Removes the pending answer of a message that gets none. Best effort: failing leaves only a stale indicator. */
+/** Removes the pending indicator of an unanswered message. Ignores errors, which leave only a stale indicator. */
 export async function dismiss(channel: Channel, target: ReplyTarget): Promise<void> {
   await channel.dismiss?.(target).catch(() => undefined);
 }
 
 /**
- * Returns a reply's destination: where it began, if it did. If that is the same chat, the message's own target is
- * preferred, since it may include a ticket.
+ * Returns the target of a reply that may have begun elsewhere. Prefers `own` in the same chat and thread, since it may
+ * include a ticket.
  */
 function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;

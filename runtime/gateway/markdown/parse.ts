@@ -2,39 +2,35 @@ import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "mark
 import type * as Any from "../../contract/markdown.ts";
 
 /**
- * Parses the Markdown of an answer, once for all platforms. The syntax is CommonMark with GitHub's extensions
- * (https://github.github.com/gfm/), parsed by `marked`, with these differences: HTML is plain text, link reference
- * definitions are not supported, emphasis cannot begin or end inside a word (2*3*4 stays a product), and a quote ends
- * with its last `>`.
+ * Parses an answer's Markdown once for all platforms: CommonMark with GitHub's extensions
+ * (https://github.github.com/gfm/), parsed by `marked`. HTML is plain text, and link reference definitions are not
+ * supported. Emphasis cannot begin or end inside a word (2*3*4 stays a product). A quote ends with its last `>`.
  *
- * `marked` needs quadratic time for some texts and recurses as deep as they nest. Lists and texts with much markup are
- * therefore parsed in pieces, and nesting stops at eight levels: time is linear, and the stack is bounded.
+ * `marked` takes quadratic time for some texts and recurses as deep as they nest. Lists and texts with much markup are
+ * therefore parsed in pieces, and nesting stops at eight levels, so time is linear and the stack bounded.
  */
 
-/** The Markdown source of a node. The sources of a text's blocks, concatenated, are the text. */
+/** Markdown source of a node. The blocks' sources, concatenated, are the whole text. */
 interface Own {
   source: string;
 }
 
-/** A block with its source. */
 export type Block = Any.Block<Own>;
-/** A piece of a line with its source. */
 export type Inline = Any.Inline<Own>;
-/** An item of a list with its source. */
 export type Item = Any.Item<Own>;
 
-/** Depth up to which nested markup is parsed; anything deeper is plain text. */
+/** Maximum nesting. Deeper markup is plain text. */
 const DEEPEST = 8;
-/** Characters of a list that are parsed at once. */
+/** Characters of a list to parse in one piece. */
 const LIST_WINDOW = 1_500;
-/** Size of a piece: at most LONGEST_PIECE characters, and characters times markup characters at most MOST_WORK. */
+/** Limits of a piece: its characters, and its characters times its markup characters. */
 const LONGEST_PIECE = 8_000;
 const MOST_WORK = 100_000;
 const SIGNS = "\\`*_~![]<>/:@";
 const LONGEST_MAIL_NAME = 64;
 const MAIL_NAME = /[\w.+-]/;
 const WORD = /[\p{L}\p{N}_]/u;
-/** All inline markup begins with one of these. Most lines contain none and need no parser. */
+/** Start of any inline markup. Most lines contain none and need no parser. */
 const BEGINNING = /[\\`*_~![<]|https?:/i;
 
 class BoundedTokenizer extends Tokenizer {
@@ -58,7 +54,7 @@ class BoundedTokenizer extends Tokenizer {
     return end === 0 ? undefined : super.blockquote(src.slice(0, end));
   }
 
-  /** In place of a pattern that looks for an address of mail at each character, to the end of its word. */
+  /** Replaces a pattern that searches for an email address at each character, in quadratic time. */
   override inlineText(src: string): Tokens.Text {
     const raw = src.slice(0, textEnd(src));
     return { type: "text", raw, text: raw, escaped: false };
@@ -71,7 +67,7 @@ class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** Returns the end of the plain text that a piece begins with: before the next sign, address or break of a line. */
+/** Returns the end of the leading plain text, before the next markup, URL, email address or line break. */
 function textEnd(src: string): number {
   const first = /^[`~]+/.exec(src)?.[0].length ?? 1;
   const sign = /[\\<![`*~_]|https?:\/\/|ftp:\/\/|www\./gi;
@@ -122,7 +118,7 @@ function withText(tokens: Token[], text: string): Token[] {
   return tokens;
 }
 
-/** Returns the end of the piece that begins at `from`, after a space or line feed if possible. */
+/** Returns the end of the piece from `from`, if possible after a space or line feed. */
 function pieceEnd(text: string, from: number): number {
   const last = Math.min(text.length, from + LONGEST_PIECE);
   let signs = 0;
@@ -136,12 +132,12 @@ function pieceEnd(text: string, from: number): number {
   return last === text.length || blank === 0 ? last : blank;
 }
 
-/** Parses a Markdown text, which may be cut off anywhere, into blocks. */
+/** Parses Markdown, which may be cut off anywhere. */
 export function parseMarkdown(text: string): Block[] {
   return readBlocks(new BoundedLexer().lex(text));
 }
 
-/** Returns true if a blank line separates the block from the next one. */
+/** Returns true if a blank line follows the block. */
 export function hasGapBehind({ source }: Own): boolean {
   const end = source.slice(-200);
   return end.slice(end.trimEnd().length).split("\n").length > 2;
@@ -150,7 +146,7 @@ export function hasGapBehind({ source }: Own): boolean {
 function readBlocks(tokens: readonly Token[]): Block[] {
   const blocks: Block[] = [];
   for (const token of tokens) {
-    // The item has a property for its checkbox.
+    // The item's `done` represents the checkbox.
     if (token.type === "checkbox") continue;
     const last = blocks.at(-1);
     const block = readBlock(token as Tokens.Generic);
@@ -175,7 +171,7 @@ function continues(last: List, { start }: List): boolean {
     : start === (last.start ?? Number.NaN) + last.items.length;
 }
 
-/** Converts a token to a block; `undefined` for blank lines. */
+/** Returns `undefined` for blank lines. */
 function readBlock(token: Tokens.Generic): Block | undefined {
   const source = token.raw;
   switch (token.type) {
@@ -209,7 +205,7 @@ function readBlock(token: Tokens.Generic): Block | undefined {
   }
 }
 
-/** Returns the cells that a row has beyond the table's columns, which GitHub and `marked` drop, as plain text. */
+/** Returns the cells beyond the table's columns as plain text. GitHub and `marked` drop them. */
 function excess(row: string, columns: number): Inline[][] {
   const cells = row.trim().split(/(?<!\\)\|/);
   if (cells[0] === "") cells.shift();
@@ -252,7 +248,7 @@ function readPiece(token: Tokens.Generic): Inline {
     case "del": {
       const inside = readInline(token.tokens ?? []);
       const [only] = inside;
-      // `***x***` is parsed as emphasis around bold; swap them, so that bold is outside.
+      // `***x***` is parsed as emphasis around bold. Swap them, so that bold is outside.
       const isBoth = token.type === "em" && only?.kind === "strong" && inside.length === 1;
       if (isBoth) return { ...only, inside: [{ kind: "emphasis", inside: only.inside, source }], source };
       return { kind: KINDS[token.type], inside, source };
@@ -262,7 +258,7 @@ function readPiece(token: Tokens.Generic): Inline {
     case "link":
     case "image": {
       const text: Inline = { kind: "text", text: token["text"], source };
-      // Use the URL as typed: `marked` percent-encodes it.
+      // Use the URL as typed, because `marked` percent-encodes it.
       const typed = source.replace(/^<|>$/g, "");
       if (/^https?:\S+$/i.test(typed)) return { kind: "link", label: [], target: typed, source };
       const hasForms = token.type === "link" && source.startsWith("[");

@@ -1,11 +1,11 @@
 import { type Block, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
-/** A part filled below this share of the limit is extended with the start of the next piece, if that may be cut. */
+/** A part below this share of the limit is filled with the start of the next piece, if that may be cut. */
 const SMALLEST_SHARE = 0.3;
-/** Characters that fit on every platform, however much rendering expands them. */
+/** Part size that fits on every platform, however much rendering expands it. */
 const ALWAYS_FITS = 300;
 
-/** Lines that must enclose every part of a split block: a code block's fences, or a table's header. */
+/** Lines that must enclose every part of a split block: a code block's fences or a table's header. */
 interface Frame {
   /** Ends with a line feed. */
   open: string;
@@ -13,27 +13,25 @@ interface Frame {
   close: string;
 }
 
-/** A piece of Markdown that is cut only if necessary. */
 interface Piece {
   source: string;
-  /** May be cut to fill up a part that would otherwise be small. */
+  /** May be cut to fill a small part. */
   fills?: boolean;
   /** A heading, which must not end a part. */
   leads?: boolean;
   frame?: Frame;
-  /** Cuts the piece into smaller ones. Absent if only a cut between words, or else characters, is left. */
+  /** If absent, the piece is cut between words or, as a last resort, characters. */
   cut?: (limit: number) => Piece[];
 }
 
 /**
- * Splits Markdown into parts of at most `limit` characters (UTF-16 units). Splits between blocks if possible, else
- * between items, lines, sentences or words, else anywhere except inside a surrogate pair.
+ * Splits Markdown into parts of at most `limit` characters (UTF-16 units). Splits between blocks, else items, lines,
+ * sentences or words, else anywhere except inside a surrogate pair.
  *
- * A code block or table that fits into one part is never cut. A longer one is cut between lines, and each part repeats
- * the fences with the language, or the table's header. Inline markup is not cut if it fits.
+ * Never cuts a code block or table that fits into one part. A longer one is cut between lines, and each part repeats
+ * the fences or the table's header. Inline markup is not cut if it fits.
  *
- * @param share returns the fraction of a platform's message limit that a part uses once it is written: above 1, it is
- *   too long and is split again.
+ * @param share returns the fraction of the platform's limit that a rendered part uses. A part above 1 is split again.
  */
 export function splitMarkdown(
   markdown: string,
@@ -49,7 +47,6 @@ export function splitMarkdown(
   });
 }
 
-/** Combines pieces into as few parts as possible, in order. */
 function pack(pieces: readonly Piece[], limit: number): string[] {
   const packer = new Packer(limit);
   for (const piece of pieces) packer.add(piece);
@@ -61,7 +58,7 @@ class Packer {
   readonly #parts: string[] = [];
   #part = "";
   #frame: Frame | undefined;
-  /** Start of the heading at the end of the part. */
+  /** Start of a heading at the end of the part. */
   #leads: number | undefined;
 
   constructor(limit: number) {
@@ -99,7 +96,7 @@ class Packer {
     return true;
   }
 
-  /** Ends the part; a heading at its end moves to the next part. */
+  /** Ends the part. A heading at its end moves to the next part. */
   #next(): void {
     const { open, close } = this.#frame ?? { open: "", close: "" };
     const cut = this.#leads || this.#part.length;
@@ -123,12 +120,12 @@ class Packer {
   }
 }
 
-/** Returns the text between a framed piece and one outside its frame: the frame's end and a blank line. */
+/** Returns the text between a framed piece and the next one. */
 function behind({ close }: Frame): string {
   return close === "" ? "\n" : `${close}\n\n`;
 }
 
-/** Returns a position at or before `position` that does not split a surrogate pair. */
+/** Returns the nearest position up to `position` that splits no surrogate pair. */
 function safe(text: string, position: number): number {
   if (position >= text.length) return text.length;
   const code = text.charCodeAt(position - 1);
@@ -157,14 +154,14 @@ function pieceOf(block: Block): Piece {
 function itemPiece({ source, blocks }: Item): Piece {
   if (!blocks.some(({ kind }) => kind === "code" || kind === "table"))
     return { source, fills: true, cut: () => lines(source) };
-  // Cut between the item's blocks, which lose the item's indentation.
+  // Cut between the item's blocks. They lose the item's indentation.
   const sign = /^\s*\S+\s+/.exec(source.slice(0, 64))?.[0] ?? "";
   const [first, ...others] = blocks.map(pieceOf);
   const named = `${sign}${first?.source ?? ""}`;
   return { source, cut: () => [{ source: named, fills: true, cut: () => lines(named) }, ...others] };
 }
 
-/** A segment of a line; a `whole` one is inline markup, which is cut last. */
+/** Segment of a line. A `whole` segment is inline markup, which is cut last. */
 interface Segment {
   text: string;
   whole: boolean;
@@ -184,7 +181,7 @@ function lines(source: string): Piece[] {
   return cutAt(0, [{ text: source, whole: false }]);
 }
 
-/** Cuts at one kind of place; pieces that are still too long are cut at the next kind. */
+/** Cuts at one kind of place. Pieces that are still too long are cut at the next kind. */
 function cutAt(level: number, segments: readonly Segment[]): Piece[] {
   const place = PLACES[level];
   if (place === undefined) {
@@ -214,11 +211,10 @@ function cutAt(level: number, segments: readonly Segment[]): Piece[] {
   }));
 }
 
-/** Returns the lines of a fenced code block, each framed by the fences. */
 function codeLines(source: string, limit: number): Piece[] {
   const [, marker] = /^ {0,3}(`{3,}|~{3,})/.exec(source) ?? [];
   const feed = source.indexOf("\n");
-  // Without a fence, or with one so long that little else would fit, cut the lines without a frame.
+  // Use no frame if there is no fence, or if it is so long that little else would fit.
   if (marker === undefined || feed === -1 || marker.length * 2 > limit / 4) return lines(source);
   const opening = source.slice(0, feed);
   const frame = { open: `${opening.length * 2 > limit ? marker : opening}\n`, close: marker };
@@ -228,7 +224,6 @@ function codeLines(source: string, limit: number): Piece[] {
   return linesOf(isClosed ? body.slice(0, -last.length) : body).map((line) => ({ source: line, frame }));
 }
 
-/** Returns the rows of a table, each framed by the header. */
 function rows(source: string, limit: number): Piece[] {
   const [names = "", rule = "", ...others] = linesOf(source.trimEnd());
   const frame = { open: names + rule, close: "" };
@@ -236,7 +231,6 @@ function rows(source: string, limit: number): Piece[] {
   return others.map((row) => ({ source: row, frame }));
 }
 
-/** Returns the lines of a text, each with a line feed. */
 function linesOf(text: string): string[] {
   return text.split("\n").map((line) => `${line}\n`);
 }

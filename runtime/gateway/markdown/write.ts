@@ -1,11 +1,11 @@
 import { type Block, hasGapBehind, type Inline, type Item, parseMarkdown } from "./parse.ts";
 
-/** Maximum width of an aligned table, in characters; a wider one becomes a list of its rows. */
+/** Maximum width of an aligned table in characters. Wider tables become lists of their rows. */
 const WIDEST_TABLE = 60;
-/** URLs that a browser, mail program or chat app can open. */
+/** URLs that browsers, mail programs or chat apps can open. */
 const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)[^\s<>]+$/i;
 
-/** Markup of a platform. `inside` arguments are already rendered; code and text are not. */
+/** Markup of a platform. `inside` and `label` are already rendered. */
 export interface Forms {
   text(text: string): string;
   code(code: string): string;
@@ -16,18 +16,16 @@ export interface Forms {
   link(link: { target: string; label: string; shown: string }): string;
   quote(inside: string): string;
   codeBlock(code: string, language?: string): string;
-  /** Bullet of an unnumbered item. */
   bullet: string;
-  /** Inserted between a style and an adjacent word, on platforms that do not support styles within words. */
+  /** Inserted between a style and an adjacent word, on platforms without styles inside words. */
   boundary?: string;
 }
 
-/** Renders Markdown with a platform's markup. Elements that the platform lacks (headings, tables) are emulated. */
+/** Renders Markdown with a platform's markup. Emulates missing elements such as headings and tables. */
 export function writeMarkdown(markdown: string, forms: Forms): string {
   return new Writer(forms).blocks(parseMarkdown(markdown), "");
 }
 
-/** Returns the visible text of inline pieces, without markup. */
 function visibleText(pieces: readonly Inline[]): string {
   return pieces.map(visible).join("");
 }
@@ -90,7 +88,7 @@ class Writer {
 
   #item({ done, blocks }: Item, sign: string, indent: string): string {
     const box = done === undefined ? "" : done ? "☑ " : "☐ ";
-    // A checkbox replaces the bullet, except where the platform renders list syntax itself.
+    // A checkbox replaces the bullet, except if the platform renders list syntax itself.
     const first = box !== "" && sign === "•" ? box : `${sign} ${box}`;
     return (first + this.blocks(blocks, `${indent}${" ".repeat(sign.length + 1)}`)).trimEnd();
   }
@@ -141,7 +139,7 @@ class Writer {
         const { target } = piece;
         const label = this.#inline(piece.label);
         const shown = visibleText(piece.label).trim();
-        // If the label looks like a URL, link it only if it equals the target.
+        // Link a label that looks like a URL only if it equals the target.
         const misleads = /^https?:/i.test(shown) && shown !== target;
         if (misleads || !ADDRESS.test(target)) return `${label} (${forms.text(target)})`;
         return forms.link({ target, label, shown });
@@ -158,7 +156,6 @@ function beginsWithWord(piece?: Inline): boolean {
   return piece?.kind === "text" && /^[\p{L}\p{N}_]/u.test(piece.text);
 }
 
-/** Renders a table with aligned columns, or a wide one as a list of its rows. */
 function writeTable({ head, rows }: Extract<Block, { kind: "table" }>, forms: Forms): string {
   const [names = [], ...others] = [head, ...rows].map((row) => row.map(visibleText));
   const columns = others.reduce((most, row) => Math.max(most, row.length), names.length);

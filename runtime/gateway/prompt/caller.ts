@@ -1,7 +1,7 @@
 import type { Prompt } from "./text.ts";
 
 /**
- * Passes on a conversation that another program made for the model, as it is: the program holds the gateway's token, and
- * speaks for itself. `.dependency-cruiser.mjs` names the files that may.
+ * Marks another program's conversation as a trusted prompt, because the program holds the gateway's token.
+ * `.dependency-cruiser.mjs` restricts the importers.
  */
 export const callerText = (text: string): Prompt => text as Prompt;

@@ -1,7 +1,7 @@
 import type { OperatorText } from "./text.ts";
 
 /**
- * Vouches that a text is the operator's: it then makes headings and sections in the system prompt. `.dependency-cruiser.mjs`
- * names the files that may.
+ * Marks a text as the operator's, whose headings and sections work in the system prompt. `.dependency-cruiser.mjs`
+ * restricts the importers.
  */
 export const operatorText = (text: string): OperatorText => text as OperatorText;

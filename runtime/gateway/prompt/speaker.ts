@@ -11,16 +11,15 @@ import {
 
 const LONGEST_NAME = 40;
 const LONGEST_USERNAME = 40;
-/** Platform ids of people and chats. They begin with a digit or a capital letter, unlike the gateway's own marks. */
+/** Platform ids of people and chats. Unlike the gateway's marks, they begin with a digit or a capital letter. */
 const PERSON = /^-?[0-9A-Z][\w-]{0,23}$/;
 /** Ids that the gateway assigns to senders that are not people. */
 const PROGRAM = /^(?:schedule|hook):[\w .:-]{1,100}$/;
 
-/** Author of a message, as reported by the platform. */
 export interface Speaker {
-  /** The platform's id; absent in messages that were stored without one. */
+  /** Platform's id; absent in old messages. */
   id?: string;
-  /** Display name: people choose it, and it need not be unique. */
+  /** Display name, which people choose and which need not be unique. */
   name?: string;
   /** Account name, used to mention the person. */
   username?: string;
@@ -34,7 +33,7 @@ export interface Aside {
   was?: SpeakerText;
 }
 
-/** A message that this one refers to: see `Reference` in contract/message.ts. */
+/** Message that another one refers to. See `Reference` in contract/message.ts. */
 export interface Quoted {
   kind: "reply" | "quote" | "forward" | "edit";
   /** Absent if unknown. */
@@ -42,12 +41,11 @@ export interface Quoted {
   text: SpeakerText;
 }
 
-/** A message as it is shown to the model. */
 export interface Said {
   text: SpeakerText;
   /** Messages that it refers to, in order. */
   quoted?: readonly Quoted[];
-  /** Absent in a direct chat, which has only one person. */
+  /** Absent in direct chats. */
   speaker?: Speaker;
   /** Unanswered messages since the bot's last answer. */
   asides?: readonly Aside[];
@@ -60,7 +58,7 @@ const QUOTED = {
   edit: prompt`edited, the next message takes its place`,
 };
 
-/** Returns a message as shown to the model: first the asides, then the messages it refers to, then its text. */
+/** Returns the asides, the quoted messages and the text, as the model sees them. */
 export function saidText({ text, speaker, asides = [], quoted = [] }: Said): Prompt {
   const others = asides.filter(({ was }) => was === undefined);
   const head = prompt`[#context: said in this chat meanwhile, not to you]`;
@@ -85,21 +83,18 @@ function quotedText({ kind, author, text }: Quoted): Prompt {
   return prompt`[#quoted: ${QUOTED[kind]}${from === undefined ? prompt`` : prompt`, from ${from}`}]: ${following(text)}`;
 }
 
-/** Returns an author's mark; if the platform hides the id, only the name. */
 function authorMark(author: Speaker): Prompt | undefined {
   if (author.id !== undefined) return speakerMark(author);
   const name = label(author.name ?? author.username ?? "", LONGEST_NAME);
   return name === "" ? undefined : name;
 }
 
-/** Returns a text preceded by its speaker's mark. */
 function attributed(speaker: Speaker, text: SpeakerText): Prompt {
   return prompt`[${speakerMark(speaker)}]: ${following(text)}`;
 }
 
 /**
- * Returns a speaker as `Ada Lovelace @ada #123456789`. The id is the platform's: constant, unique, and the same as in
- * `/whoami` and in the config's lists of people. Names can contain neither `#` nor `@`.
+ * Returns a speaker as `Ada Lovelace @ada #123456789`, with the platform's id. Names can contain neither `#` nor `@`.
  */
 function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
   const isNamed = name !== id && name !== username;
@@ -113,14 +108,11 @@ function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
   return parts.reduce((all, part) => prompt`${all}${part}`);
 }
 
-/**
- * Returns an id for the prompt, unique per person. An id of unknown form is hashed and gets a prefix that no other id
- * has.
- */
+/** Returns a unique id for the prompt. Hashes an id of unknown form and adds a prefix that no other id has. */
 function speakerId(id: string | undefined): Prompt {
   if (id === undefined) return prompt`?`;
   if (PERSON.test(id) || PROGRAM.test(id)) return id as Prompt;
-  // Loaded only for such ids, to keep the start fast.
+  // Loaded only when needed, to keep the start fast.
   const { hash } = process.getBuiltinModule("node:crypto");
   return `~${hash("sha256", id, "base64url").slice(0, 22)}` as Prompt;
 }

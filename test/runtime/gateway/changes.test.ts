@@ -148,7 +148,7 @@ describe("an edit after the answer has begun", () => {
       turns.at(-1)?.end();
       await end;
     }
-    const note = { outcome: "ignored", note: "edit: of an earlier message, noted for the next answer" };
+    const note = { outcome: "ignored", note: "edit: earlier message, noted for the next answer" };
     expect(await say(edit("3", "1", "question one"))).toEqual(note);
     expect(await say(edit("4", "1", "question 1!"))).toEqual(note);
     const next = say(from("5", "and now?"));
@@ -193,7 +193,7 @@ test("no command is run from an edit", async () => {
   await settle();
   expect(await say(edit("2", "1", "/stop"))).toEqual({
     outcome: "ignored",
-    note: "edit: edits run no commands",
+    note: "edit: commands in edits are not run",
   });
   turns[0]?.end();
   await first;

@@ -234,7 +234,7 @@ test("neither token reaches the log", async () => {
 
   await deliver(url, asked);
 
-  await eventually(() => gateway.stdout().includes("a platform did not take a request"));
+  await eventually(() => gateway.stdout().includes("a platform rejected a request"));
   expect(gateway.stdout() + gateway.stderr()).not.toContain(DISCORD_BOT_TOKEN);
   expect(gateway.stdout() + gateway.stderr()).not.toContain(asked.payload["token"]);
 });

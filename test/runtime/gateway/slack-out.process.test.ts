@@ -244,7 +244,7 @@ test("a missing scope is named, and a page in the place of a file is none", asyn
   await expect(load("F1")).rejects.toThrow(/files:read/);
   const page = [info(`${slack.url}/files-pri/T1-F1/a`), bytes(100, "text/html; charset=utf-8")];
   slack.next(...page);
-  await expect(load("F1")).rejects.toThrow(/a page to sign in/);
+  await expect(load("F1")).rejects.toThrow(/a sign-in page/);
   slack.next(...page);
   expect(await load("F1", "text/html")).toHaveLength(100);
 });

@@ -127,7 +127,7 @@ test("the beginning of a snippet is told with the words; one that is whole is no
   });
 });
 
-const MENTION_TWICE = "a mention, which comes as an event of its own";
+const MENTION_TWICE = "a mention, which Slack sends as a separate event";
 
 test.each([
   ["an edit of nothing", { subtype: "message_changed" }, "subtype message_changed"],

@@ -129,7 +129,7 @@ describe("in a group", () => {
 describe("a group that becomes a supergroup", () => {
   const OLD = "-987654321";
   const NEW = "-1001234567890";
-  const note = `the group became a supergroup: its id was ${OLD}, and is ${NEW} now`;
+  const note = `the group became a supergroup: its id changed from ${OLD} to ${NEW}`;
   const listed = telegramAccess({ groupPolicy: "allowlist", groups: { [OLD]: { requireMention: false } } });
   const moves = { knownAs: (chat: string) => (chat === NEW ? OLD : chat) };
 

@@ -162,7 +162,7 @@ test("a group that became a supergroup goes on: with its list and its conversati
   const now = { id: -1009, type: "supergroup", title: "Club" };
   await send("1", { chat, text: "before" });
   expect(await send("2", { chat, text: undefined, migrate_to_chat_id: -1009 })).toMatchObject({
-    answer: { outcome: "ignored", note: "the group became a supergroup: its id was -9, and is -1009 now" },
+    answer: { outcome: "ignored", note: "the group became a supergroup: its id changed from -9 to -1009" },
   });
   expect(await send("3", { chat: now, text: "after" })).toMatchObject({ answer: { outcome: "answered" } });
   expect(sent().map((one) => one["chat_id"])).toEqual(["-9", "-1009"]);

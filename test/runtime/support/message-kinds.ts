@@ -339,7 +339,7 @@ export const DISCORD: Record<string, Sample> = {
     { content: `<@${BOT_USER}>`, ...replied({ content: "" }) },
     {
       text: "",
-      references: [{ kind: "reply", text: expect.stringContaining("no words that the bot may read") }],
+      references: [{ kind: "reply", text: expect.stringContaining("bot cannot see its text") }],
     },
   ),
   "reply without a mention": onServer({
@@ -414,14 +414,14 @@ export const DISCORD: Record<string, Sample> = {
     sender: { id: "53908232506183680", name: "Mason" },
     admission: { by: "group" },
   }),
-  "new member": onServer(left({ type: 7, content: "" }, "a notice of the kind 7")),
-  "new title": left({ type: 4, content: "Team" }, "a notice of the kind 4"),
-  "pinned message": left({ type: 6, content: "" }, "a notice of the kind 6"),
-  "unknown kind in a group": onServer(left({ type: 77, content: "" }, "a notice of the kind 77")),
+  "new member": onServer(left({ type: 7, content: "" }, "a service message of type 7")),
+  "new title": left({ type: 4, content: "Team" }, "a service message of type 4"),
+  "pinned message": left({ type: 6, content: "" }, "a service message of type 6"),
+  "unknown kind in a group": onServer(left({ type: 77, content: "" }, "a service message of type 77")),
   "unknown kind": { payload: { content: "", hologram: {} }, fate: "told", expected: {} },
   "message of a bot": left({ author: THE_BOT_USER }, "written by a bot"),
   "message of a webhook": left({ webhook_id: "5" }, "written by a webhook"),
-  "message in a chat of several people": left({ channel_type: 3 }, "a chat of the kind 3"),
+  "message in a chat of several people": left({ channel_type: 3 }, "a chat of type 3"),
 };
 
 /** True for a sample of Telegram that is another update than a message. */

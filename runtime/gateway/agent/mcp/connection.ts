@@ -9,15 +9,13 @@ const MOST_TOOLS = 200;
 const MOST_PAGES = 20;
 const LONGEST_DESCRIPTION = 2_000;
 
-/** A connected server. */
 export interface McpConnection {
   tools: Tool[];
-  /** Tools that no provider would accept, by their names on the server. */
+  /** Tools that no provider accepts, by their names on the server. */
   leftOut: { name: string; problem: string }[];
   close(): Promise<void>;
 }
 
-/** Command or URL of a server, and the connection's limits. */
 export interface ConnectOptions {
   name: string;
   server: {
@@ -27,14 +25,14 @@ export interface ConnectOptions {
     url?: string;
     headers: Record<string, string>;
   };
-  /** Timeouts in milliseconds: per call, and for connecting including the list of tools. */
+  /** Timeouts in milliseconds, per call and for connecting including the list of tools. */
   callMs: number;
   connectMs: number;
   /** Called when the server closes the connection. */
   onEnd(): void;
 }
 
-/** Connects to a server and lists its tools. Rejects after `connectMs`. */
+/** Connects and lists the tools. Rejects after `connectMs`. */
 export async function connectMcpServer(options: ConnectOptions): Promise<McpConnection> {
   const { name, server, callMs, connectMs, onEnd } = options;
   const { command, args, env, url = "", headers } = server;

@@ -15,7 +15,6 @@ const LONGEST_PROBLEM = 300;
 const CONNECT_MS = 10_000;
 const RETRY = { firstMs: 5_000, longestMs: 5 * 60_000 };
 
-/** Dependencies of the connections to servers. */
 export interface McpServersOptions {
   servers: Readonly<Record<string, McpServer>>;
   environment: Environment;
@@ -30,14 +29,14 @@ interface ServerConnection {
   connection?: McpConnection;
   connecting?: Promise<void>;
   failures: number;
-  /** Not tried again before. */
+  /** Earliest time of the next attempt, in milliseconds since the epoch. */
   waitUntil: number;
   problem?: string;
 }
 
 /**
- * The MCP servers of the config, connected with the first question and side by side. One that fails or
- * ends is left out, reported, and retried later; it never stops an answer.
+ * Connects to the configured MCP servers in parallel, on the first question. A failing server is reported and retried
+ * later, and never prevents an answer.
  */
 export class McpServers {
   readonly #options: McpServersOptions;
@@ -51,7 +50,7 @@ export class McpServers {
     }
   }
 
-  /** The tools of the servers that are there, and a line for each that is not. */
+  /** Returns the connected servers' tools, and notes about unavailable servers and tools. */
   async open(signal: AbortSignal): Promise<{ tools: Tool[]; notes: Prompt[] }> {
     const all = [...this.#standings];
     await Promise.all(all.map(([name, standing]) => this.#connect(name, standing)));
@@ -72,7 +71,7 @@ export class McpServers {
     };
   }
 
-  /** Returns how each server stands, without asking it. */
+  /** Returns each server's state without a request. */
   health(): ToolServerHealth[] {
     return [...this.#standings].map(([name, { connection, problem }]): ToolServerHealth => {
       if (connection !== undefined)
@@ -83,7 +82,6 @@ export class McpServers {
     });
   }
 
-  /** Ends every connection. */
   async close(): Promise<void> {
     this.#closed = true;
     const all = [...this.#standings.values()];
@@ -122,7 +120,7 @@ export class McpServers {
         callMs: parseDuration(server.timeout) ?? CONNECT_MS,
         connectMs: CONNECT_MS,
         onEnd: () => {
-          // A call of an earlier connection may find out late.
+          // A call on an earlier connection may report its end late.
           if (own === undefined || standing.connection !== own) return;
           delete standing.connection;
           if (!this.#closed) this.#failed(name, standing, "the connection ended");

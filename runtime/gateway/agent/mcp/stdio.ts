@@ -3,22 +3,21 @@ import type { MCPTransport, JSONRPCMessage } from "@ai-sdk/mcp";
 
 const LONGEST_LINE = 10_000_000;
 const END_MS = 2_000;
-/** Time for which the program's last output may still be on its way. */
+/** Milliseconds to wait for the program's last output after it exits. */
 const LAST_WORDS_MS = 300;
 
-/** A program that speaks over its standard streams, and all of the environment that it gets. */
+/** Program of a server. `env` is its complete environment. */
 export interface StdioOptions {
   command: string;
   args: readonly string[];
   env: Record<string, string>;
-  /** The program has ended. */
   onEnd(): void;
 }
 
 /**
- * MCP over a program's standard streams, a message a line
- * (https://modelcontextprotocol.io/specification/2025-06-18/basic/transports). The library's own
- * transport hands more of our environment on than a program of others should have.
+ * MCP over a program's standard streams, one message per line:
+ * https://modelcontextprotocol.io/specification/2025-06-18/basic/transports. The library's own transport would expose
+ * more of our environment to third-party programs.
  */
 export class StdioTransport implements MCPTransport {
   onclose?: () => void;
@@ -42,7 +41,7 @@ export class StdioTransport implements MCPTransport {
         reject(error);
         this.onerror?.(error);
       });
-      // A child of its own may keep its output open: without this "close" would not come before that ends.
+      // The program's children may keep its output open, which would delay "close" until they end.
       child.on("exit", () => void setTimeout(() => child.stdout?.destroy(), LAST_WORDS_MS));
       child.on("close", () => {
         this.onclose?.();
@@ -61,7 +60,7 @@ export class StdioTransport implements MCPTransport {
     });
   }
 
-  /** Closes the program's input, which asks it to end; one that does not is killed. */
+  /** Asks the program to end, and kills it if it does not. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;

@@ -11,12 +11,10 @@ const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 const LARGEST_SCHEMA = 64 * 1024;
 const DEEPEST_SCHEMA = 40;
 /**
- * Providers refuse these at the top level of a tool's schema. Dropping them is safe: a server validates its input
- * itself.
+ * Providers refuse these at the top level of a tool's schema. Dropping them is safe: the server validates its input.
  */
 const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
 const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
-/** Characters shown of a part of unknown kind. */
 const LONGEST_UNKNOWN = 2_000;
 /** Limits for the files of one result: number, and characters of each in base64. */
 const MOST_FILES = 8;
@@ -25,8 +23,8 @@ const LONGEST_FILE = 14_000_000;
 type Schema = Record<string, unknown>;
 
 /**
- * Returns the model's name for a server's tool. A changed name ends in a digest, so that names stay unique. `alias` is
- * used if another tool already has the name.
+ * Returns the model's name for a server's tool. A changed name ends in a digest to stay unique. `alias` is used if
+ * another tool already has the name.
  */
 export function toolName(server: string, tool: string): { name: string; alias: string } {
   const given = `${server}_${tool}`;
@@ -37,17 +35,17 @@ export function toolName(server: string, tool: string): { name: string; alias: s
   return { name: plain === given && plain.length <= LONGEST_NAME ? plain : alias, alias };
 }
 
-/** A schema that providers accept, and the server's names of renamed properties. */
+/** `renamed` maps changed property names to the server's. */
 export interface InputForm {
   schema: Schema;
   renamed: ReadonlyMap<string, string>;
 }
 
-/** Returns a tool's input schema in a form that providers accept, or the reason why that is impossible. */
+/** Returns a tool's input schema in a form that providers accept, or the reason why none exists. */
 export function inputForm(given: Schema): InputForm | { problem: string } {
   if (JSON.stringify(given).length > LARGEST_SCHEMA) return { problem: "its schema is too large" };
   const { type = "object" } = given;
-  if (![type].flat().includes("object")) return { problem: "its input is no object" };
+  if (![type].flat().includes("object")) return { problem: "its input is not an object" };
   const { properties, required, hint } = merged(given);
   const renamed = new Map<string, string>();
   const names = new Map<string, string>();
@@ -112,7 +110,6 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns true if providers accept every property name in a schema. */
 function hasOnlyNames(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth === 0) return false;
@@ -121,14 +118,13 @@ function hasOnlyNames(value: unknown, depth: number): boolean {
   return own.every((name) => PROPERTY.test(name)) && inner.every((one) => hasOnlyNames(one, depth - 1));
 }
 
-/** Returns an input with the server's own property names. */
 export function serversInput(input: unknown, renamed: InputForm["renamed"]): Schema {
   if (!isRecord(input)) return {};
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
 }
 
 /**
- * Converts a result to text and the files that the text refers to:
+ * Converts a result to text, and collects the files that the text refers to:
  * https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
 export function readResult(result: object): ToolOutcome {
@@ -148,7 +144,6 @@ export function readResult(result: object): ToolOutcome {
   return { text: [...parts, ...(isTold ? [] : [structured])].join("\n"), files };
 }
 
-/** Returns the text of one part. If it contains a file, appends the file to `files`. */
 function partText(part: Schema, files: ToolFile[]): string {
   switch (part["type"]) {
     case "text":
@@ -172,7 +167,7 @@ function partText(part: Schema, files: ToolFile[]): string {
   }
 }
 
-/** Describes a base64 file: its number, kind and size, or that it is left out. */
+/** Describes a base64 file, and appends it to `files` unless it exceeds a limit. */
 function fileText(kind: ToolFile["kind"], mimeType: unknown, base64: unknown, files: ToolFile[]): string {
   const mediaType = typeof mimeType === "string" ? mimeType : "";
   const content = typeof base64 === "string" ? base64 : "";

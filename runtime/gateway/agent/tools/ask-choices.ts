@@ -9,7 +9,6 @@ import { defineTool, ToolError, type Tool } from "./tool.ts";
 /** Validity of the buttons: people may answer later in the day. */
 const VALID_MS = 24 * 3_600_000;
 
-/** Dependencies of the tool. */
 interface AskChoicesOptions {
   channels: Pick<Channels, "get">;
   outbox: Pick<WebOutbox, "ask">;
@@ -19,14 +18,14 @@ interface AskChoicesOptions {
 }
 
 /**
- * Asks the person a question with choices in the chat it came from: with buttons if the platform has them, else as a
- * list. The choice arrives as that person's next message, with that person's rights.
+ * Asks the person to choose, with buttons or else a list. The choice arrives as that person's next message, with that
+ * person's rights.
  */
 export function askChoicesTool({ channels, outbox, actions, clock }: AskChoicesOptions): Tool {
   return defineTool({
     name: "ask_choices",
     description:
-      "Asks the person a question with two to eight choices. What is chosen comes as the person's next message: end your answer without waiting for it.",
+      "Asks the person a question with two to eight choices. The choice arrives as the person's next message: end your answer without waiting for it.",
     input: z.strictObject({
       question: z.string().check(z.trim(), z.minLength(1), z.maxLength(1_000)),
       choices: withHelp(

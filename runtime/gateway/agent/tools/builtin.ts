@@ -15,7 +15,6 @@ import type { WebOutbox } from "../../webchat/outbox.ts";
 import type { Tool } from "./tool.ts";
 import { webFetchTool } from "./web-fetch.ts";
 
-/** Dependencies of the tools. */
 export interface BuiltinOptions {
   config: Config;
   workspace: Workspace;
@@ -29,7 +28,6 @@ export interface BuiltinOptions {
   clock(): number;
 }
 
-/** Returns the built-in tools, except those switched off in the config. */
 export function builtinTools(options: BuiltinOptions): Tool[] {
   const { config, workspace, schedules, clock } = options;
   const tools: Tool[] = [

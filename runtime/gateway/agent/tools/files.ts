@@ -10,12 +10,11 @@ const MOST_ENTRIES = 500;
 
 const name = withHelp(textUpTo(500), "Path in the workspace, for example notes/plan.md");
 
-/** Reads a file of the workspace. */
 export function readFileTool(workspace: Workspace): Tool {
   return defineTool({
     name: "read_file",
     description:
-      "Reads a text file of the workspace. Each line comes behind four spaces that are not in the file.",
+      "Reads a text file of the workspace. Each line is indented by four spaces that are not in the file.",
     input: z.strictObject({
       path: name,
       offset: withHelp(z._default(z.int().check(z.minimum(0)), 0), "Character to begin at"),
@@ -25,17 +24,16 @@ export function readFileTool(workspace: Workspace): Tool {
       if (text === undefined) throw new ToolError(`There is no file ${file}.`);
       const end = offset + PAGE_CHARACTERS;
       const page = text.slice(offset, end).toWellFormed();
-      return text.length > end ? `${page}\n(More follows: go on with offset ${end}.)` : page;
+      return text.length > end ? `${page}\n(More follows: continue with offset ${end}.)` : page;
     },
   });
 }
 
-/** Writes a file of the workspace. */
 export function writeFileTool(workspace: Workspace): Tool {
   return defineTool({
     name: "write_file",
     needs: "keepFiles",
-    description: "Writes a text file of the workspace, in place of what it held. Folders are made.",
+    description: "Writes a text file of the workspace and replaces its content. Missing folders are created.",
     input: z.strictObject({ path: name, text: z.string().check(z.maxLength(LONGEST_FILE)) }),
     run: ({ path: file, text }, context) => {
       reachOf(workspace, context).write(file, text);
@@ -44,7 +42,6 @@ export function writeFileTool(workspace: Workspace): Tool {
   });
 }
 
-/** Lists a folder of the workspace. */
 export function listFilesTool(workspace: Workspace): Tool {
   return defineTool({
     name: "list_files",

@@ -3,12 +3,9 @@ const BLOCKS =
   /^(?:p|div|br|li|ul|ol|h[1-6]|tr|table|section|article|header|footer|main|nav|pre|blockquote|hr|dd|dt)$/;
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/**
- * Returns the words of a page, one block a line. One pass from the beginning to the end, so that no page, however
- * broken, takes longer than its length.
- */
+/** Extracts the text of an HTML page, one block per line. A single pass takes linear time even for broken pages. */
 export function readableText(html: string): string {
-  // Of names in tags alone: `toLowerCase` makes two characters of "İ", and places would not be the same.
+  // Change only ASCII: `toLowerCase` turns "İ" into two characters, which would shift all positions.
   const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const parts: string[] = [];
   let at = 0;
@@ -24,7 +21,7 @@ export function readableText(html: string): string {
     const name = /^<\/?([a-z][a-z0-9]*)/.exec(lower.slice(open, open + 20))?.[1] ?? "";
     if (BLOCKS.test(name)) parts.push("\n");
     const skips = SKIPPED.has(name) && lower[open + 1] !== "/" && html[end - 2] !== "/";
-    // Where a page does not close it, the rest belongs to it, as in a browser.
+    // An unclosed element extends to the end of the page, as in a browser.
     at = skips ? after(lower, ">", after(lower, `</${name}`, end) - 1) : end;
   }
   const text = parts.join("").replace(/&(#x?[0-9a-f]{1,6}|[a-z]{2,6});/gi, entity);

@@ -5,13 +5,13 @@ import { defineTool, ToolError, type Tool } from "./tool.ts";
 
 const LONGEST_FILE = 1_000_000;
 
-/** Adds a dated line to the memory that stands before every conversation. */
+/** Adds a dated line to the memory, which every prompt includes. */
 export function rememberTool(workspace: Workspace, clock: () => number): Tool {
   return defineTool({
     name: "remember",
     needs: "keepFiles",
     description:
-      "Keeps a fact for all later conversations, as a dated line of MEMORY.md; in a group, for that group's.",
+      "Stores a fact for all later conversations as a dated line in MEMORY.md; in a group, for that group only.",
     input: z.strictObject({ text: z.string().check(z.trim(), z.minLength(1), z.maxLength(2_000)) }),
     run: ({ text }, context) => {
       const reach = reachOf(workspace, context);

@@ -7,15 +7,14 @@ import { defineTool, ToolError, type Tool } from "./tool.ts";
 
 const short = z.optional(textUpTo(4_000));
 
-/** Makes, lists and removes schedules of the chat that the question came from. */
 export function scheduleTool(schedules: SchedulesPort): Tool {
   return defineTool({
     name: "schedule",
     needs: "schedule",
     description:
-      "Makes, lists or removes schedules that speak in this chat. To add one give exactly one of at " +
+      "Creates, lists or removes schedules that post to this chat. To add one, give exactly one of at " +
       "(ISO 8601 with offset), every (such as 30m), cron (five fields, with timezone), and exactly one " +
-      "of text (said as it stands) and prompt (put to you then; your answer is said).",
+      "of text (posted unchanged) and prompt (sent to you when due; your answer is posted).",
     input: z.strictObject({
       action: z.enum(["add", "list", "remove"]),
       id: withHelp(z.optional(z.string().check(z.maxLength(128))), "For remove"),
@@ -28,7 +27,7 @@ export function scheduleTool(schedules: SchedulesPort): Tool {
     }),
     run: async ({ action, id, ...spec }, { platform, target, roles }) => {
       const known = platformSchema.safeParse(platform);
-      if (!known.success) throw new ToolError("Schedules speak in chats of a platform only, not here.");
+      if (!known.success) throw new ToolError("Schedules can post only to chats of a platform, not here.");
       const chat = { platform: known.data, chat: target.chat };
       if (action === "list") {
         const lines = schedules

@@ -11,7 +11,6 @@ import type { Place } from "../question.ts";
 import { reachOf } from "../reach.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
-/** Dependencies of the tool. */
 export interface SendFileOptions {
   workspace: Workspace;
   channels: Pick<Channels, "get">;
@@ -19,7 +18,7 @@ export interface SendFileOptions {
   log: Log;
 }
 
-/** Sends a file that the chat may read. It can only be sent to the chat that asked. */
+/** Sends a file that the chat may read, only to the chat that asked. */
 export function sendFileTool({ workspace, channels, outbox, log }: SendFileOptions): Tool {
   const filesOf = (place: Place["platform"]): Channel["files"] => {
     const { data: platform } = platformSchema.safeParse(place);
@@ -43,11 +42,11 @@ export function sendFileTool({ workspace, channels, outbox, log }: SendFileOptio
       const data = reachOf(workspace, context).bytes(path);
       if (data === undefined) throw new ToolError(`There is no file ${path}.`);
       const { byteLength: bytes } = data;
-      if (bytes === 0) throw new ToolError(`${path} is empty: no chat takes an empty file.`);
+      if (bytes === 0) throw new ToolError(`${path} is empty. Chats accept no empty files.`);
       if (bytes > maxBytes) {
-        throw new ToolError(`${path} has ${bytes} bytes; ${platform} takes ${maxBytes} at most.`);
+        throw new ToolError(`${path} has ${bytes} bytes; ${platform} accepts at most ${maxBytes}.`);
       }
-      if (signal.aborted) throw new ToolError("Broken off.");
+      if (signal.aborted) throw new ToolError("The answer was stopped.");
       const name = path.split("/").at(-1) ?? path;
       if (platform === WEB) outbox.sendFile(session, { delivery, path, data, caption });
       else await filesOf(platform)?.send(target, { name, mediaType: mediaTypeOf(name), data }, caption);

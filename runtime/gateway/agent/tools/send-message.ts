@@ -6,14 +6,13 @@ import { isSameChat } from "../../admission.ts";
 import type { Channels } from "../../channels/registry.ts";
 import { defineTool, ToolError, type Tool, type ToolContext } from "./tool.ts";
 
-/** Dependencies of the tool. */
 export interface SendMessageOptions {
   channels: Pick<Channels, "get">;
 }
 
 /**
- * Says something in a chat: the one that the question came from, or one that the config lists for those who ask. Any
- * other would let people who write to the bot, or a page that it reads, make it write to others.
+ * Sends a message to the chat that asked, or to a chat that the config lists for the asker. Any other target would let
+ * senders or fetched pages make the bot write to strangers.
  */
 export function sendMessageTool({ channels }: SendMessageOptions): Tool {
   return defineTool({
@@ -34,7 +33,7 @@ export function sendMessageTool({ channels }: SendMessageOptions): Tool {
       if (channel === undefined) throw new ToolError(`${platform} is not configured.`);
       const target = { chat, ...(thread !== undefined && { thread }) };
       for (const [index, part] of channel.split(text).entries()) {
-        if (context.signal.aborted) throw new ToolError("Broken off.");
+        if (context.signal.aborted) throw new ToolError("The answer was stopped.");
         await channel.send(target, part, index);
       }
       return "Sent.";

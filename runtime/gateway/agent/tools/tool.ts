@@ -9,42 +9,40 @@ import type { ToolDefinition } from "../../models/model.ts";
 
 const LONGEST_DESCRIPTION = 2_000;
 
-/** The parts of a conversation that a tool may know. */
 export interface ToolContext extends Place, Rights {
   session: string;
   /** The platform's event id of the message being answered. */
   delivery: string;
-  /** Id of the person who asked; absent if there is none, as with a schedule. */
+  /** Id of the person who asked; absent for schedules. */
   asker?: string;
   target: ReplyTarget;
   signal: AbortSignal;
 }
 
-/** A file that a tool returns in addition to its text. */
 export interface ToolFile {
   kind: "image" | "audio" | "file";
-  /** As declared by the tool; empty if it declares none. */
+  /** As declared by the tool, or empty. */
   mediaType: string;
   data: Buffer<ArrayBuffer>;
 }
 
-/** Result of a tool that may return files. The text refers to them as `file 1`, `file 2` and so on. */
+/** Result of a tool with files. The text refers to them as `file 1`, `file 2` and so on. */
 export interface ToolOutcome {
   text: string;
   files: readonly ToolFile[];
 }
 
 /**
- * A tool of the agent. `run` validates its input and returns text for the model. A rejection is reported to the model
- * as a failed call, never to the chat, and must contain no secret.
+ * Tool that validates its own input. A rejection is reported to the model, never to the chat, and must contain no
+ * secret.
  */
 export interface Tool {
   definition: ToolDefinition;
-  /** The name shown to the model if another tool has the same name. */
+  /** Name to use if another tool has the same name. */
   alias?: string;
-  /** The capability required to use it. Default: none. */
+  /** Required capability. Default: none. */
   needs?: Capability;
-  /** Returns true if the tool works on a platform. Default: all. */
+  /** Returns true if the tool works on a platform. Default: all platforms. */
   worksOn?(platform: Place["platform"]): boolean;
   run(input: unknown, context: ToolContext): Promise<string | ToolOutcome>;
 }
@@ -54,7 +52,7 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-/** Defines a tool whose input is validated with a schema before it runs. */
+/** Defines a tool that validates its input before `run`. */
 export function defineTool<Input extends z.ZodMiniObject>(spec: {
   name: string;
   description: string;

@@ -10,9 +10,9 @@ import {
 } from "../../../contract/service-operations.ts";
 import { directAddress, SERVICES } from "../../../contract/services.ts";
 
-/** Discord answers within a second or two; a hung connection must not hold the conversation for ever. */
+/** A hung connection must not block the conversation. */
 const TIMEOUT_MS = 30_000;
-/** A slow line needs its time for a large file. */
+/** Large files take longer on slow connections. */
 const FILE_TIMEOUT_MS = 120_000;
 
 /** https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit-rate-limit-response-structure */
@@ -22,17 +22,17 @@ const failureSchema = z.object({
   retry_after: z.optional(z.number().check(z.nonnegative())),
 });
 
-/** The broker's own refusal. Discord's codes are numbers. */
+/** Refusal by the broker. Discord's own codes are numbers. */
 const brokerProblem = z.object({ code: z.string() });
 
-/** A request that Discord did not take. */
+/** Failed request to Discord. */
 export class DiscordError extends Error {
-  /** The HTTP status, 0 where there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
   /** https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes */
   readonly code: number;
   readonly retryAfterMs: number | undefined;
-  /** Code of the broker's own refusal. */
+  /** Code of a refusal by the broker. */
   readonly brokerCode: string | undefined;
 
   constructor(
@@ -48,7 +48,6 @@ export class DiscordError extends Error {
   }
 }
 
-/** Connection settings of Discord. */
 export interface DiscordApiOptions {
   botToken: string;
   environment: Environment;
@@ -56,7 +55,7 @@ export interface DiscordApiOptions {
   clock(): number;
 }
 
-/** One request: an operation of the bot, or an answer to an interaction, which goes by the token in its path alone. */
+/** Operation of the bot, or a request below an interaction's webhook. The token in its path authorises the latter. */
 export type DiscordRequest =
   | {
       operation: Extract<OperationName, `discord/${string}`>;
@@ -66,16 +65,15 @@ export type DiscordRequest =
     }
   | TicketRequest;
 
-/** A request below an interaction's webhook. */
 export interface TicketRequest {
   method: "POST" | "PATCH" | "DELETE";
   path: string;
   body?: object;
-  /** Goes along with the body: https://docs.discord.com/developers/reference#uploading-files */
+  /** Sent together with the body: https://docs.discord.com/developers/reference#uploading-files */
   file?: File;
 }
 
-/** A client of Discord's HTTP API. It throws DiscordError; neither token gets into its message. */
+/** Creates a client of Discord's HTTP API. Its errors contain no token. */
 export function createDiscordApi({ botToken: key, environment, clock }: DiscordApiOptions) {
   const { headers } = SERVICES.discord;
   const readRequest = (
@@ -120,7 +118,7 @@ function inParts(body: object, file: File): FormData {
   return form;
 }
 
-/** The answer and its JSON, `undefined` where the connection gave none. */
+/** Returns `undefined` if the connection failed. */
 async function exchange(url: string, init: RequestInit) {
   try {
     const response = await fetch(url, init);

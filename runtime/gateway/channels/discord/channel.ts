@@ -16,7 +16,7 @@ import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
 import { splitForDiscord } from "./text.ts";
 
 /**
- * Error codes that mean that this chat will not accept the message, even later:
+ * Codes that mean that this chat will not accept the message, even later:
  * https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes
  */
 const CHAT_REFUSES: Record<number, string> = {
@@ -41,7 +41,6 @@ const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 /** Hosts of Discord's attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
 const FILE_HOSTS = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 
-/** Dependencies of the Discord channel. */
 interface DiscordChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["discord"]>> {
   intake: ReadIntake;
 }
@@ -49,13 +48,10 @@ interface DiscordChannelOptions extends ChannelOptions<NonNullable<Config["chann
 /** Discord shows the typing indicator for ten seconds. */
 const TYPING_MS = 8_000;
 
-/**
- * Discord: receives interactions and, on a host with a gateway connection, messages; sends over its HTTP API. Discord
- * renders the Markdown that models write.
- */
 /** https://docs.discord.com/developers/resources/user#user-object */
 const userSchema = z.object({ id: z.string(), username: z.string() });
 
+/** Creates the Discord channel. It receives interactions and, on a host with a gateway connection, messages. */
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { config, access, environment, intake, clock, log } = options;
   const botToken = resolveSecret(config.token, environment);
@@ -123,7 +119,6 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   };
 }
 
-/** Maps a failed request to an error for the sender. */
 function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   const { status, code, message, retryAfterMs } = error;
   const options = { cause: error };

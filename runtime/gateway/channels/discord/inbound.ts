@@ -17,7 +17,7 @@ import {
   senderOf,
 } from "./message.ts";
 
-/** Milliseconds between 1970 and the start of 2015, the epoch of Discord's ids. */
+/** Milliseconds from 1970 to the start of 2015, the epoch of Discord's ids. */
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
 /** Validity of an interaction's token: 15 minutes, less some time for the request. */
 export const TICKET_MS = 15 * 60_000 - 30_000;
@@ -30,11 +30,9 @@ const EPHEMERAL = 64;
 /** https://docs.discord.com/developers/resources/channel#channel-object-channel-types */
 const DIRECT = 1;
 
-/** Sent to somebody who replies to the bot with the reply's mention switched off. */
 const MENTION_NEEDED =
   "Discord shows me only messages that mention me. Please mention me, or leave the @ of your reply on.";
 
-/** Parses one event: a command, a button press, or a message from the gateway connection. */
 export function readDiscordEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = pressSchema.safeParse(payload).data;
   if (press !== undefined) return readPress(press, access);
@@ -45,18 +43,18 @@ export function readDiscordEvent(payload: Record<string, unknown>, access: Chann
 }
 
 /**
- * Parses a direct message or a server's message. The latter is for the bot if it mentions the bot or replies to it, or
- * if the config requires no mention there. Access in direct messages gives no access on servers.
+ * Parses a message. A server's message is for the bot if it mentions the bot, replies to it, or the config requires no
+ * mention. Access in direct messages grants none on servers.
  */
 function readMessage(received: DiscordMessage, bot: string, access: ChannelAccess): Inbound {
   const { id, channel_id: chat, channel_type: kind, guild_id: guild, author, type = DEFAULT } = received;
   const ignored = (note: string, unlisted?: string): Inbound => ({ kind: "ignored", note, unlisted });
   if (received.webhook_id !== undefined) return ignored("written by a webhook");
   if (author.id === bot || author.bot === true || author.system === true) return ignored("written by a bot");
-  if (type !== DEFAULT && type !== REPLY) return ignored(`a notice of the kind ${type}`);
+  if (type !== DEFAULT && type !== REPLY) return ignored(`a service message of type ${type}`);
   if (((received.flags ?? 0) & EPHEMERAL) > 0) return ignored("a message that only its sender sees");
   const direct = guild === undefined;
-  if (direct && kind !== undefined && kind !== DIRECT) return ignored(`a chat of the kind ${kind}`);
+  if (direct && kind !== undefined && kind !== DIRECT) return ignored(`a chat of type ${kind}`);
 
   const text = readWords(received, bot);
   const attachments = readFiles(received);
@@ -91,7 +89,7 @@ function readMessage(received: DiscordMessage, bot: string, access: ChannelAcces
   };
 }
 
-/** Returns true if a message mentions the bot: in its text, or through the reply's automatic mention. */
+/** Covers mentions in the text and a reply's automatic mention. */
 function isAddressedIn({ mentions = [], content = "" }: DiscordMessage, bot: string): boolean {
   return (
     mentions.some(({ id }) => id === bot) || content.includes(`<@${bot}>`) || content.includes(`<@!${bot}>`)
@@ -115,7 +113,6 @@ function directMessage(
 
 type Denial = Extract<ReturnType<ChannelAccess["direct"]>, { allowed: false }>;
 
-/** Returns the response to a person without access; `undefined` if there is none. */
 function turnedAway(
   user: DiscordPerson,
   target: ReplyTarget,
@@ -128,8 +125,8 @@ function turnedAway(
 }
 
 /**
- * Parses one command. `/ask` contains a message; any other command is the chat command of the same name. A command is
- * always addressed to the bot.
+ * Parses a command, which always addresses the bot. `/ask` contains a message; any other command is the chat command
+ * of the same name.
  */
 function readCommand(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const parsed = commandSchema.safeParse(payload);
@@ -165,7 +162,7 @@ function readCommand(payload: Record<string, unknown>, access: ChannelAccess): I
   return { kind: "message", direct, admission, sender, text, attachments, target };
 }
 
-/** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */
+/** A press has the rights of a message from the same person. */
 function readPress(press: DiscordPress, access: ChannelAccess): Inbound {
   const {
     application_id: application,
@@ -201,7 +198,7 @@ function snowflakeTime(id: string): number {
   return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
 }
 
-/** Builds the reply target. The ticket's token is the path below `/webhooks/`: application id and interaction token. */
+/** The ticket's token is the webhook path: application id and interaction token. */
 function replyTarget({
   id,
   application_id,

@@ -4,10 +4,7 @@ import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/**
- * The parts of commands and messages that are read. Unknown fields are accepted, since Discord adds new ones at any
- * time.
- */
+/** The schemas accept unknown fields, since Discord adds new ones at any time. */
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
@@ -41,7 +38,6 @@ const poll = z.object({
   answers: maybe(z.array(z.object({ poll_media: maybe(z.object({ text: maybe(z.string()) })) }))),
 });
 
-/** Text and files of a message or a forwarded message. */
 const content = {
   content: maybe(z.string()),
   mentions: maybe(z.array(z.extend(person, { member: maybe(z.object(member)) }))),
@@ -57,7 +53,7 @@ const message = z.object({
   type: maybe(z.number()),
   channel_id: snowflake,
   channel_type: maybe(z.number()),
-  // Strict: if this field were dropped, a server's message would count as a direct one.
+  // Strict: without this field, a server's message would count as a direct one.
   guild_id: z.optional(snowflake),
   author: person,
   member: maybe(z.object(member)),
@@ -69,7 +65,7 @@ const message = z.object({
 });
 
 /**
- * A message from the gateway connection, with the bot's user id, which Discord only sends in READY:
+ * A message from the gateway connection, with the bot's user id, which Discord sends only in READY:
  * https://docs.discord.com/developers/events/gateway-events#message-create
  */
 export const messageEvent = z.object({ t: z.literal("MESSAGE_CREATE"), bot: snowflake, d: message });
@@ -95,7 +91,7 @@ export const commandSchema = z.object({
   }),
 });
 
-/** A button press, and the message with the button: https://docs.discord.com/developers/components/reference#button */
+/** A button press: https://docs.discord.com/developers/components/reference#button */
 export const pressSchema = z.object({
   ...interaction,
   type: z.literal(3),
@@ -109,12 +105,11 @@ export type DiscordCommandEvent = z.infer<typeof commandSchema>;
 export type DiscordPress = z.infer<typeof pressSchema>;
 type Content = Pick<DiscordMessage, keyof typeof content>;
 
-/** Documented fields of an interaction that are irrelevant to the model. */
 const SILENT_IN_COMMANDS =
   `version locale guild_locale context app_permissions entitlements channel guild message
   authorizing_integration_owners attachment_size_limit`.split(/\s+/);
 /**
- * Documented fields of a message that are irrelevant to the model:
+ * Documented message fields that are irrelevant to the model:
  * https://docs.discord.com/developers/resources/message#message-object-message-structure
  */
 const SILENT_IN_MESSAGES =
@@ -122,7 +117,6 @@ const SILENT_IN_MESSAGES =
   reactions nonce pinned activity application application_id interaction_metadata interaction thread components
   stickers position role_subscription_data resolved call shared_client_theme`.split(/\s+/);
 
-/** Returns the fields of an interaction or message that this version does not know. */
 export function unknownParts(payload: Record<string, unknown>): string[] {
   if (payload["t"] === undefined)
     return unknownFields(payload, "", { read: commandSchema.shape, left: SILENT_IN_COMMANDS });
@@ -135,7 +129,7 @@ export function unknownParts(payload: Record<string, unknown>): string[] {
 /** A mention of a user; the form with `!` is deprecated: https://docs.discord.com/developers/reference#message-formatting-formats */
 const USER = /<@!?(\d{1,20})>( ?)/g;
 
-/** Returns a message's text without mentions of the bot; other mentions become names. */
+/** Returns a message's text without mentions of the bot. Other mentions become names. */
 export function readWords({ content: said = "", mentions = [], poll: asked }: Content, bot: string): string {
   const names = new Map(mentions.map((one) => [one.id, nameOf(one, one.member?.nick)]));
   const text = said
@@ -153,12 +147,10 @@ function pollWords({ question, answers = [] }: z.infer<typeof poll>): string {
   return remark("poll", [question.text, choices.join(" / ")].join(" ").trim());
 }
 
-/** Returns a message's files and stickers. */
 export function readFiles({ attachments = [], sticker_items: stickers = [] }: Content): Attachment[] {
   return [...attachments.map(readFile), ...stickers.map(readSticker)];
 }
 
-/** Converts a file to an attachment. */
 export function readFile(sent: z.infer<typeof file>): Attachment {
   const { filename, content_type, size, duration_secs: seconds, url } = sent;
   const mediaType = content_type?.split(";", 1)[0]?.trim().toLowerCase();
@@ -192,9 +184,7 @@ function readSticker({ id, name = "", format_type: format }: z.infer<typeof stic
 /** A reference's type: https://docs.discord.com/developers/resources/message#message-reference-types */
 const FORWARD = 1;
 
-/**
- * Returns the message that this one replies to or forwards. Discord does not name the author of a forwarded message.
- */
+/** Returns the message that this one replies to or forwards. Discord hides the author of a forwarded message. */
 export function readReferences(received: DiscordMessage, bot: string): Reference[] {
   const {
     message_reference: reference,
@@ -216,13 +206,13 @@ export function readReferences(received: DiscordMessage, bot: string): Reference
     {
       kind: "reply",
       ...(author && { author: author.id === bot ? "bot" : senderOf(author) }),
-      text: isHidden ? remark("message", "it has no words that the bot may read") : text,
+      text: isHidden ? remark("message", "the bot cannot see its text") : text,
       attachments,
     },
   ];
 }
 
-/** Converts a user to a sender; `nick` is the name on the server. */
+/** `nick`: name on the server. */
 export function senderOf(user: DiscordPerson, nick?: string): Sender {
   const { id, username } = user;
   const name = nick ?? user.global_name ?? username;

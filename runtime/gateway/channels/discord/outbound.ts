@@ -15,21 +15,20 @@ export const LARGEST_FILE = 10 * 1024 * 1024;
 /** Longest message, in characters: https://docs.discord.com/developers/resources/message#create-message */
 const LONGEST_TEXT = 2_000;
 const EPHEMERAL = 64;
-/** Suppress previews: they are fetched without a click, and a URL could leak parts of the conversation. */
+/** Suppresses previews: Discord fetches them without a click, and a URL could leak parts of the conversation. */
 const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
-/** For a few seconds after the deferred answer, Discord may not recognise a new interaction's token. */
+/** Milliseconds during which Discord may not recognise a new interaction's token yet. */
 const FRESH_MS = 60_000;
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
-/** Unknown webhook, unknown interaction and invalid webhook token: the ticket is not known yet or no longer valid. */
+/** Unknown webhook, unknown interaction, invalid webhook token: the ticket is too new or has expired. */
 const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
 
-/** The bot may not read the channel's history, so it cannot reply to a particular message. */
+/** The bot may not read the channel's history, so it cannot reply to a message there. */
 const MAY_NOT_REFER = 160002;
 
 const sentSchema = z.object({ id: z.string() });
 
-/** Dependencies of outgoing messages. */
 export interface DiscordSenderOptions {
   call: ReturnType<typeof createDiscordApi>;
   /** Milliseconds since the epoch. */
@@ -37,10 +36,9 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * Sends to Discord. Every method throws a DiscordError, or a RefusedError for a private answer whose ticket has
- * expired. The first message of a reply fills the deferred answer, and the others follow it. After the ticket has
- * expired, and for answers to messages, the bot posts to the channel.
- * https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
+ * Sends to Discord. Methods throw a DiscordError, or a RefusedError if a private answer's ticket has expired. A
+ * reply's first message fills the deferred answer, and the others follow it. Without a valid ticket, the bot posts to
+ * the channel. https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
  */
 export class DiscordSender {
   readonly #options: DiscordSenderOptions;
@@ -49,7 +47,7 @@ export class DiscordSender {
     this.#options = options;
   }
 
-  /** Sends message number `part` of a reply and returns its id. */
+  /** Returns the message's id. */
   async send(
     { chat, ticket, answers }: ReplyTarget,
     text: string,
@@ -68,7 +66,6 @@ export class DiscordSender {
     return sentSchema.safeParse(posted).data?.id;
   }
 
-  /** Posts a message, as a reply to another one if that still exists and the bot may read it. */
   async #post(channel: string, body: object, answers: string | undefined): Promise<unknown> {
     const message = { operation: "discord/message.create", values: { channel } } as const;
     if (answers === undefined) return this.#options.call({ ...message, body });
@@ -81,7 +78,7 @@ export class DiscordSender {
     }
   }
 
-  /** Returns the id of the direct chat with a person: https://docs.discord.com/developers/resources/user#create-dm */
+  /** https://docs.discord.com/developers/resources/user#create-dm */
   async directChat(person: string): Promise<string> {
     const opened = await this.#options.call({
       operation: "discord/dm.create",
@@ -91,8 +88,8 @@ export class DiscordSender {
   }
 
   /**
-   * Replaces the buttons with the choice or, unless `done`, sends `word` to the person privately. Uses the press's
-   * token while it is valid; later, the bot edits the message to remove the buttons.
+   * Replaces the buttons with the choice or, unless `done`, sends `word` to the person privately. After the press's
+   * token has expired, the bot edits the message instead.
    */
   async answerPress(
     { ticket: token, target, message, text = "" }: ButtonPress,
@@ -110,10 +107,7 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/message.edit", values, body: settled });
   }
 
-  /**
-   * Sends a file as a separate message. The deferred answer must be filled first: Discord uses the first message for
-   * that.
-   */
+  /** Sends a file as a separate message. Call `send` first: Discord puts the first message into the deferred answer. */
   async sendFile({ chat, ticket }: ReplyTarget, sent: OutgoingFile, caption = ""): Promise<void> {
     const file = new File([sent.data], sent.name, { type: sent.mediaType });
     const body = content(caption);
@@ -124,7 +118,7 @@ export class DiscordSender {
     await this.#options.call({ operation: "discord/file.create", values: { channel: chat }, body, file });
   }
 
-  /** Replaces a message's text and removes its buttons. Works for messages sent by ticket too. */
+  /** Also removes the buttons. Works for messages sent by ticket too. */
   async edit({ chat, ticket }: ReplyTarget, id: string, text: string): Promise<void> {
     const path = `/messages/${encodeURIComponent(id)}`;
     const body = { ...content(text), components: [] };
@@ -136,13 +130,12 @@ export class DiscordSender {
     });
   }
 
-  /** Shows the typing indicator for ten seconds. A deferred answer has its own indicator. */
+  /** Shows the indicator for ten seconds. A deferred answer has its own indicator. */
   async typing({ chat, ticket }: ReplyTarget): Promise<void> {
     if (ticket === undefined)
       await this.#options.call({ operation: "discord/typing", values: { channel: chat } });
   }
 
-  /** Sets a reaction. */
   async react({ chat }: ReplyTarget, message: string, emoji: string): Promise<void> {
     await this.#options.call({
       operation: "discord/reaction.create",
@@ -150,12 +143,11 @@ export class DiscordSender {
     });
   }
 
-  /** Deletes the deferred answer. */
   async dismiss({ ticket }: ReplyTarget): Promise<void> {
     await this.#byTicket(ticket, { method: "DELETE", path: ORIGINAL });
   }
 
-  /** Sends a request with the ticket's token. Returns `undefined` if there is no ticket that Discord still accepts. */
+  /** Sends a request with the ticket's token. Returns `undefined` if Discord accepts no ticket for this target. */
   async #byTicket(
     ticket: Ticket | undefined,
     request: TicketRequest,
@@ -182,14 +174,14 @@ function tooLate(): RefusedError {
   return new RefusedError("reply_refused", "Discord accepts a private answer for 15 minutes only.");
 }
 
-/** Returns true if the token has expired, or if somebody deleted the deferred answer, which invalidates it. */
+/** Returns true if the token has expired, or somebody deleted the deferred answer, which invalidates it. */
 function ended({ status, code }: DiscordError, { path }: TicketRequest): boolean {
   const one = path.startsWith("/messages/") && path !== ORIGINAL;
   return status === 401 || TICKET_UNKNOWN.has(code) || (code === 10008 && !one);
 }
 
 /**
- * Builds a message in which mentions notify nobody:
+ * Builds a message whose mentions notify nobody:
  * https://docs.discord.com/developers/resources/message#allowed-mentions-object
  */
 function content(text: string): object {

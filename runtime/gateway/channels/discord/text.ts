@@ -12,7 +12,7 @@ const FORMS: Forms = {
   struck: (inside) => `~~${inside}~~`,
   link({ target, shown }) {
     if (shown === "" || shown === target) return target;
-    // Discord does not make a link of a label that contains a URL.
+    // Discord shows no link if the label contains a URL.
     if (/https?:/i.test(shown)) return `${escape(shown)} (${target})`;
     return `[${escape(shown.replace(/[[\]]/g, ""))}](<${target}>)`;
   },
@@ -22,15 +22,14 @@ const FORMS: Forms = {
 };
 
 /**
- * Converts a reply's Markdown to Discord's, which has no tables, checkboxes or pictures, and gives meaning to `||`,
- * `__` and `-#`.
- * https://support.discord.com/hc/en-us/articles/210298617
+ * Converts a reply's Markdown to Discord's, which lacks tables, checkboxes and pictures but interprets `||`, `__` and
+ * `-#`: https://support.discord.com/hc/en-us/articles/210298617
  */
 export function writeDiscordText(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** Splits a reply before rendering, so that each part also fits after rendering. */
+/** Splits a reply before rendering. Each part also fits after rendering. */
 export function splitForDiscord(text: string, limit: number): string[] {
   return splitMarkdown(text, limit, (part) => writeDiscordText(part).length / LONGEST);
 }

@@ -15,15 +15,14 @@ import { readSlackEvent, unknownParts } from "./inbound.ts";
 import { splitForSlack } from "./mrkdwn.ts";
 import { createSlackSender, LARGEST_FILE } from "./outbound.ts";
 
-/** Dependencies of the Slack channel. */
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
 /** Slack removes the status of a thread after two minutes, and with the first message. */
 const STATUS_MS = 100_000;
-/** A quick answer needs no status, and its message must not come before the status: that would stay. */
+/** Quick answers need no status. A status that arrives after the answer's message would stay. */
 const STATUS_AFTER_MS = 300;
 
-/** Slack over the Events API (in) and the Web API (out). */
+/** Creates a channel over Slack's Events API (incoming) and Web API (outgoing). */
 export function createSlackChannel(options: SlackChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
   const botToken = resolveSecret(config.botToken, environment);
@@ -71,7 +70,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
       try {
         return await load(attachment, signal);
       } catch (error) {
-        log.warn("a file of Slack could not be fetched", { reason: String(error) });
+        log.warn("a Slack file could not be fetched", { reason: String(error) });
         throw error;
       }
     },
@@ -81,18 +80,13 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
   };
 }
 
-/** Connection settings of Slack's files. */
 interface SlackFilesOptions {
   botToken: string;
   environment: Environment;
   maxBytes: number;
 }
 
-/**
- * Fetches a file by its id: through the broker, or with the bot token.
- *
- * @throws StewardError if it cannot be had.
- */
+/** Fetches files through the broker or with the bot token. @throws StewardError if a file cannot be fetched. */
 function slackFiles({ botToken: key, environment, maxBytes }: SlackFilesOptions) {
   const open = (id: string, signal: AbortSignal): Promise<Response> =>
     isPass("slack", key, environment)
@@ -103,7 +97,7 @@ function slackFiles({ botToken: key, environment, maxBytes }: SlackFilesOptions)
     const type = file.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
     if (type === "text/html" && mediaType !== "text/html") {
       await file.body?.cancel();
-      throw new StewardError("channel_failed", "Slack does not give the file, but a page to sign in.");
+      throw new StewardError("channel_failed", "Slack returned a sign-in page instead of the file.");
     }
     return readFileBody(file, maxBytes);
   };

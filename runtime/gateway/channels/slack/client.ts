@@ -1,3 +1,3 @@
-// A module of our own between: the bundler gives a CommonJS package's names to a static import only,
-// and the package is loaded on first use.
+// The bundler exposes a CommonJS package's names only to static imports. Importing this module loads the package on
+// first use.
 export { SlackAPIClient } from "slack-web-api-client";

@@ -26,7 +26,7 @@ const file = z.object({
 });
 
 /**
- * A shared message, or a preview that an app or a link adds:
+ * A shared message, or a preview of an app or a link:
  * https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
  */
 const attachment = z.object({
@@ -56,7 +56,7 @@ const message = z.object({
   parent_user_id: maybe(z.string()),
   files: maybe(z.array(file)),
   attachments: maybe(z.array(attachment)),
-  /** For a mention: set if Slack resends it because the message was edited. */
+  /** Set if Slack resends a mention because the message was edited. */
   edited: maybe(z.object({})),
 });
 
@@ -79,7 +79,7 @@ export const slackBodySchema = z.object({
   event,
 });
 
-/** A press of a button: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+/** A button press: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
 export const slackPressSchema = z.object({
   type: z.literal("block_actions"),
   user: z.object({ id: z.string(), username: maybe(z.string()) }),
@@ -98,7 +98,6 @@ const OUTER_FIELDS =
   `token team_id context_team_id context_enterprise_id api_app_id event_id event_time event_context
   is_ext_shared_channel authed_users enterprise_id`.split(/\s+/);
 
-/** Returns the fields of an event that this version does not know. */
 export function unknownParts(payload: Record<string, unknown>): string[] {
   if (payload["type"] === "block_actions") return [];
   return [
@@ -107,18 +106,17 @@ export function unknownParts(payload: Record<string, unknown>): string[] {
   ];
 }
 
-/** A message, or another event with some of its fields. */
 export type SlackEvent = z.infer<typeof event>;
 type SlackFile = z.infer<typeof file>;
 type SlackAttachment = z.infer<typeof attachment>;
 
-/** Returns a message's text; `inText` is applied before Slack's markup is converted. */
+/** Returns a message's text. `inText` is applied before Slack's markup is converted. */
 export function readWords({ text, blocks, files }: SlackEvent, inText: (text: string) => string): string {
   const words = readSlackText(inText(text || textOfBlocks(blocks))).trim();
   return [words, ...snippets(files ?? [])].filter((part) => part !== "").join("\n");
 }
 
-/** Returns pasted texts that Slack turned into files. */
+/** Returns pasted texts that Slack has turned into files. */
 function snippets(files: readonly SlackFile[]): string[] {
   return files.filter(isSnippet).map(({ name, preview, preview_is_truncated: isCut }) => {
     return `${remark("snippet", name ?? "", isCut === false ? "" : "its beginning")}\n${preview}`;
@@ -129,7 +127,7 @@ function isSnippet({ mode, preview }: SlackFile): boolean {
   return mode === "snippet" && (preview ?? "") !== "";
 }
 
-/** Returns the files, except snippets whose whole text is already part of the message. */
+/** Omits snippets whose whole text is part of the message. */
 export function readFiles(files: readonly SlackFile[]): Attachment[] {
   const isToldWhole = (one: SlackFile) => isSnippet(one) && one.preview_is_truncated === false;
   return files.filter((one) => one.mode !== "tombstone" && !isToldWhole(one)).map(readFile);
@@ -148,7 +146,7 @@ function readFile({ id, name, mimetype, size, duration_ms: ms, subtype }: SlackF
   };
 }
 
-/** Returns the messages shared with this one. Previews of links and apps do not count. */
+/** Returns shared messages, without previews of links and apps. */
 export function readShared(attachments: readonly SlackAttachment[]): Reference[] {
   return attachments.filter((one) => one.is_share || one.is_msg_unfurl).flatMap(readSharedMessage);
 }
@@ -164,15 +162,14 @@ function readSharedMessage(shared: SlackAttachment): Reference[] {
   return [{ kind: "forward", ...(isKnown && { author }), text: readSlackText(said).trim(), attachments }];
 }
 
-/** Subtypes of a person's new messages. All other subtypes are changes and notices. */
+/** Subtypes of people's new messages. All others are changes and notices. */
 const MESSAGE_SUBTYPES = new Set(["", "file_share", "me_message", "thread_broadcast"]);
-/** Channel types with several readers: public and private channels, and group messages. */
 const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**
- * Parses one event: a direct message, a mention, a channel message, or a change of one of these. A channel message is
- * for the bot if it replies in the bot's own thread or if the config requires no mention. Everything else is ignored
- * with a reason. Access in direct messages gives no access in channels.
+ * Parses a direct message, a mention, a channel message, or a change of one of these. A channel message is for the bot
+ * if it replies in the bot's own thread or the config requires no mention. Access in direct messages grants none in
+ * channels.
  */
 export function readSlackEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const press = slackPressSchema.safeParse(payload).data;
@@ -186,7 +183,7 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
     const inbound = readMessage(event, bot, access);
     return event.edited === undefined ? inbound : asEdit(inbound);
   }
-  // A deleted message with replies stays as a tombstone.
+  // A deleted message with replies becomes a tombstone.
   const deleted = message?.subtype === "tombstone" ? message.ts : event.deleted_ts;
   if (deleted) return { kind: "deleted", target: { chat: channel }, message: deleted };
   if (message === undefined) return ignored(`subtype ${subtype}`);
@@ -206,13 +203,13 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   if (!channel || !user || !ts) return ignored("no sender");
   if (user === bot || user === "USLACKBOT") return ignored("written by a bot");
   if (!direct && !mentioned && mentions(event.text, bot))
-    return ignored("a mention, which comes as an event of its own");
+    return ignored("a mention, which Slack sends as a separate event");
 
   const text = readWords(event, (said) => withoutMention(said, bot));
   const attachments = readFiles(event.files ?? []);
   const references = readShared(event.attachments ?? []);
   const isEmpty = text === "" && attachments.length === 0 && references.length === 0;
-  // A bare mention is ignored; a message without any text is of an unknown kind.
+  // A bare mention is ignored. A message without any text is of an unknown kind.
   if (isEmpty && event.text) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };
@@ -245,7 +242,7 @@ function readMessage(event: SlackEvent, bot: string | undefined, access: Channel
   return decision.becomes === "message" ? unreadableMessage(target) : ignored("no text");
 }
 
-/** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */
+/** A press has the rights of a message from the same person. */
 function readPress(
   { user, channel, message, actions }: z.infer<typeof slackPressSchema>,
   access: ChannelAccess,

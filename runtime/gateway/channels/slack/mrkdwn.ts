@@ -4,7 +4,7 @@ import { type Forms, writeMarkdown } from "../../markdown/write.ts";
 /** Slack truncates longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
 const LONGEST_CHARACTERS = 40_000;
 /**
- * The limit for edits is lower and applies to the escaped text (`msg_too_long`):
+ * Edits have a lower limit, which applies to the escaped text (`msg_too_long`):
  * https://docs.slack.dev/reference/methods/chat.update
  */
 const LONGEST_EDIT_BYTES = 4_000;
@@ -21,7 +21,7 @@ const FORMS: Forms = {
     return label === "" ? `<${url}>` : `<${url}|${escapeSlackText(label)}>`;
   },
   quote: (inside) => inside.replace(/^/gm, "&gt; "),
-  // Slack has no fence languages and would print one as code.
+  // Slack has no fence languages and would show one as code.
   codeBlock: (code) => `\`\`\`\n${escapeSlackText(code)}\n\`\`\``,
   bullet: "•",
   // Slack recognises a style only next to a space or punctuation; a zero-width space counts.
@@ -29,20 +29,19 @@ const FORMS: Forms = {
 };
 
 /**
- * Converts Markdown to Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text). Slack's three control
- * characters are escaped except in generated links, so that no text can notify a channel (`<!channel>`) or a person.
+ * Converts Markdown to Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text). Escapes Slack's
+ * control characters except in generated links, so that no text can notify a channel (`<!channel>`) or a person.
  */
 export function writeMrkdwn(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** A part of a message between angle brackets: a link or a mention. */
+/** Part of a message in angle brackets: a link or a mention. */
 interface Reference {
   start: number;
   end: number;
-  /** The part before the first `|`: a URL, or a prefix character and an id. */
+  /** Part before the first `|`: a URL, or a prefix character and an id. */
   id: string;
-  /** The part after it. */
   label: string | undefined;
 }
 
@@ -52,7 +51,7 @@ function* references(text: string): Generator<Reference> {
   while (open !== -1) {
     const close = text.indexOf(">", open);
     if (close === -1) return;
-    // The last opening bracket before it, at or after `open`: the search stays linear.
+    // Start at the last opening bracket before `close`, so that the search stays linear.
     const start = text.lastIndexOf("<", close);
     open = text.indexOf("<", close);
     const inside = text.slice(start + 1, close);
@@ -62,7 +61,6 @@ function* references(text: string): Generator<Reference> {
   }
 }
 
-/** Replaces references; those for which `instead` returns `undefined` stay unchanged. */
 function replaceReferences(text: string, instead: (reference: Reference) => string | undefined): string {
   const parts: string[] = [];
   let position = 0;
@@ -75,13 +73,12 @@ function replaceReferences(text: string, instead: (reference: Reference) => stri
   return parts.join("") + text.slice(position);
 }
 
-/** Returns true for a text that mentions the person with this id. */
 export function mentionsUser(text: string, user: string): boolean {
   for (const { id } of references(text)) if (id === `@${user}`) return true;
   return false;
 }
 
-/** Returns a text without the mentions of a user; without an id, removes only a mention at the start. */
+/** Removes the mentions of a user. Without an id, removes only a mention at the start. */
 export function withoutMention(text: string, user: string | undefined): string {
   const first = text.length - text.trimStart().length;
   return replaceReferences(text, ({ id, start }) => {
@@ -90,10 +87,7 @@ export function withoutMention(text: string, user: string | undefined): string {
   });
 }
 
-/**
- * Converts a message to readable text: resolves Slack's escapes, links and mentions.
- * https://docs.slack.dev/messaging/formatting-message-text
- */
+/** Resolves Slack's escapes, links and mentions: https://docs.slack.dev/messaging/formatting-message-text */
 export function readSlackText(text: string): string {
   return replaceReferences(text, readReference)
     .replaceAll("&lt;", "<")
@@ -114,16 +108,12 @@ function readReference({ id, label }: Reference): string | undefined {
   return `@${name.replace(/^@/, "")}`;
 }
 
-/** Escapes Slack's three control characters. */
 function escapeSlackText(text: string): string {
   if (!/[&<>]/.test(text)) return text;
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/**
- * Splits a reply before rendering, so that each part also fits after rendering. `edited`: the messages will be edited
- * after sending, which has a lower limit.
- */
+/** Splits a reply before rendering. Each part also fits after rendering. `edited` selects the lower limit for edits. */
 export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
   return splitMarkdown(text, limit, (part) => {
     const rendered = writeMrkdwn(part);

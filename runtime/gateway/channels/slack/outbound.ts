@@ -11,10 +11,12 @@ import type { Button } from "../../actions.ts";
 import { maybe, type OutgoingFile } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
-/** Errors that mean that the token itself is of no use any more. */
 const TOKEN_ERRORS = new Set(["token_expired", "invalid_auth", "account_inactive", "token_revoked"]);
 
-/** Errors after which this chat takes nothing, today or tomorrow: https://docs.slack.dev/reference/methods/chat.postMessage#errors */
+/**
+ * Errors that mean that this chat will not accept the message, even later:
+ * https://docs.slack.dev/reference/methods/chat.postMessage#errors
+ */
 const CHAT_REFUSES: Record<string, string> = {
   channel_not_found: "the channel does not exist, or the bot may not see it",
   not_in_channel: "the bot is not in the channel: /invite it",
@@ -23,21 +25,21 @@ const CHAT_REFUSES: Record<string, string> = {
   no_text: "the message is empty",
   restricted_action: "a setting of the workspace forbids it",
   restricted_action_read_only_channel: "the channel is read-only",
-  restricted_action_thread_only_channel: "the channel takes answers in threads only",
+  restricted_action_thread_only_channel: "the channel accepts only replies in threads",
   restricted_action_non_threadable_channel: "the channel has no threads",
   restricted_action_thread_locked: "the thread is locked",
   messages_tab_disabled: "the app's messages tab is switched off",
-  cannot_reply_to_message: "the message takes no answer",
+  cannot_reply_to_message: "the message accepts no replies",
   user_not_found: "the person is not in the workspace",
 };
-/** Those of a chat that the bot, or the person, has left. */
+/** Errors that mean that the bot or the person has left the chat. */
 const GONE: ReadonlySet<string> = new Set([
   "channel_not_found",
   "not_in_channel",
   "is_archived",
   "user_not_found",
 ]);
-/** Failures inside Slack, after which a retry helps: https://docs.slack.dev/reference/methods/chat.update#errors */
+/** Temporary failures inside Slack: https://docs.slack.dev/reference/methods/chat.update#errors */
 const PASSING: ReadonlySet<string> = new Set([
   "fatal_error",
   "internal_error",
@@ -46,17 +48,16 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Slack answers a post within a second or two; a hung connection must not hold the conversation for
- * ever. Long, since the client cannot call a post back: one that Slack takes even later is repeated.
+ * A hung connection must not block the conversation. The timeout is long, because a post that Slack accepts later is
+ * sent twice.
  */
 const TIMEOUT_MS = 60_000;
-/** A slow line needs its time for a large file. */
+/** Large files take longer on slow connections. */
 const UPLOAD_TIMEOUT_MS = 120_000;
-/** Slack's own host of files, which takes them too. */
 const FILES_ORIGIN = "https://files.slack.com";
-/** Bytes of the largest file: https://docs.slack.dev/messaging/working-with-files */
+/** Upload limit in bytes: https://docs.slack.dev/messaging/working-with-files */
 export const LARGEST_FILE = 1_000_000_000;
-/** A status or a name that comes late is of no use. */
+/** A late status or name is useless. */
 const STATUS_TIMEOUT_MS = 5_000;
 const answerSchema = z.object({
   ok: z.boolean(),
@@ -76,43 +77,44 @@ const answerSchema = z.object({
   channel: maybe(z.object({ name: maybe(z.string()) })),
 });
 
-/** Connection settings of Slack. */
 interface SlackOutboundOptions {
   botToken: string;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   apiUrl: string;
-  /** Address of Slack itself, where `apiUrl` is the broker's. */
+  /** Slack's own URL, even if `apiUrl` is the broker's. */
   directUrl: string;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** Sender to Slack. Rejects with a RetryableError or a RefusedError. */
+/** Sends to Slack. Methods reject with a RetryableError or a RefusedError. */
 interface SlackSender {
-  /** Asks whose the token is: https://docs.slack.dev/reference/methods/auth.test */
+  /** https://docs.slack.dev/reference/methods/auth.test */
   test(): Promise<BotAccount>;
-  /** Returns the name of a person or a channel. Rejects if Slack does not tell it: the app may lack a scope. */
+  /** Rejects if Slack refuses, for example because the app lacks a scope. */
   nameOf(kind: NameKind, id: string): Promise<string | undefined>;
-  /** Shows in a thread that an answer is being made: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
+  /** Shows the typing status in a thread: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
   showStatus(target: ReplyTarget): Promise<void>;
-  /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
+  /** Posts a message and returns its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
   post(target: ReplyTarget, text: string, buttons?: readonly Button[]): Promise<string | undefined>;
-  /** Sets a reaction: https://docs.slack.dev/reference/methods/reactions.add */
+  /** https://docs.slack.dev/reference/methods/reactions.add */
   react(target: ReplyTarget, message: string, name: string): Promise<void>;
-  /** Puts what was chosen in the place of the buttons, or tells the person alone: https://docs.slack.dev/reference/methods/chat.postEphemeral */
+  /**
+   * Replaces the buttons with the choice or, unless `done`, notifies the person privately:
+   * https://docs.slack.dev/reference/methods/chat.postEphemeral
+   */
   answerPress(press: ButtonPress, word: string, done: boolean): Promise<void>;
-  /** Replaces a message's text: https://docs.slack.dev/reference/methods/chat.update */
+  /** https://docs.slack.dev/reference/methods/chat.update */
   update(target: ReplyTarget, ts: string, text: string): Promise<void>;
-  /** Sends a file: https://docs.slack.dev/messaging/working-with-files#uploading_files */
+  /** https://docs.slack.dev/messaging/working-with-files#uploading_files */
   sendFile(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
 }
 
-/** A sender over Slack's Web API. */
 export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackOutboundOptions): SlackSender {
   let client: Promise<SlackAPIClient> | undefined;
   const load = async (): Promise<SlackAPIClient> => {
     const { SlackAPIClient } = await import("./client.ts");
-    // No retries of its own: it would sleep through Slack's Retry-After with the delivery in hand.
+    // Disable the client's retries, which would hold the delivery for Slack's whole Retry-After.
     return new SlackAPIClient(botToken, {
       logLevel: "ERROR",
       retryHandlers: [],
@@ -134,7 +136,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
   const ask = (method: string, fields: Record<string, string>, timeoutMs: number): Promise<Answer> =>
     askDirectly(`${apiUrl}/${method}`, { botToken, fields, timeoutMs });
   return {
-    // Without the client, which takes its time and memory to load: it may never be needed.
+    // Avoids the client, which is slow to load and may never be needed.
     async test() {
       const answer = await ask("auth.test", {}, TIMEOUT_MS).catch((error: unknown) => {
         throw readSlackError(error, clock());
@@ -158,7 +160,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
     },
     async react({ chat: channel }, timestamp, name) {
       const { ok, error } = await ask("reactions.add", { channel, timestamp, name }, STATUS_TIMEOUT_MS);
-      // A message that is tried again has it.
+      // A retry finds its reaction already set.
       if (!ok && error !== "already_reacted") throw new Error(error ?? "no reason");
     },
     async answerPress({ target, ticket: user, message: ts, text = "" }, word, done) {
@@ -175,7 +177,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
       const message = {
         channel,
         text: writeMrkdwn(text),
-        // A preview is fetched without a click, and its address may carry what was said here.
+        // Slack fetches previews without a click, and a URL could leak parts of the conversation.
         unfurl_links: false,
         unfurl_media: false,
         ...(thread !== undefined && { thread_ts: thread }),
@@ -204,11 +206,11 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
   };
 }
 
-/** The address holds the right to upload: no key goes along, and the file to Slack's own host alone. */
+/** Uploads a file. The address authorises the upload, so no token is sent. Only Slack's own hosts are accepted. */
 async function upload(address: string, body: Uint8Array<ArrayBuffer>, ownOrigin: string): Promise<void> {
   const url = URL.parse(address);
   if (url === null || (url.origin !== FILES_ORIGIN && url.origin !== ownOrigin)) {
-    throw new RefusedError("reply_refused", "Slack names no place of its own for the file.");
+    throw new RefusedError("reply_refused", "Slack returned an upload address that is not on its own hosts.");
   }
   const headers = { "content-type": "application/octet-stream" };
   const signal = AbortSignal.timeout(UPLOAD_TIMEOUT_MS);
@@ -218,7 +220,7 @@ async function upload(address: string, body: Uint8Array<ArrayBuffer>, ownOrigin:
   await answer?.body?.cancel();
   if (answer?.ok) return;
   const what = answer === undefined ? "no answer" : `HTTP ${answer.status}`;
-  throw new RetryableError("channel_failed", `Slack did not take the file: ${what}.`);
+  throw new RetryableError("channel_failed", `The upload to Slack failed: ${what}.`);
 }
 
 type Answer = z.infer<typeof answerSchema>;
@@ -240,7 +242,7 @@ function buttonBlocks(text: string, buttons: readonly Button[]): Blocks {
   ];
 }
 
-/** Asks without the client. Throws an error with `status` and `headers` for an answer that is none of Slack's. */
+/** Calls a method without the client. Unless the status is 2xx, throws an error with `status` and `headers`. */
 async function askDirectly(
   url: string,
   { botToken, fields, timeoutMs }: { botToken: string; fields: Record<string, string>; timeoutMs: number },
@@ -259,11 +261,11 @@ async function askDirectly(
   return answerSchema.parse(await response.json());
 }
 
-/** Returns what an error of the Web API means. Read by shape: its classes are loaded on first use only. */
+/** Maps an error of the Web API. Checks its shape, because the client's error classes may not be loaded. */
 function readSlackError(error: unknown, now: number, isEdit = false): RetryableError | RefusedError {
   const options = { cause: error };
   if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);
-  // Of the broker's own refusals the client keeps the text.
+  // The client keeps the body of a refusal by the broker.
   const document = "body" in error ? parseJson(String(error.body)) : undefined;
   const refusal = isRecord(document) ? readBrokerRefusal(document["code"], error) : undefined;
   if (refusal !== undefined) return refusal;
@@ -278,7 +280,7 @@ function readSlackError(error: unknown, now: number, isEdit = false): RetryableE
   }
   const refused = CHAT_REFUSES[code];
   if (refused !== undefined) {
-    return new RefusedError("reply_refused", `Slack does not take the reply: ${refused} (${code}).`, {
+    return new RefusedError("reply_refused", `Slack rejects the reply: ${refused} (${code}).`, {
       ...options,
       gone: GONE.has(code),
     });
@@ -292,12 +294,12 @@ function readSlackError(error: unknown, now: number, isEdit = false): RetryableE
       ...(wait !== undefined && { retryAfterMs: wait }),
     });
   }
-  // Any other refusal of an edit is final, and the text can still be sent as a new message.
+  // Any other refusal of an edit is final, but the text can still be sent as a new message.
   if (isEdit && code !== "" && !PASSING.has(code)) {
-    return new RefusedError("edit_refused", `Slack does not take the edit: ${code}.`, options);
+    return new RefusedError("edit_refused", `Slack rejects the edit: ${code}.`, options);
   }
   const what = code || (status > 0 ? `HTTP ${status}` : "no answer");
-  return new RetryableError("channel_failed", `Slack did not take the reply: ${what}.`, options);
+  return new RetryableError("channel_failed", `The request to Slack failed: ${what}.`, options);
 }
 
 function headersOf(error: Error): Headers | undefined {

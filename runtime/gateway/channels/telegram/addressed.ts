@@ -1,30 +1,28 @@
 import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Characters of a mention, and of a command: Telegram's own limit is 32 and a sign. */
+/** Maximum characters of a mention or command. Telegram's own limit is 32 plus a sign. */
 const LONGEST_NAME = 64;
 
-/** Identity of the bot. */
 export interface BotIdentity {
   id: string;
-  /** Without the `@`; `undefined` while Telegram was not asked yet. */
+  /** Without the `@`; `undefined` until Telegram returns it. */
   username: string | undefined;
 }
 
-/** Text of a message, and whether it is for the bot. */
 export interface ReadText {
-  /** Without mentions of the bot; links behind words are written out. */
+  /** Without mentions of the bot, and with link targets written out. */
   text: string;
-  /** The bot is mentioned, replied to, or given a command. */
+  /** True if the message mentions the bot, replies to it or is a command. */
   addressed: boolean;
-  /** It is a command for another bot of the group. */
+  /** True for a command to another bot. */
   forAnother: boolean;
-  /** Unknown before the bot's own name is known. */
+  /** True if the bot's name is needed to decide, but unknown. */
   nameNeeded: boolean;
 }
 
 /**
- * Reads a message's text or caption by its entities: an `@name` (in any case), a mention of a user
- * without a name, a command `/x` or `/x@name` at the start, a reply to one of the bot's messages.
+ * Reads a message's text or caption. The bot is addressed by an `@name` in any case, a mention without a name, a
+ * command `/x` or `/x@name` at the start, or a reply to its message.
  */
 export function readAddressedText(
   message: TelegramContent & Pick<Partial<TelegramMessage>, "reply_to_message">,
@@ -55,19 +53,18 @@ export function readAddressedText(
     pieces.push(piece);
     before = piece.at(-1) ?? before;
     position = entity.offset + entity.length;
-    // Where a word is taken out, one of the spaces around it goes with it.
+    // Remove one of the spaces around a removed mention too.
     if (instead === "" && source[position] === " " && before.trim() === "") position += 1;
   }
   read.text = (pieces.join("") + source.slice(position)).trim();
   return read;
 }
 
-/** Returns a text or caption with the links behind words written out. */
 export function expandLinks(content: TelegramContent): string {
   return readAddressedText(content, { id: "", username: "" }).text;
 }
 
-/** Returns what stands in the place of an entity; `undefined` leaves it was said. */
+/** Returns an entity's replacement; `undefined` keeps the entity. */
 function replacement(
   entity: TelegramEntity,
   said: string,

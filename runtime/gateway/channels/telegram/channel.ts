@@ -17,7 +17,6 @@ import { LARGEST_DOCUMENT, TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "../intake.ts";
 import { splitForTelegram } from "./text.ts";
 
-/** Dependencies of the Telegram channel. */
 interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["telegram"]>> {
   intake: ReadIntake;
   moves: Pick<ChatMoves, keyof ChatMoves>;
@@ -26,7 +25,9 @@ interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["chan
 /** https://core.telegram.org/bots/api#getme */
 const meSchema = z.object({ username: z.string().check(z.minLength(1)) });
 
-/** Telegram over the Bot API (https://core.telegram.org/bots/api). Updates are received by the host process. */
+/**
+ * Creates a channel over Telegram's Bot API (https://core.telegram.org/bots/api). A host process receives its updates.
+ */
 export function createTelegramChannel(options: TelegramChannelOptions): Channel {
   const { config, access, environment, intake, moves, clock, log } = options;
   const token = resolveSecret(config.botToken, environment);
@@ -54,7 +55,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
     return { id: bot.id, name: bot.username };
   };
   let asking: Promise<void> | undefined;
-  /** Checks the token and learns the bot's name. A failed attempt is repeated at the next use. */
+  /** Checks the token and requests the bot's name. The next use repeats a failed attempt. */
   const probe = (): Promise<void> =>
     (asking ??= standing.probe(learnName).finally(() => {
       asking = undefined;
@@ -111,13 +112,12 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   };
 }
 
-/** Returns the credentials for the broker, which uses the proxy itself; the broker is reached directly. */
+/** Includes the proxy that the broker should use for Telegram. */
 function brokerHeaders(token: string, proxy: string | undefined): Record<string, string> {
   const pass = credential("telegram", passOf(token));
   return proxy === undefined ? pass : { ...pass, [PROXY_HEADER]: proxy };
 }
 
-/** Maps a failed call to an error for the sender. */
 function readTelegramError(error: TelegramError): RetryableError | RefusedError {
   const options = { cause: error };
   const { status, message, retryAfterMs } = error;
@@ -137,7 +137,7 @@ function readTelegramError(error: TelegramError): RetryableError | RefusedError 
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
-  // The chat refuses the bot or this text: repeating the request would not help.
+  // The chat refuses the bot or this text, so a retry would not help.
   if (status === 403 || status === 400) {
     const gone = status === 403 || /chat not found/i.test(message);
     return new RefusedError("reply_refused", `Telegram rejects the reply: ${message}.`, {
@@ -149,7 +149,7 @@ function readTelegramError(error: TelegramError): RetryableError | RefusedError 
   return new RetryableError(code, `Telegram rejected the request: ${message}.`, options);
 }
 
-/** Maps the error of a failed edit. If Telegram refuses the edit, the text may still be sent as a new message. */
+/** Maps a failed edit's error. The caller may send a refused edit as a new message. */
 function readEditError(error: unknown): unknown {
   if (!(error instanceof TelegramError) || error.status !== 400) return error;
   return new RefusedError("edit_refused", `Telegram rejects the edit: ${error.message}.`, {
@@ -157,7 +157,7 @@ function readEditError(error: unknown): unknown {
   });
 }
 
-/** Maps the error of a failed download; a RetryableError only if another attempt may help. */
+/** Maps a failed download's error to a RetryableError only if a retry may help. */
 function readFileError(error: unknown, maxBytes: number): unknown {
   if (error instanceof RangeError) {
     return new StewardError("channel_failed", `The file is larger than ${maxBytes} bytes.`, { cause: error });

@@ -14,32 +14,29 @@ import {
 } from "./message.ts";
 import { asForwarded, personOf, readRepliedTo } from "./references.ts";
 
-/** Dependencies of parsing an update. */
 export interface InboundOptions {
   access: ChannelAccess;
   bot: BotIdentity;
   moves: Pick<ChatMoves, "knownAs">;
-  /** Limits the size of a photo that is chosen. */
   mediaMaxBytes: number;
 }
 
 /**
- * The message sent by the Start button of a bot's chat, with the parameter of a deep link:
+ * Message of the Start button in a bot's chat, with the parameter of a deep link:
  * https://core.telegram.org/bots/features#deep-linking
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 
-/** Apps split texts longer than 4,096 characters, at a space if possible, and send the rest as another message. */
+/** Apps split texts longer than 4,096 characters, if possible at a space. */
 const NEARLY_CUT = 4_000;
 
-/** Retry delay while the bot's name is being requested, in milliseconds. */
+/** Retry delay while the bot's name is requested, in milliseconds. */
 const NAME_WAIT_MS = 1_000;
 
 /**
- * Parses one update: a message in a private chat, group or topic, or an edit of one. Channel posts, service messages
- * and bots are ignored with a reason.
+ * Parses a new or edited message. Ignores channel posts, service messages and bots.
  *
- * @throws RetryableError if a group's message cannot be interpreted until the bot's name is known.
+ * @throws RetryableError if the bot's name is needed to interpret a group's message, but unknown.
  */
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
@@ -55,9 +52,8 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const message = withRichText(received);
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
-    return ignored(`a chat of the kind ${message.chat.type}`);
-  // Such messages are commands registered as ephemeral, and steward registers none. The whole group would see an
-  // answer.
+    return ignored(`a chat of type ${message.chat.type}`);
+  // These are commands registered as ephemeral, and steward registers none. The whole group would see an answer.
   if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
   const moved = readMove(message, options);
   if (moved !== undefined) return moved;
@@ -66,7 +62,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
 
   const { bot, moves, mediaMaxBytes } = options;
   const { forward_origin: origin } = message;
-  // A forwarded text was written by somebody else: it addresses nobody and is not a command.
+  // Somebody else wrote a forwarded text, so it addresses nobody and is not a command.
   const read =
     origin === undefined ? readAddressedText(message, bot) : { ...UNADDRESSED, text: expandLinks(message) };
   if (read.nameNeeded && !direct) {
@@ -81,7 +77,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
   const hadText = (received.text ?? received.caption) !== undefined;
   // A message that consists only of the bot's name asks about the message it replies to.
   const isEmpty = said === "" && attachments.length === 0 && !(hadText && answered.length > 0);
-  // In a group, an unknown kind of message is more likely a notice than something for the bot.
+  // In a group, an unknown kind of message is probably not for the bot.
   const isForBot = direct || read.addressed;
   if (isEmpty && (hadText || !isForBot || isNotice(whole))) return ignored("no text");
   const target = replyTarget(message, moves);
@@ -104,7 +100,7 @@ function readMessage(received: TelegramMessage, whole: unknown, options: Inbound
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
 
-/** Parses a button press. It has the same rights as a message of that person; a stranger's press has none. */
+/** A press has the rights of a message from the same person. */
 function readPress(
   { id: ticket, from, message: { message_id: below, ...place }, data }: TelegramPress,
   { access, moves }: InboundOptions,
@@ -129,8 +125,8 @@ function readPress(
 }
 
 /**
- * Parses a group's migration, which Telegram announces in both chats. Accepted only for listed groups, since access
- * carries over to the new id.
+ * Parses a group's migration, which Telegram announces in both chats. Accepts only listed groups, since the new id
+ * inherits their access.
  */
 function readMove(
   { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,
@@ -141,11 +137,10 @@ function readMove(
   const decision = access.group(former, String(from?.id), true);
   if (decision.becomes === "ignored" && decision.unlisted !== undefined)
     return ignored(decision.reason, decision.unlisted);
-  const note = `the group became a supergroup: its id was ${former}, and is ${current} now`;
+  const note = `the group became a supergroup: its id changed from ${former} to ${current}`;
   return { kind: "moved", former, chat: current, note };
 }
 
-/** A parsed message before the access check. */
 type Content = Omit<InboundMessage, "admission">;
 
 function groupMessage(
@@ -193,9 +188,8 @@ function directMessage(content: Content, { from }: TelegramMessage, access: Chan
   return { kind: "unpaired", sender: sender.id, meta, target, note };
 }
 
-/** Returns the author, or the reason why nobody can be answered. */
 function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender | string {
-  // An anonymous admin; Telegram gives a bot of its own as the sender.
+  // An anonymous admin: Telegram names its own bot as the sender.
   if (shown !== undefined && shown.id === chat.id)
     return { id: String(shown.id), name: shown.title ?? "admin" };
   if (shown !== undefined) return "written on behalf of a channel";
@@ -204,7 +198,7 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
   return personOf(from);
 }
 
-/** Builds the reply target. Only topics have threads; Telegram's other threads are chains of replies. */
+/** Only topics have threads here: Telegram's other threads are chains of replies. */
 function replyTarget(
   message: Pick<TelegramMessage, "chat" | "message_thread_id" | "is_topic_message">,
   moves: Pick<ChatMoves, "knownAs">,

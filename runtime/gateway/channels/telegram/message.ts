@@ -3,10 +3,7 @@ import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../channel.ts";
 
-/**
- * The parts of an update that are read. Unknown fields are accepted, since Telegram adds new ones at any time.
- * https://core.telegram.org/bots/api#update
- */
+/** The schemas accept unknown fields, since Telegram adds new ones at any time. */
 
 const user = z.object({
   id: z.number(),
@@ -35,7 +32,7 @@ const file = z.object({
 
 const chat = z.object({ id: z.number(), title: maybe(z.string()) });
 
-/** Attachments, in the form shared by messages and previews of messages in other chats. */
+/** Attachments of messages, and of previews of messages in other chats. */
 const media = z.object({
   photo: maybe(z.array(file)),
   /** A short video with a still picture. */
@@ -71,7 +68,7 @@ const content = z.extend(media, {
   sender_chat: maybe(chat),
   text: maybe(z.string()),
   entities: maybe(z.array(entity)),
-  /** Since Bot API 10.1, a pasted or formatted message has these blocks instead of a text. */
+  /** Since Bot API 10.1, pasted or formatted messages have these blocks instead of a text. */
   rich_message: maybe(z.object({ blocks: maybe(z.unknown()) })),
   caption: maybe(z.string()),
   caption_entities: maybe(z.array(entity)),
@@ -98,12 +95,12 @@ const message = z.extend(content, {
       forum_topic_created: maybe(z.unknown()),
     }),
   ),
-  /** The message in another chat that this one replies to: https://core.telegram.org/bots/api#externalreplyinfo */
+  /** Replied-to message in another chat: https://core.telegram.org/bots/api#externalreplyinfo */
   external_reply: maybe(z.extend(media, { origin })),
-  /** The selected part of the message replied to: https://core.telegram.org/bots/api#textquote */
+  /** Selected part of the replied-to message: https://core.telegram.org/bots/api#textquote */
   quote: maybe(z.object({ text: z.string() })),
   forward_origin: maybe(origin),
-  /** Only its sender and the bot see it: https://core.telegram.org/bots/api#ephemeral-messages */
+  /** Visible only to its sender and the bot: https://core.telegram.org/bots/api#ephemeral-messages */
   ephemeral_message_id: maybe(z.number()),
   /** The group's new id after it became a supergroup. */
   migrate_to_chat_id: maybe(z.number()),
@@ -128,15 +125,14 @@ const press = z.object({
 export const updateSchema = z.looseObject({
   update_id: z.number(),
   message: z.optional(message),
-  /** Bots are not told about deletions. */
+  /** Telegram does not report deletions to bots. */
   edited_message: maybe(message),
   callback_query: maybe(press),
 });
 
-/** A button press. */
 export type TelegramPress = z.infer<typeof press>;
 
-/** Documented updates that are not messages or not from people: https://core.telegram.org/bots/api#update */
+/** Documented updates that are not messages of people: https://core.telegram.org/bots/api#update */
 const OTHER_UPDATES = `channel_post edited_channel_post business_connection business_message
   edited_business_message deleted_business_messages message_reaction message_reaction_count inline_query
   chosen_inline_result shipping_query pre_checkout_query purchased_paid_media poll poll_answer
@@ -154,12 +150,10 @@ const SILENT_FIELDS = `date edit_date direct_messages_topic sender_boost_count s
 const NOTICES =
   /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway|community_chat_|chat_owner_|poll_option_|managed_bot_|video_chat_|web_app_data$)/;
 
-/** Returns true for a service message. */
 export function isNotice(part: unknown): boolean {
   return Object.keys(Object(part)).some((key) => NOTICES.test(key));
 }
 
-/** Returns the fields of an update that this version does not know. */
 export function unknownParts(payload: Record<string, unknown>): string[] {
   const { message: said, edited_message: received = said } = payload;
   return [
@@ -170,20 +164,14 @@ export function unknownParts(payload: Record<string, unknown>): string[] {
   ];
 }
 
-/** A part of a text with formatting or a special meaning. */
 export type TelegramEntity = z.infer<typeof entity>;
-/** A message of a person, a bot or Telegram itself. */
 export type TelegramMessage = z.infer<typeof message>;
-/** Text, attachments and author of a message. */
 export type TelegramContent = z.infer<typeof content>;
-/** The original author of a forwarded message. */
 export type TelegramOrigin = z.infer<typeof origin>;
-/** A message's attachments. */
 export type TelegramMedia = z.infer<typeof media>;
 
 type File = NonNullable<TelegramMedia["document"]>;
 
-/** Returns a message's files as attachments, by the field that contains them. */
 export function readAttachments(message: TelegramMedia, maxBytes: number): Attachment[] {
   const { live_photo: live, animation, document, voice, audio, video, video_note: note, sticker } = message;
   const { photo = live?.photo } = message;
@@ -203,7 +191,6 @@ export function readAttachments(message: TelegramMedia, maxBytes: number): Attac
   ];
 }
 
-/** Describes content that is neither text nor file, such as a location. */
 export function readOthers(media: TelegramMedia): string[] {
   const { venue, location, contact, poll, checklist, dice, game, invoice } = media;
   const name = contact && [contact.first_name, contact.last_name].filter(Boolean).join(" ");
@@ -219,7 +206,7 @@ export function readOthers(media: TelegramMedia): string[] {
   ];
 }
 
-/** Returns the largest size within the limit, else the smallest. Telegram lists a photo's sizes in ascending order. */
+/** Returns the largest size within the limit, else the smallest. Telegram sorts sizes in ascending order. */
 function bestSize(sizes: readonly File[], maxBytes: number): File | undefined {
   return sizes.findLast(({ file_size: size = 0 }) => size <= maxBytes) ?? sizes[0];
 }

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Groups that became supergroups, which gives them another id (https://core.telegram.org/bots/api#responseparameters).
- * Here a group keeps the id by which it was first known: lists, sessions, files and schedules stay as
- * they are. Only what goes out to Telegram takes the id of now.
+ * Maps the ids of groups that became supergroups (https://core.telegram.org/bots/api#responseparameters). The gateway
+ * keeps a group's first id, so lists, sessions, files and schedules stay valid. Only requests to Telegram use the
+ * current id.
  */
 export class ChatMoves {
   readonly #database: DatabaseSync;
-  /** Ids of now, by the former ones. */
+  /** Current ids by former ids. */
   readonly #current: Map<string, string>;
   readonly #former: Map<string, string>;
 
@@ -18,22 +18,22 @@ export class ChatMoves {
     this.#former = new Map([...this.#current].map(([former, chat]) => [chat, former]));
   }
 
-  /** Returns the id by which a group was first known. */
+  /** Returns the first known id of a group. */
   knownAs(chat: string): string {
     return this.#former.get(chat) ?? chat;
   }
 
-  /** Returns the former ids of all moved groups, by their current ids. */
+  /** Returns former ids by current ids. */
   all(): Record<string, string> {
     return Object.fromEntries(this.#former);
   }
 
-  /** Returns the id that Telegram takes for a group. */
+  /** Returns the id for requests to Telegram. */
   current(chat: string): string {
     return this.#current.get(chat) ?? chat;
   }
 
-  /** Keeps that a group has another id. That happens once: no group takes the place of one that is known. */
+  /** Records a group's new id. Ignores ids that are already known, so that no group can replace another. */
   note(former: string, chat: string): void {
     const isKnown = (id: string): boolean => this.#current.has(id) || this.#former.has(id);
     if (former === chat || isKnown(former) || isKnown(chat)) return;

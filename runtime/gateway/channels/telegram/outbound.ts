@@ -5,20 +5,20 @@ import type { OutgoingFile } from "../channel.ts";
 import type { ChatMoves } from "./moves.ts";
 import { writeTelegramHtml } from "./text.ts";
 
-/** A typing indicator that comes late is of no use. */
+/** A late typing indicator is useless. */
 const TYPING_TIMEOUT_MS = 5_000;
-/** A slow line needs its time for a large file. */
+/** Large files take longer on slow connections. */
 const FILE_TIMEOUT_MS = 120_000;
 
-/** Bytes of the largest file: https://core.telegram.org/bots/api#senddocument */
+/** Upload limit in bytes: https://core.telegram.org/bots/api#senddocument */
 export const LARGEST_DOCUMENT = 50_000_000;
-/** Bytes of the largest picture that is shown as one: https://core.telegram.org/bots/api#sendphoto */
+/** Size limit for photos in bytes: https://core.telegram.org/bots/api#sendphoto */
 const LARGEST_PHOTO = 10_000_000;
 const PHOTO_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/webp"]);
-/** UTF-16 units of the longest caption: https://core.telegram.org/bots/api#senddocument */
+/** Caption limit in UTF-16 units: https://core.telegram.org/bots/api#senddocument */
 const LONGEST_CAPTION = 1_024;
 
-/** Sender to Telegram. Every method throws a TelegramError. */
+/** Sends to Telegram. Methods throw a TelegramError. */
 export class TelegramSender {
   readonly #api: TelegramApi;
   readonly #moves: Pick<ChatMoves, "current" | "note">;
@@ -28,7 +28,7 @@ export class TelegramSender {
     this.#moves = moves;
   }
 
-  /** Sends a message and gives its id: https://core.telegram.org/bots/api#sendmessage */
+  /** Returns the message's id: https://core.telegram.org/bots/api#sendmessage */
   async send(
     target: ReplyTarget,
     text: string,
@@ -43,8 +43,8 @@ export class TelegramSender {
   }
 
   /**
-   * Sends a file; a picture is shown as one where Telegram takes it so. The sides of a picture are Telegram's to judge:
-   * a photo that it refuses was not sent, and goes out as a document.
+   * Sends a file, and a picture as a photo if possible. Telegram checks a picture's dimensions itself; a photo that it
+   * refuses is sent as a document.
    */
   async sendFile(target: ReplyTarget, { name, mediaType, data }: OutgoingFile, caption = ""): Promise<void> {
     const content = new Blob([data], { type: mediaType });
@@ -65,7 +65,7 @@ export class TelegramSender {
     await post("sendDocument", "document");
   }
 
-  /** Replaces a message's text: https://core.telegram.org/bots/api#editmessagetext */
+  /** https://core.telegram.org/bots/api#editmessagetext */
   async edit({ chat }: ReplyTarget, id: string, text: string): Promise<void> {
     try {
       await this.#write("editMessageText", { chat }, text, { message_id: Number(id) });
@@ -74,19 +74,19 @@ export class TelegramSender {
     }
   }
 
-  /** Sets a reaction: https://core.telegram.org/bots/api#setmessagereaction */
+  /** https://core.telegram.org/bots/api#setmessagereaction */
   async react(target: ReplyTarget, message: string, emoji: string): Promise<void> {
     const { chat } = target;
     const reaction = [{ type: "emoji", emoji }];
     await this.#call("setMessageReaction", { chat }, { message_id: Number(message), reaction });
   }
 
-  /** Ends the wait for a press: https://core.telegram.org/bots/api#answercallbackquery */
+  /** https://core.telegram.org/bots/api#answercallbackquery */
   async answerPress(ticket: string, text: string): Promise<void> {
     await this.#api.call("answerCallbackQuery", { callback_query_id: ticket, text });
   }
 
-  /** Takes the buttons away: https://core.telegram.org/bots/api#editmessagereplymarkup */
+  /** https://core.telegram.org/bots/api#editmessagereplymarkup */
   async removeButtons(target: ReplyTarget, id: string): Promise<void> {
     const { chat } = target;
     const none = { message_id: Number(id), reply_markup: { inline_keyboard: [] } };
@@ -99,7 +99,7 @@ export class TelegramSender {
     await this.#api.call("sendChatAction", { ...place, action: "typing" }, { timeoutMs: TYPING_TIMEOUT_MS });
   }
 
-  /** With the reply's markup; as plain text where Telegram does not understand it. */
+  /** Sends a text with markup, or as plain text if Telegram cannot parse it. */
   async #write(method: string, target: ReplyTarget, text: string, more: object): Promise<unknown> {
     const plain = { ...more, text, link_preview_options: { is_disabled: true } };
     try {
@@ -115,7 +115,7 @@ export class TelegramSender {
     }
   }
 
-  /** Into the group itself where the topic is gone or closed, and to a group's new id where it has one. */
+  /** Calls a method. If a topic is gone or closed, retries in the group itself. Follows a group's move to a new id. */
   async #call(
     method: string,
     target: ReplyTarget,
@@ -127,12 +127,12 @@ export class TelegramSender {
     } catch (error) {
       if (!(error instanceof TelegramError)) throw error;
       const { chat, thread } = target;
-      // The broker knows a group's new id once Telegram has announced it.
+      // The broker accepts a new id only after Telegram has announced it, so the caller must retry.
       if (error.brokerCode === "broker_other_chat" && this.#moves.current(chat) !== chat)
         throw new TelegramError(0, error.message);
       if (thread !== undefined && isTopicGone(error))
         return this.#call(method, { chat }, parameters, options);
-      // Once: an id that is known already is not asked about again.
+      // Follow a group's move only once.
       if (error.migratedTo === undefined || this.#moves.current(chat) !== chat) throw error;
       this.#moves.note(chat, error.migratedTo);
       return this.#call(method, target, parameters, options);
@@ -147,12 +147,12 @@ export class TelegramSender {
   }
 }
 
-/** Among them PHOTO_INVALID_DIMENSIONS and IMAGE_PROCESS_FAILED: https://core.telegram.org/method/messages.sendMedia */
+/** Covers errors such as PHOTO_INVALID_DIMENSIONS: https://core.telegram.org/method/messages.sendMedia */
 function isPhotoRefused({ status, message }: TelegramError): boolean {
   return status === 400 && /PHOTO_|IMAGE_PROCESS_FAILED/.test(message);
 }
 
-/** As Telegram says it; the list of its errors is not documented: https://github.com/tdlib/td/issues/3111 */
+/** Matches message texts, because Telegram does not document its errors: https://github.com/tdlib/td/issues/3111 */
 function isTopicGone({ status, message }: TelegramError): boolean {
   return status === 400 && /message thread not found|TOPIC_(?:CLOSED|DELETED)/i.test(message);
 }

@@ -10,8 +10,8 @@ import {
 } from "./message.ts";
 
 /**
- * Returns the message that another one answers, or the part of it that the person chose: in the same chat, or in another
- * one, of which Telegram tells that part and the files alone (https://core.telegram.org/bots/api#externalreplyinfo).
+ * Returns the message that this one replies to, or its selected part. From other chats, Telegram provides only the
+ * selected part and files: https://core.telegram.org/bots/api#externalreplyinfo
  */
 export function readRepliedTo(
   { reply_to_message: replied, external_reply: external, quote }: TelegramMessage,
@@ -32,7 +32,7 @@ export function readRepliedTo(
 
 type Words = Pick<InboundMessage, "text" | "attachments" | "references">;
 
-/** Returns a message that is passed on as what its sender refers to, without words of the sender's own. */
+/** Converts a forwarded message to a reference, because its text is not the sender's own. */
 export function asForwarded(
   { text, attachments, references = [] }: Words,
   origin: TelegramOrigin,
@@ -59,7 +59,6 @@ function authorOf(
   return String(from.id) === bot.id ? "bot" : personOf(from);
 }
 
-/** Returns a user of Telegram as an author. */
 export function personOf({ id, first_name: name, username }: NonNullable<TelegramContent["from"]>): Sender {
   return { id: String(id), ...(name && { name }), ...(username && { username }) };
 }

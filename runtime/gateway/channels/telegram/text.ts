@@ -4,7 +4,6 @@ import { type Forms, writeMarkdown } from "../../markdown/write.ts";
 /** Longest message in characters, counted without markup: https://core.telegram.org/bots/api#sendmessage */
 const LONGEST_SHOWN = 4_096;
 
-/** Escapes the special characters of Telegram's HTML: https://core.telegram.org/bots/api#html-style */
 function escape(text: string): string {
   return text
     .replaceAll("&", "&amp;")
@@ -28,12 +27,11 @@ const FORMS: Forms = {
   bullet: "•",
 };
 
-/** Converts a reply's Markdown to Telegram's HTML. Everything else is escaped. */
 export function writeTelegramHtml(markdown: string): string {
   return writeMarkdown(markdown, FORMS);
 }
 
-/** Splits a reply before rendering, so that each part also fits once it is rendered. */
+/** Splits a reply before rendering. Each part also fits after rendering. */
 export function splitForTelegram(text: string, limit: number): string[] {
   return splitMarkdown(text, limit, (part) => shownLength(writeTelegramHtml(part)) / LONGEST_SHOWN);
 }

@@ -43,7 +43,7 @@ test("a file of the workspace goes into the chat that asks, once, and is logged 
 test("what cannot be sent is told, with the number where there is one", async () => {
   const { send, files } = await bench();
   const told = await send(["large.txt", "empty.txt", "none.txt", "../secret", "notes"]);
-  expect(told).toContain("large.txt has 1001 bytes; slack takes 1000 at most.");
+  expect(told).toContain("large.txt has 1001 bytes; slack accepts at most 1000.");
   expect(told).toContain("empty.txt is empty");
   expect(told).toContain("There is no file none.txt.");
   expect(told).toContain("stay in the workspace");
@@ -54,10 +54,10 @@ test("what cannot be sent is told, with the number where there is one", async ()
 test("a chat sends what it may read, and nothing of another's", async () => {
   const shared = await bench();
   const told = await shared.send(["chats/slack-C2/own.txt", "notes/report.pdf"], GROUP);
-  expect(told).toContain("Of chats/ this chat has chats/slack-C1/ alone.");
+  expect(told).toContain("Below chats/, this chat can use only chats/slack-C1/.");
   expect(shared.files).toMatchObject([{ text: "report" }]);
   const own = await bench({ agent: { may: { readWorkspace: ["operator"] } } });
-  expect(await own.send(["notes/report.pdf"], GROUP)).toContain("Of the workspace this chat has");
+  expect(await own.send(["notes/report.pdf"], GROUP)).toContain("In the workspace, this chat can use only");
   expect(own.files).toEqual([]);
 });
 

@@ -39,7 +39,7 @@ test("a picture of a tool is shown to the model, and kept in the chat's folder, 
   const [name = ""] = readdirSync(join(home, "workspace-chats/slack-C1/from-tools"));
   expect(name).toMatch(/^notes_draw-[0-9a-f]{8}\.png$/);
   expect(output).toBe(
-    `Drawn.\n(file 1, image/png, 1 kB)\nfile 1 is kept as chats/slack-C1/from-tools/${name}.\n[image: file 1]`,
+    `Drawn.\n(file 1, image/png, 1 kB)\nfile 1 is stored as chats/slack-C1/from-tools/${name}.\n[image: file 1]`,
   );
   expect(images).toEqual([{ mediaType: "image/png", data: new Uint8Array(SMALL) }]);
   expect(readFileSync(join(home, "workspace-chats/slack-C1/from-tools", name))).toEqual(SMALL);
@@ -94,7 +94,7 @@ test("where there is no room, or no right to keep files, a picture is shown all 
   const large = Buffer.concat([png(2, 2), Buffer.alloc(1_100_000)]);
   const shown = await full.give(image(large));
   expect(shown.images).toHaveLength(1);
-  expect(shown.output).toContain("file 1 could not be kept: chats/slack-C1/ is full");
+  expect(shown.output).toContain("file 1 could not be stored: chats/slack-C1/ is full");
 
   const guarded = await bench({ agent: { may: { keepFiles: ["operator"] } } });
   const { output, images } = await guarded.give(image(SMALL));
