@@ -1,11 +1,11 @@
 import { AGENT } from "../../contract/names.ts";
 
-/** A place in the line, and the words that may follow there. */
+/** Preceding words in the line, and the words that may follow them. */
 export type Place = readonly [before: string, words: readonly string[]];
 
 const SHELLS = { bash, zsh, fish } as const;
 
-/** Returns the script that makes a shell complete this command line. */
+/** Returns a completion script for a shell. */
 export function completionScript(shell: keyof typeof SHELLS, places: readonly Place[]): string {
   return SHELLS[shell](places);
 }
@@ -25,7 +25,7 @@ complete -F _${AGENT} ${AGENT}
 `;
 }
 
-/** zsh runs completions of bash: https://zsh.sourceforge.io/Doc/Release/Completion-System.html */
+/** zsh can run bash completions: https://zsh.sourceforge.io/Doc/Release/Completion-System.html */
 function zsh(places: readonly Place[]): string {
   return `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bash(places)}`;
 }

@@ -7,7 +7,7 @@ import type { Environment } from "../../contract/variables.ts";
 /**
  * Reads and checks the config file.
  *
- * @throws StewardError `config_missing` where there is none.
+ * @throws StewardError `config_missing`
  */
 export function readConfigFile(path: string, environment: Environment): ConfigReading {
   try {
@@ -21,7 +21,7 @@ export function readConfigFile(path: string, environment: Environment): ConfigRe
 /**
  * Reads the config file.
  *
- * @throws StewardError `config_missing`, and `config_invalid` with every problem.
+ * @throws StewardError `config_missing`; `config_invalid` with every problem.
  */
 export function validConfig(path: string, environment: Environment): Config {
   const { result } = readConfigFile(path, environment);

@@ -12,7 +12,7 @@ import { commandTools } from "./tools.ts";
 /**
  * Runs one command line.
  *
- * @throws StewardError `usage_invalid` for a line that cannot be understood, and what the operation throws.
+ * @throws StewardError `usage_invalid` for an invalid line, and the operation's errors.
  */
 export async function runCommandLine(context: CommandContext, args: readonly string[]): Promise<void> {
   const { output, setExitCode } = context;
@@ -28,8 +28,8 @@ export async function runCommandLine(context: CommandContext, args: readonly str
 }
 
 /**
- * Runs a request of the console, which is the text of an {@link OperationRequest}, and writes its reply as JSON. The
- * supervisor has checked it; it is checked again here, where its words end.
+ * Runs an {@link OperationRequest} of the console and writes its reply as JSON. Checks the request again, although
+ * the supervisor has done so.
  */
 export async function runRequest(context: CommandContext, text: string): Promise<void> {
   const reply = await replyOf(async () => {
@@ -40,7 +40,7 @@ export async function runRequest(context: CommandContext, text: string): Promise
   context.output.text(JSON.stringify(reply));
 }
 
-/** Returns the words behind each command, for the completions of shells. */
+/** Returns the words that may follow each command, for shell completions. */
 function completedPlaces(): Place[] {
   const places: Place[] = [["", [...TERMINAL_GROUPS.map(({ name }) => name), "--version", "--help"]]];
   for (const { name, operations } of TERMINAL_GROUPS) {
