@@ -34,7 +34,7 @@ import { testModel as askModel } from "../models/test-question.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
-/** A platform's event has at most 1 MiB; its envelope and different escaping add to that. */
+/** Platform events have at most 1 MiB. The envelope and other escaping add to that. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 const channelTestSchema = z.strictObject({ platform: platformSchema });
@@ -44,22 +44,21 @@ const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
   item: z.string(),
 });
 
-/** The connection to the edge stays open for a name at most this long. */
+/** Milliseconds to wait for a name while the edge's request is open. */
 const NAME_MS = 5_000;
 
-/** Dependencies of the gateway's HTTP API. */
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Components;
-  /** If undefined, routes that need it refuse everyone. */
+  /** If undefined, all routes that need it refuse. */
   controlToken: string | undefined;
-  /** Allows reading status and usage and testing a model, and nothing else. */
+  /** Only for reading status and usage, and for testing a model. */
   statusToken: string;
   inbox: Inbox;
-  /** Returns when the chat of an event got its first word, in milliseconds since the epoch; `undefined` if unknown. */
+  /** Returns the time of the first word in an event's chat, in milliseconds since the epoch. */
   firstWordAt(event: Pick<Delivery, "platform" | "id">): number | undefined;
-  /** Returns a file of the web chat; throws StewardError if the page may not have it. */
+  /** Returns a file of the web chat. @throws StewardError if the page may not have it. */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
-  /** Reads past events and redacts them. Sends nothing. */
+  /** Reads and redacts past events. Sends nothing. */
   replayRecord(deliveries: readonly unknown[]): Promise<ReplayRecord>;
   /** Applies a config file that has changed. Never rejects. */
   configTaken(): Promise<void>;
@@ -67,7 +66,7 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   usage(): UsageReport;
 }
 
-/** Builds the gateway's HTTP API, except for its health route. */
+/** Creates the gateway's HTTP API, without the health routes. */
 export function gatewayApp(options: GatewayAppOptions): Hono {
   const { controlToken, statusToken, inbox, status, usage, log } = options;
   const app = new Hono();
@@ -100,7 +99,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   app.use(
     bodyLimit({
       maxSize: LONGEST_BODY,
-      onError: () => problemResponse(problem("body_too_large", "The body is above 2 MiB.")),
+      onError: () => problemResponse(problem("body_too_large", "The body is larger than 2 MiB.")),
     }),
     async (context, next) => {
       if (context.req.method !== "POST") return next();
@@ -160,7 +159,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const names = body.names === undefined ? undefined : learnNames(body.names, channels, log);
     return answerEach(all, log, { names, more: (index) => moreOf(read[index]?.data) });
   });
-  // Parsing stores and sends nothing, so it may be done once more.
+  // Parsing again is safe, since it stores and sends nothing.
   const moreOf = (delivery: Delivery | undefined): Pick<DeliveryEnd, "firstWordMs" | "admitted"> => {
     if (delivery === undefined) return {};
     const heardAt = options.firstWordAt(delivery);
@@ -194,7 +193,7 @@ function answerError(error: Error, log: Log): Response {
   return problemResponse({ ...body, status }, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 }
 
-/** Converts an error to the result that the edge receives. Errors that the sender did not cause are logged. */
+/** Converts an error to the result for the edge. Logs errors that the sender did not cause. */
 function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: Problem } {
   if (error instanceof RetryableError) {
     const { code, message, retryAfterMs } = error;
@@ -207,7 +206,7 @@ function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: P
     const body = problem(error.code, error.message);
     return { status: body.status, body };
   }
-  // The edge keeps the event and retries, so nothing is lost while the disk is full.
+  // The edge stores and retries the event, so nothing is lost while the disk is full.
   const store = storeFailure(error);
   if (store !== undefined) {
     log.error("the store failed", { code: store.code, detail: store.message });
@@ -229,7 +228,7 @@ async function learnNames(
       const channel = channels.get(platform as Platform);
       const asked = channel?.nameOf?.(kind, id.join(":")) ?? Promise.resolve(undefined);
       const name = await withTimeout(NAME_MS, asked, () => new Error("timeout")).catch((error: unknown) => {
-        log.info("a platform did not tell a name", { platform, kind, error: String(error) });
+        log.info("a platform did not return a name", { platform, kind, error: String(error) });
         return undefined;
       });
       return { key, name };
@@ -237,13 +236,12 @@ async function learnNames(
   );
 }
 
-/** Additions to the lines of {@link answerEach}. */
 interface Additions {
   names: Promise<LearnedName[]> | undefined;
   more(index: number): Pick<DeliveryEnd, "firstWordMs" | "admitted">;
 }
 
-/** Returns a stream with one line per event, see {@link DeliveryEnd}, and one of names. It starts at once. */
+/** Streams one line per event, see {@link DeliveryEnd}, and one line with the names. Does not wait for them. */
 function answerEach(ends: readonly Promise<unknown>[], log: Log, { names, more }: Additions): Response {
   const encoder = new TextEncoder();
   let open = true;
@@ -262,7 +260,7 @@ function answerEach(ends: readonly Promise<unknown>[], log: Log, { names, more }
       await Promise.all([...written, names?.then((learned) => write({ names: learned }))]);
       if (open) controller.close();
     },
-    // The edge has disconnected. It retries.
+    // The edge has disconnected and will retry.
     cancel: () => void (open = false),
   });
   return new Response(lines, { headers: { "content-type": "application/x-ndjson" } });

@@ -1,14 +1,14 @@
 /** Properties of a picture that can be read without decoding it. */
 export interface ImageFacts {
   /**
-   * `image/png`, `image/jpeg`, `image/gif` or `image/webp`: determined from the content, since names and declared types
-   * are unreliable.
+   * `image/png`, `image/jpeg`, `image/gif` or `image/webp`. Detected from the content, since names and declared
+   * types are unreliable.
    */
   mediaType: string;
-  /** Pixels, as stored. */
+  /** Stored pixels, before rotation. */
   width: number;
   height: number;
-  /** The file is complete, not truncated. */
+  /** False for a truncated file. */
   whole: boolean;
   /** Exif's orientation, 1 to 8; 1 is upright (section 4.6.5 of JEITA CP-3451E). */
   orientation: number;
@@ -19,7 +19,7 @@ type Frame = Pick<ImageFacts, "width" | "height" | "whole"> & { orientation?: nu
 /** Start of scan and end of image (ITU-T T.81, table B.1). */
 const SOS = 0xda;
 const EOI = Buffer.from([0xff, 0xd9]);
-/** The Exif segment begins with `Exif` and two zero bytes; 0x0112 is the orientation's tag. */
+/** Exif's segment header, and the tag number of the orientation. */
 const EXIF = "Exif\0\0";
 const ORIENTATION = 0x0112;
 
@@ -39,7 +39,7 @@ export function imageType(data: Uint8Array): string | undefined {
   return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined;
 }
 
-/** Reads a picture's header and block structure, in linear time. Returns `undefined` if it finds no size. */
+/** Reads a picture's header and block structure in linear time. Returns `undefined` if it finds no size. */
 export function imageFacts(data: Uint8Array): ImageFacts | undefined {
   const mediaType = imageType(data) ?? "";
   const frame = READERS[mediaType]?.(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
@@ -61,7 +61,8 @@ function png(file: Buffer): Frame | undefined {
 }
 
 /**
- * Annex B of ITU-T T.81: segments up to the scan, in whose data each 0xFF is followed by a zero or a restart marker.
+ * Annex B of ITU-T T.81: segments up to the scan. In the scan's data, a zero or a restart marker follows each
+ * 0xFF.
  */
 function jpeg(file: Buffer): Frame | undefined {
   let size: Pick<Frame, "width" | "height"> | undefined;
@@ -107,7 +108,10 @@ function exifOrientation(segment: Buffer): number | undefined {
   return undefined;
 }
 
-/** https://www.w3.org/Graphics/GIF/spec-gif89a.txt. Many files lack the trailer, so one complete picture is enough. */
+/**
+ * https://www.w3.org/Graphics/GIF/spec-gif89a.txt. One complete picture is enough, since many files lack the
+ * trailer.
+ */
 function gif(file: Buffer): Frame | undefined {
   if (file.length < 13) return undefined;
   const size = { width: file.readUInt16LE(6), height: file.readUInt16LE(8) };

@@ -1,4 +1,4 @@
-/** Types that chats show or play, by file name extension. Other files are sent as plain bytes. */
+/** Media types of files that chats show or play, by file name extension. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: "text/csv",
   gif: "image/gif",

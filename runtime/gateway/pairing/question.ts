@@ -9,11 +9,10 @@ import { WEB, type WebOutbox, webSession } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
 
-/** Equals the validity of a stranger's request, in milliseconds. */
+/** Milliseconds that a stranger's request is valid. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
 
-/** Dependencies of the questions. */
 interface AdmissionQuestionsOptions {
   parts(): Pick<Components, "config" | "channels">;
   stores: PairingStores;
@@ -25,7 +24,7 @@ interface AdmissionQuestionsOptions {
   log: Log;
 }
 
-/** Asks operators with buttons if a stranger may write to the bot. */
+/** Asks operators, with buttons, whether a stranger may write to the bot. */
 export class AdmissionQuestions {
   readonly #options: AdmissionQuestionsOptions;
 
@@ -34,8 +33,8 @@ export class AdmissionQuestions {
   }
 
   /**
-   * Asks each operator reachable on a platform with buttons or in the web chat, once per request. Never rejects:
-   * operators can also use the list of requests.
+   * Asks each operator who is reachable in the web chat or on a platform with buttons, once per request. Never
+   * rejects, since operators can also use the list of requests.
    */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
@@ -105,7 +104,7 @@ async function send(
   await channel.send({ chat }, text, 0, buttons);
 }
 
-/** Returns a person's display name for operators: the chosen name, which need not be unique, and the id, which is. */
+/** Returns a person's name for operators. It includes the id, because chosen names are not unique. */
 function nameOf(sender: string, { firstName = "", username = "" }: Readonly<Record<string, string>>): string {
   const shown = label(firstName, LONGEST_NAME);
   const account = label(username.replace(/[^\w.-]/g, ""), LONGEST_NAME);
