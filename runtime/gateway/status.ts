@@ -18,14 +18,13 @@ import type { Retention } from "./sessions/retention.ts";
 import type { Stores } from "./stores.ts";
 
 const DAYS = USAGE_RANGES.month;
-/** Persons and places of a report by name. */
+/** Most people and most places in a report. */
 const MOST_SOURCES = 10;
 
 const USAGE_DAYS = 7;
 
-/** Sources of the status. */
 interface StatusSources {
-  /** ISO 8601: when the gateway became ready. */
+  /** ISO 8601 time at which the gateway became ready. */
   since: string;
   parts(): Components;
   stores: Stores;
@@ -37,7 +36,7 @@ interface StatusSources {
   clock(): number;
 }
 
-/** Returns how the gateway stands, without asking anybody. */
+/** Returns the gateway's status without sending any request. */
 export function gatewayStatus(sources: StatusSources): GatewayStatus {
   const { since, stores, inbox, schedules, reload, retention } = sources;
   const { channels, models, mcp } = sources.parts();
@@ -65,13 +64,13 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
   };
 }
 
-/** Returns how many people and browsers wait for approval. */
+/** Returns the number of people and browsers that await approval. */
 function pending({ pairing, devices }: Pick<Stores, "pairing" | "devices">): number {
   const people = platformSchema.options.flatMap((platform) => pairing(platform).pending());
   return people.length + devices.pending().length;
 }
 
-/** Returns how many chats and people have used their tokens of today. */
+/** Returns the number of chats and people that have reached today's token limit. */
 function limited({ parts, stores, clock }: StatusSources): number {
   const { tokensPerDay } = parts().config.agent.limits;
   return tokensPerDay === undefined ? 0 : stores.spending.reached(tokensPerDay, clock());
@@ -82,7 +81,7 @@ function withLastEvent(health: ChannelHealth, inbox: Inbox): ChannelHealth {
   return at === undefined ? health : { ...health, lastEventAt: new Date(at).toISOString() };
 }
 
-/** Returns what was said and what it took, by day. `now` is in milliseconds since the epoch. */
+/** Returns messages and tokens per day. `now` is in milliseconds since the epoch. */
 export function usageReport(
   { sessions, usage, sources }: Pick<Stores, "sessions" | "usage" | "sources">,
   config: Config,
