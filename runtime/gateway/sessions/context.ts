@@ -11,7 +11,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Characters. Longer context messages are shortened. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_NAME = 200;
-/** A line of the storage format that preceded JSON. Such text began with a line in parentheses. */
+/** A line of the format before JSON. Such text began with a line in parentheses. */
 const FORMER_LINE = /^\[([^\]]*)\]: (.*)$/;
 
 /** A group message that did not address the bot, or an edit of an earlier question. */
@@ -55,7 +55,7 @@ export class ContextNotes {
     this.#remove = database.prepare("DELETE FROM session_context WHERE conversation = ? AND message = ?");
   }
 
-  /** Stores a message and removes all but the last `keep` of its conversation. */
+  /** Stores a message and removes all but the conversation's last `keep`. */
   note(session: string, { delivery, message, sender, text, was, at }: ContextMessage, keep: number): void {
     if (keep <= 0) return;
     const { name, username } = storedSenderNames(sender);
@@ -65,7 +65,7 @@ export class ContextNotes {
     this.#trim.run({ conversation: session, keep });
   }
 
-  /** Stores messages that {@link take} returned again, for a question that was retracted. */
+  /** Restores what {@link take} returned, for a retracted question. */
   giveBack(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };
@@ -80,7 +80,7 @@ export class ContextNotes {
     }
   }
 
-  /** Replaces a message's text; `undefined` removes the message. Returns false if the message is not stored. */
+  /** Replaces a message's text; `undefined` removes it. Returns false if it is not stored. */
   change(session: string, message: string, text: string | undefined): boolean {
     const { changes } =
       text === undefined
@@ -89,7 +89,7 @@ export class ContextNotes {
     return Number(changes) > 0;
   }
 
-  /** Removes and returns a conversation's messages in the form stored with a question; `null` if there are none. */
+  /** Removes a conversation's messages and returns them as stored with a question; `null` if there are none. */
   take(session: string): string | null {
     const rows = this.#take.all(session).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;
@@ -114,7 +114,7 @@ export function storedSenderNames({ id, name = "", username }: Sender): {
   return { name: shown === "" ? id : shown, username: username ? oneLine(username, LONGEST_NAME) : null };
 }
 
-/** Reads a sender's columns. Rows written before these columns existed lack the id or the user name. */
+/** Rows from before these columns lack the id or the user name. */
 export function readSpeaker({ sender, name, username }: Record<string, unknown>): Speaker {
   return {
     ...(typeof sender === "string" && { id: sender }),
@@ -123,7 +123,6 @@ export function readSpeaker({ sender, name, username }: Record<string, unknown>)
   };
 }
 
-/** Parses the context stored with a message. */
 export function readAsides(stored: string): Aside[] {
   if (!stored.startsWith("[{")) return readPreviousFormat(stored);
   const asides = JSON.parse(stored) as { speaker: Speaker; text: string; was?: string }[];
@@ -133,7 +132,7 @@ export function readAsides(stored: string): Aside[] {
   });
 }
 
-/** Parses the previous format. Each message begins with its speaker's name; its other lines are indented. */
+/** Parses the format before JSON: each message begins with its speaker's name; its other lines are indented. */
 function readPreviousFormat(stored: string): Aside[] {
   const asides: { name: string; lines: string[] }[] = [];
   for (const line of stored.split("\n").slice(1)) {
@@ -145,8 +144,8 @@ function readPreviousFormat(stored: string): Aside[] {
 }
 
 /**
- * Returns true if the session must start over before the present message. Reasons are a daily reset time that has
- * passed, or a session that was idle for too long. Times are milliseconds since the epoch.
+ * Returns true if the session must start over before the present message: the daily reset time has passed, or the
+ * session was idle for too long. Times are milliseconds since the epoch.
  */
 export function isResetDue(
   rules: Config["sessions"]["reset"],

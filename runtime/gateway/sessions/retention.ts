@@ -7,7 +7,7 @@ import { transaction } from "../../process/database.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_EVERY_MS = 3_600_000;
-/** Milliseconds before the first check. By then the gateway has started and answered its first messages. */
+/** Milliseconds. By then the gateway has started and answered its first messages. */
 const FIRST_LOOK_MS = 10_000;
 /** Milliseconds between a new rule and its effect, so that a mistake can be corrected. */
 const NOTICE_MS = DAY_MS;
@@ -25,10 +25,10 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes messages from transcripts according to `sessions.retention`: expired ones, the oldest of conversations
- * that have too many, and conversations that became empty. A new rule takes effect after one day; until then, the
- * status shows what it will remove. Removed messages are overwritten in the file. They are also counted, so that a
- * backup with fewer messages is not mistaken for data loss.
+ * Removes messages according to `sessions.retention`: expired ones, the oldest of conversations that have too
+ * many, and conversations that became empty. A new rule takes effect after one day; until then, the status shows
+ * what it will remove. Removed messages are overwritten in the file. They are also counted, so that a backup with
+ * fewer messages is not mistaken for data loss.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -42,7 +42,7 @@ export class Retention {
     countRemovals(options.database);
   }
 
-  /** Returns what will be removed and when that begins; `undefined` without rules. */
+  /** Returns `undefined` without rules. */
   get notice(): RetentionNotice | undefined {
     return this.#notice;
   }
@@ -92,7 +92,6 @@ export class Retention {
     if (removed.messages > 0) log.info("sessions.retention removed messages", removed);
   }
 
-  /** Returns the number of messages that match the rules now. */
   #due(rules: Rules): number {
     const { database } = this.#options;
     const before = this.#firstToKeep(rules);
@@ -158,7 +157,7 @@ export class Retention {
     return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row["seq"]);
   }
 
-  /** Returns the conversations with too many messages, not counting expired ones. */
+  /** Ignores expired messages. */
   #tooLong({ messages }: Rules, before: number): { session: string; excess: number }[] {
     if (messages === undefined) return [];
     return this.#options.database
@@ -171,7 +170,7 @@ export class Retention {
   }
 }
 
-/** Creates the table of counters. Older versions ignore it. */
+/** Older versions ignore this table. */
 function countRemovals(database: DatabaseSync): void {
   database.exec(
     `CREATE TABLE IF NOT EXISTS retention (
@@ -185,7 +184,7 @@ function countRemovals(database: DatabaseSync): void {
   );
 }
 
-/** Removes rows, overwrites their data in the file, and counts them. Returns their number. */
+/** Removes rows, overwrites them in the file and returns their number. */
 function overwriting(database: DatabaseSync, counted: "messages" | "sessions", remove: () => number): number {
   // https://sqlite.org/pragma.html#pragma_secure_delete
   database.exec("PRAGMA secure_delete = ON");
@@ -201,9 +200,9 @@ function overwriting(database: DatabaseSync, counted: "messages" | "sessions", r
 }
 
 /**
- * Removes a conversation with all its messages and overwrites them in the file. Existing backups still contain it.
+ * Removes a conversation and overwrites its messages in the file. Existing backups still contain it.
  *
- * @returns the number of removed messages; `undefined` if there is no such conversation.
+ * @returns the number of removed messages; `undefined` if the conversation does not exist.
  */
 export function deleteConversation(database: DatabaseSync, session: string): number | undefined {
   countRemovals(database);
@@ -221,9 +220,9 @@ export function deleteConversation(database: DatabaseSync, session: string): num
 }
 
 /**
- * Removes the last question of a conversation and its answer, and overwrites them in the file.
+ * Removes a conversation's last question and its answer, and overwrites them in the file.
  *
- * @returns false if the delivery is not the last question of the current session, or is already summarised.
+ * @returns false if the delivery is not the last question of the session, or is already summarised.
  */
 export function deleteLastExchange(database: DatabaseSync, session: string, delivery: string): boolean {
   const row = database

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 export type SessionStatements = ReturnType<typeof sessionStatements>;
 
-/** Prepares all statements. Each one reads only a few rows, through an index. */
+/** Each statement reads only a few rows, through an index. */
 export function sessionStatements(database: DatabaseSync) {
   return {
     append: database.prepare(
@@ -21,7 +21,7 @@ export function sessionStatements(database: DatabaseSync) {
     retract: database.prepare(
       "DELETE FROM messages WHERE conversation = ? AND delivery = ? AND role = 'user' RETURNING context",
     ),
-    /** Selects the newest version of a platform's message, except that of the given delivery. */
+    /** Newest version of a platform's message, except that of the given delivery. */
     version: database.prepare(
       `SELECT text, words, seq <= coalesce(begins_after, 0) AS forgotten, NOT EXISTS (
          SELECT 1 FROM messages AS later WHERE later.conversation = :conversation AND later.seq > messages.seq

@@ -9,9 +9,8 @@ export type CallState = "waiting" | "begun" | "done" | "failed";
 
 export interface StepCall extends ToolCall {
   state: CallState;
-  /** Result, once the call has ended. */
   output?: string;
-  /** Pictures in the result. Not stored: after a restart, the answer continues without them. */
+  /** Not stored: after a restart, the answer continues without pictures. */
   images?: readonly ModelImage[];
 }
 
@@ -23,8 +22,8 @@ export interface Step {
 }
 
 /**
- * Stores the steps of answers in progress. Each step is stored before the next one starts. A retried delivery
- * therefore continues after it, and no tool runs twice for one call.
+ * Stores each step of an answer before the next one starts. A retried delivery therefore continues after it, and
+ * no tool runs twice for one call.
  */
 export class Steps {
   readonly #insert: StatementSync;
@@ -57,7 +56,6 @@ export class Steps {
     this.#prune = database.prepare("DELETE FROM steps WHERE at < ?");
   }
 
-  /** Stores a step before its calls run. */
   add(session: string, delivery: string, text: string, calls: readonly ToolCall[], at: number): Step {
     const seq = Number(this.#insert.get(session, delivery, text, at)?.["seq"]);
     // Store an empty object for a missing input, since JSON has no `undefined`.
@@ -77,7 +75,7 @@ export class Steps {
     if (output !== undefined) call.output = output;
   }
 
-  /** Returns the steps stored for a delivery, in order. Ignores steps without stored calls. */
+  /** Returns stored steps in order. Ignores steps without stored calls. */
   of(session: string, delivery: string): Step[] {
     return this.#read
       .all(session, delivery)
@@ -89,7 +87,7 @@ export class Steps {
       .filter(({ calls }) => calls.length > 0);
   }
 
-  /** Removes the steps of a complete answer, and steps too old to be continued. */
+  /** Removes the steps of a complete answer, and steps too old to resume. */
   drop(session: string, deliveries: readonly string[], now: number): void {
     for (const delivery of deliveries) this.#drop.run(session, delivery);
     this.#prune.run(now - KEEP_MS);

@@ -9,7 +9,6 @@ import { type ContextMessage, ContextNotes, readAsides, readSpeaker, storedSende
 import { sessionStatements, type SessionStatements } from "./statements.ts";
 import { Steps } from "./steps.ts";
 
-/** Entry of a transcript. `delivery` is the platform's id of its event. */
 interface Entry {
   role: "user" | "assistant";
   text: string;
@@ -20,7 +19,7 @@ interface Entry {
   at: number;
 }
 
-/** A question for a transcript. Messages that arrived in a burst form one question. */
+/** Messages that arrived in a burst form one question. */
 interface QuestionEntry {
   session: string;
   messages: readonly {
@@ -30,7 +29,7 @@ interface QuestionEntry {
     quoted?: readonly Quoted[];
     /** The platform's id of the message. */
     message?: string;
-    /** Length of the part of `text` that the sender wrote. Remarks about files follow it. */
+    /** Length of the sender's own part of `text`. Remarks about files follow it. */
     words?: number;
   }[];
   /** True if the model should see who wrote each message, and messages that did not address the bot. */
@@ -42,16 +41,12 @@ interface QuestionEntry {
 /** A transcript message. `seq` increases along the transcript. */
 export type PlacedTurn = Turn & { seq: number };
 
-/** Input for the model: the earlier messages and the question. */
 export interface History {
-  /** Summary of the messages before `turns`. */
   summary?: ModelText;
   turns: PlacedTurn[];
-  /** The question's messages, in order. */
   question: { said: Said; seq: number; delivery: string }[];
 }
 
-/** The newest version of a message in a transcript. */
 export interface Version {
   /** The sender's own text, without remarks about files. */
   words: string;
@@ -63,9 +58,9 @@ export interface Version {
 
 interface SessionSummary {
   session: string;
-  /** Number of messages since the session began. */
+  /** Since the session began. */
   messages: number;
-  /** ISO 8601: time of the last message; absent before the first. */
+  /** ISO 8601; absent before the first message. */
   updatedAt?: string;
   /** `<provider>/<model id>` chosen for the conversation. */
   model?: string;
@@ -77,8 +72,8 @@ interface SessionSummary {
  * Stores one session per conversation, with its transcript. A retried delivery finds its own message and any
  * generated answer instead of adding them twice.
  *
- * A session that starts over keeps its earlier messages but hides them from the model. Triggers maintain the
- * counters, so that counting reads no messages.
+ * A session that starts over hides its earlier messages from the model. Triggers maintain the counters, so that
+ * counting reads no messages.
  */
 export class Sessions {
   readonly steps: Steps;
@@ -93,7 +88,7 @@ export class Sessions {
     this.steps = new Steps(database);
   }
 
-  /** Adds a message. Repeating the same delivery and role has no effect. */
+  /** Repeating the same delivery and role has no effect. */
   append({ session, delivery, role, sender, text, at }: Entry): void {
     const unused = [null, null, null, null] as const;
     this.#sql.append.run(session, delivery, role, sender ?? null, ...unused, text, at, null, null);
@@ -101,7 +96,7 @@ export class Sessions {
 
   /**
    * Adds each of a question's messages once, and updates an unanswered message that was edited. The first new
-   * message also takes the stored context. A power cut may undo this, but a retry repeats it.
+   * message takes the stored context. A power cut may undo this, but a retry repeats it.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
@@ -123,8 +118,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the newest version of a platform's message in a transcript, ignoring the one that arrived with
-   * `delivery`. Returns `undefined` if the transcript does not contain the message.
+   * Returns the newest version of a platform's message, ignoring the one that arrived with `delivery`; `undefined`
+   * if the transcript does not contain it.
    */
   versionOf(session: string, message: string, delivery: string): Version | undefined {
     const row = this.#sql.version.get({ conversation: session, message, delivery });
@@ -132,10 +127,7 @@ export class Sessions {
     return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
   }
 
-  /**
-   * Removes an unanswered question and its steps from the transcript. Its context is stored again for the next
-   * question.
-   */
+  /** Removes an unanswered question and its steps. Its context is stored again for the next question. */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
       const context = this.#sql.retract.get(session, delivery)?.["context"];
@@ -145,9 +137,9 @@ export class Sessions {
   }
 
   /**
-   * Stores the answer under the question's last delivery and removes the question's steps. Only the given
-   * deliveries count as answered, even if an earlier attempt included more. A power cut may undo this until part
-   * of the answer is recorded as sent. A retry then resumes from the steps, which are restored too.
+   * Stores the answer under the last delivery and removes the question's steps. Only the given deliveries count as
+   * answered, even if an earlier attempt included more. A power cut may undo this until part of the answer is
+   * recorded as sent. A retry then resumes from the steps, which are restored too.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
@@ -165,14 +157,14 @@ export class Sessions {
     return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
   }
 
-  /** Returns true if an earlier attempt has added the delivery's message to the transcript. */
+  /** Returns true if an earlier attempt has stored the delivery's message. */
   knows(session: string, delivery: string): boolean {
     return this.#sql.question.get(session, delivery) !== undefined;
   }
 
   /**
-   * Returns the model's input for a question in the transcript: its messages and earlier ones, at most `limit` in
-   * total. The earlier ones start with a user's message, as model APIs require.
+   * Returns the question's messages and earlier ones, at most `limit` in total. The earlier ones start with a
+   * user's message, as model APIs require.
    */
   history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {
@@ -196,12 +188,11 @@ export class Sessions {
     };
   }
 
-  /** Stores the summary of a session's messages up to `seq`. */
   summarise(session: string, summary: string, seq: number): void {
     this.#sql.summarise.run(summary, seq, session);
   }
 
-  /** Starts a session over: its messages remain stored, but the model no longer sees them. */
+  /** Starts a session over: its messages stay stored, but the model no longer sees them. */
   reset(session: string, at: number): void {
     transaction(this.#database, () => {
       this.#context.take(session);
@@ -209,29 +200,28 @@ export class Sessions {
     });
   }
 
-  /** Returns the time of a session's last message or reset, in milliseconds since the epoch. */
+  /** Time of the last message or reset, in milliseconds since the epoch. */
   updatedAt(session: string): number | undefined {
     const at = this.#sql.session.get(session)?.["updated_at"];
     return typeof at === "number" ? at : undefined;
   }
 
-  /** Returns the number of messages since the session began. */
   size(session: string): number {
     return Number(this.#sql.session.get(session)?.["messages"] ?? 0);
   }
 
-  /** Returns the conversation's model as `<provider>/<model id>`. The choice survives a reset of the session. */
+  /** Returns `<provider>/<model id>`. The choice survives a reset of the session. */
   modelOf(session: string): string | undefined {
     const model = this.#sql.session.get(session)?.["model"];
     return typeof model === "string" ? model : undefined;
   }
 
-  /** Sets a conversation's model; `undefined` restores the config's. */
+  /** Restores the config's model if `undefined`. */
   setModel(session: string, model: string | undefined): void {
     this.#sql.setModel.run(session, model ?? null);
   }
 
-  /** Returns the ratio of counted to estimated tokens; `undefined` before the conversation's first measurement. */
+  /** Ratio of counted to estimated tokens; `undefined` before the first measurement. */
   tokenRatio(session: string): number | undefined {
     const ratio = this.#sql.session.get(session)?.["token_ratio"];
     return typeof ratio === "number" ? ratio : undefined;
@@ -246,17 +236,17 @@ export class Sessions {
     this.#context.note(session, message, keep);
   }
 
-  /** Replaces the text of a context message; `undefined` removes the message. Returns false if it is not stored. */
+  /** Replaces a context message's text; `undefined` removes it. Returns false if it is not stored. */
   changeContext(session: string, message: string, text: string | undefined): boolean {
     return this.#context.change(session, message, text);
   }
 
-  /** Returns all sessions, most recently used first. */
+  /** Most recently used first. */
   list(): SessionSummary[] {
     return this.#sql.list.all().map(readSession);
   }
 
-  /** Returns the totals since installation, including messages that retention removed. Reads few rows. */
+  /** Totals since installation, including messages that retention removed. Reads few rows. */
   counts(): { conversations: number; messages: number; webChat: number; answered: number } {
     const row = this.#sql.totals.get();
     return {
@@ -267,7 +257,7 @@ export class Sessions {
     };
   }
 
-  /** Returns the messages per day since `day` (YYYY-MM-DD), oldest first. Reads one row per day. */
+  /** From `day` (YYYY-MM-DD) on, oldest first. Reads one row per day. */
   daysSince(day: string): DayMessages[] {
     return this.#sql.days.all(day).map((row) => ({
       day: String(row["day"]),
