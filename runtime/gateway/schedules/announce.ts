@@ -8,9 +8,9 @@ import { StewardError } from "../../contract/errors.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
 
-/** A message that the gateway sends to a chat without being asked there. Has either `text` or `prompt`. */
+/** A message that nobody in the chat requested. Has either `text` or `prompt`. */
 export interface AnnounceRequest {
-  /** Deduplication key: a message with the same id is sent only once. */
+  /** Deduplicates: a message with the same id is sent only once. */
   id: string;
   platform: Platform;
   target: ReplyTarget;
@@ -19,7 +19,6 @@ export interface AnnounceRequest {
   prompt?: string;
   /** An answer with exactly this text is not sent. */
   silence?: string;
-  /** Sender name that the agent sees. */
   name: string;
   /** Determines the rights of the prompt. */
   admission: Admission;
@@ -44,10 +43,7 @@ export interface AnnounceOptions {
   clock(): number;
 }
 
-/**
- * Creates a function that sends announcements through the channels and the agent. Each one is recorded like a
- * reply.
- */
+/** Creates a function that sends announcements and records each like a reply. */
 export function createAnnounce({ parts, records, replies, inTurn, clock }: AnnounceOptions): Announce {
   const text = async (
     { id, platform, target, name, admission, text, prompt }: AnnounceRequest,

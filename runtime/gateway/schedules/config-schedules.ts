@@ -2,16 +2,16 @@ import type { Config } from "../../contract/config/index.ts";
 import { sendsTo } from "../../contract/tenant.ts";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 
-/** No schedule in the config can have this id, since their ids begin with `config:`. */
+/** Cannot collide: ids of schedules in the config begin with `config:`. */
 export const HEARTBEAT_ID = "heartbeat";
 
-/** The agent's answer to the heartbeat if it has nothing to report. It is not sent. */
+/** Answer to the heartbeat if there is nothing to report. It is not sent. */
 export const HEARTBEAT_OK = "HEARTBEAT_OK";
 
 const HEARTBEAT_PROMPT = `If something needs attention, say it; else answer exactly ${HEARTBEAT_OK}`;
 
 /**
- * Returns the schedules of a config by id, including disabled ones.
+ * Returns the config's schedules by id, including disabled ones.
  *
  * @param serves Value of TENANT_VARIABLE: schedules for other chats belong to other containers.
  */
@@ -30,7 +30,7 @@ export function configSchedules(
   return wanted;
 }
 
-/** Returns a schedule's name for people: its name in the config, else its id. */
+/** Returns the name in the config, else the id. */
 export function scheduleName(id: string): string {
   return id.replace(/^config:/, "");
 }

@@ -7,33 +7,30 @@ import type { RemovedSchedule, ScheduleSource, ScheduleStore, StoredSchedule } f
 import { dueAfter, periodOf, type When } from "./times.ts";
 
 const MINUTE_MS = 60_000;
-/** The keys that determine when a schedule runs. */
 const WHEN = ["at", "every", "cron", "timezone"] as const;
 /**
- * Shortest pause between two runs, in minutes. Each run may cost a model request. Chats get a longer pause because
- * others than the operator can write there.
+ * Shortest pause between two runs, in minutes, since each may cost a model request. It is longer for chats, where
+ * others than the operator can write.
  */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/** Runs checked for the shortest pause. A cron expression that fires every quarter of an hour has 96 a day. */
+/** Runs checked for the shortest pause. A quarter-hourly cron expression has 96 a day. */
 const LOOKED_AT = 100;
 
 const MOST_FROM_CHATS = 100;
 /** Prevents one chat from using up {@link MOST_FROM_CHATS}. */
 const MOST_FROM_CHAT = 10;
 
-/** The schedules of a chat: it can add, list and remove those that send messages to it. */
+/** A chat's schedules. The chat can add, list and remove those that send to it. */
 export interface SchedulesPort {
   /**
-   * Adds a schedule. It has only rights that all of its makers' roles have. `nextAt` is ISO 8601.
+   * Adds a schedule with only the rights that all of its makers' roles have. `nextAt` is ISO 8601.
    *
    * @throws StewardError `schedule_invalid` if it is invalid, or if there are too many.
    */
   add(spec: Schedule, madeBy: readonly Role[]): Promise<{ id: string; nextAt: string }>;
-  /** Returns the schedules that send to a chat, whatever their source. */
+  /** Returns the schedules that send to a chat, from any source. */
   list(chat: Pick<Schedule["to"], "platform" | "chat">): StoredSchedule[];
   /**
-   * Removes a schedule of the chat.
-   *
    * @throws StewardError `schedule_unknown` if the chat has no such schedule; `schedule_invalid` if it is in the
    * config.
    */
@@ -66,7 +63,7 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
   };
 }
 
-/** Adds a schedule from a chat or the CLI. @throws StewardError `schedule_invalid` */
+/** @throws StewardError `schedule_invalid` */
 export async function addSchedule(
   store: ScheduleStore,
   source: Exclude<ScheduleSource, "config">,
@@ -80,7 +77,7 @@ export async function addSchedule(
   return { id, nextAt };
 }
 
-/** Returns a stored schedule. @throws StewardError if it is in the config, where it must be changed instead. */
+/** @throws StewardError if the schedule is unknown, or must be changed in the config. */
 function changeable(store: ScheduleStore, id: string, remedy = "set enabled there"): StoredSchedule {
   const found = store.get(id);
   if (found === undefined) throw unknownSchedule(id);
@@ -90,7 +87,7 @@ function changeable(store: ScheduleStore, id: string, remedy = "set enabled ther
 }
 
 /**
- * Changes a schedule. Its id, runs, rights and pause are preserved. The next run moves only if the time changes.
+ * Changes a schedule and preserves its id, runs, rights and pause. The next run moves only if the time changes.
  * Returns the next due time in milliseconds since the epoch.
  */
 export async function editSchedule(
@@ -112,13 +109,12 @@ export async function editSchedule(
   return spec.enabled ? nextAt : undefined;
 }
 
-/** Disables a schedule without removing it. */
 export function pauseSchedule(store: ScheduleStore, id: string): void {
   const { nextAt: _, ...schedule } = changeable(store, id);
   store.put({ ...schedule, spec: { ...schedule.spec, enabled: false } });
 }
 
-/** Enables a schedule. Returns the next due time in milliseconds since the epoch. */
+/** Returns the next due time in milliseconds since the epoch. */
 export async function resumeSchedule(store: ScheduleStore, id: string, now: number): Promise<number> {
   const schedule = changeable(store, id);
   const nextAt = await dueAfter(schedule.spec, schedule.createdAt, now);
@@ -127,14 +123,14 @@ export async function resumeSchedule(store: ScheduleStore, id: string, now: numb
   return nextAt;
 }
 
-/** Runs a schedule once now; its own times do not change. A one-time schedule is removed after the run. */
+/** Runs a schedule once now, without changing its times. A one-time schedule is removed after the run. */
 export function runSchedule(store: ScheduleStore, id: string, now: number): void {
   if (store.get(id) === undefined) throw unknownSchedule(id);
   if (!store.runNow(id, now))
     throw new StewardError("schedule_invalid", `the previous run of ${id} has not ended`);
 }
 
-/** Removes a schedule and returns its rows, so that the removal can be undone. */
+/** Returns the removed rows, so that the removal can be undone. */
 export function removeSchedule(store: ScheduleStore, id: string): RemovedSchedule {
   if (store.get(id)?.source === "config") {
     throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);

@@ -14,26 +14,23 @@ import { KEEP_RUNS_MS, type PendingRun, type ScheduleStore, type StoredSchedule 
 import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
-/**
- * A one-time schedule in the config still runs if it passed less than this many milliseconds before. A deployment
- * may have delayed it.
- */
+/** Milliseconds for which a past time in the config still runs, because a deployment may have delayed it. */
 const JUST_NOW_MS = 10 * 60_000;
 
-/** If a run is later than this, the prompt says so to the agent. Milliseconds. */
+/** Milliseconds of delay from which the prompt tells the agent that the run is late. */
 const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
 /**
- * Milliseconds between checks. Polling is needed because the CLI also writes the table, and because the system
- * clock may be set.
+ * Milliseconds between checks. Polling is needed because the CLI also writes the table, and the system clock may
+ * be set.
  */
 const LOOK_EVERY_MS = 2_000;
-/** A recurring run is still made up to this many milliseconds after it was due. */
+/** Milliseconds after the due time for which a recurring run is still made up. */
 const GRACE_MS = 10 * 60_000;
-/** A one-time run is still made up to this many milliseconds after it was due. */
+/** Milliseconds after the due time for which a one-time run is still made up. */
 const GRACE_ONCE_MS = 24 * 3_600_000;
-/** A jump back of at least this many milliseconds counts as a clock that was set back. */
+/** Milliseconds. A smaller jump back does not count as a clock that was set. */
 const SET_BACK_MS = 60_000;
 /** Milliseconds from the start of a run to its last attempt. */
 const GIVE_UP_MS = 3_600_000;
@@ -45,17 +42,17 @@ interface SchedulesOptions {
   serves?: string | undefined;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Calls `work` once after `ms`; returns a function that cancels it. */
+  /** Returns a function that cancels the timer. */
   setTimer(work: () => void, ms: number): () => void;
   log: Log;
 }
 
 /**
- * Runs the schedules that are due. A run is stored before it begins, so that the next start finishes one that a
- * crash interrupted.
+ * Runs due schedules. A run is stored before it begins, so that the next start finishes one that a crash
+ * interrupted.
  *
  * If each chat has its own sandbox, the sandbox for the remaining chats runs nothing. Its schedules wait until
- * they are moved to the sandboxes of their chats.
+ * they are moved to their chats' sandboxes.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;
@@ -70,7 +67,7 @@ export class Schedules {
     this.#options = options;
   }
 
-  /** Imports the config's schedules, then starts polling. Does not wait for either. */
+  /** Imports the config's schedules and starts polling, without waiting for either. */
   start(config: Config): void {
     this.sync(config);
     if (!this.#isHeld) this.#next(() => this.#look());
@@ -80,18 +77,16 @@ export class Schedules {
     return this.#options.serves === REST_TENANT;
   }
 
-  /** Applies a changed config's schedules. */
   sync(config: Config): void {
     const { store, serves, clock, log } = this.#options;
     if (this.#isHeld) return;
     this.#next(() => syncSchedules({ store, config, serves, now: clock(), log }));
   }
 
-  /** Starts no new runs and lets runs in progress end within `graceMs`. The next start finishes the others. */
+  /** Starts no more runs and waits up to `graceMs` for those in progress. The next start finishes the others. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     this.#cancelTimer();
-    // Runs that have not ended stay pending in the store.
     await waitAtMost(graceMs, this.idle());
     this.#stop.abort();
   }
@@ -107,13 +102,12 @@ export class Schedules {
     };
   }
 
-  /** Resolves when all runs started so far have ended. */
   async idle(): Promise<void> {
     await this.#working;
     await Promise.all(this.#active.values());
   }
 
-  /** Serialises access to the table. A failure is logged and followed by another attempt. */
+  /** Serialises access to the table. A failure is logged and retried. */
   #next(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
       this.#options.log.error("schedules could not be processed", { error: String(error) });
@@ -145,8 +139,8 @@ export class Schedules {
   }
 
   /**
-   * Recomputes due times that were derived from a clock that ran ahead. Otherwise those schedules would be silent
-   * until then. Attempts due later than `limit` become due now.
+   * Recomputes due times from a clock that ran ahead, which would leave schedules silent. Attempts due later than
+   * `limit` become due now.
    */
   async #bringForward(now: number, limit: number): Promise<void> {
     const { store } = this.#options;
@@ -158,7 +152,7 @@ export class Schedules {
     store.retryBy(now, limit);
   }
 
-  /** Isolates failures: an invalid schedule does not block the others. */
+  /** One invalid schedule must not block the others. */
   async #each(
     schedules: readonly StoredSchedule[],
     work: (schedule: StoredSchedule) => Promise<void>,
@@ -213,7 +207,7 @@ export class Schedules {
       store.end(run, "done", outcome, clock());
       log.info("schedule has run", { id, dueAt, outcome });
     } catch (error) {
-      // The next start finishes a run that the stop interrupted.
+      // The next start finishes an interrupted run.
       if (this.#stop.signal.aborted) return;
       const detail = String(error);
       const wait = retryWait(run, error);
@@ -229,8 +223,8 @@ export class Schedules {
 }
 
 /**
- * Builds the announcement of a run. The result is the same at every attempt, so that a retry finds the records of
- * the previous one.
+ * Builds a run's announcement. It is equal at every attempt, so that a retry finds the records of the previous
+ * one.
  */
 function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: PendingRun): AnnounceRequest {
   const { to, text, prompt, sendElsewhere = [] } = spec;
@@ -251,17 +245,14 @@ function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: Pend
   };
 }
 
-/** Returns the milliseconds until the next attempt; infinite if a retry cannot help. */
+/** Returns milliseconds; infinite if a retry cannot help. */
 function retryWait({ attempts }: PendingRun, error: unknown): number {
   if (!(error instanceof RetryableError || isStoreError(error))) return Number.POSITIVE_INFINITY;
   const wait = backoffMs(RETRY, attempts + 1);
   return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
 }
 
-/**
- * Describes a failure for a chat or the status. Other libraries' messages are hidden, since they may contain
- * secrets.
- */
+/** Describes a failure for the status. Other libraries' messages are hidden, since they may contain secrets. */
 function failureNote(error: unknown): string {
   return error instanceof StewardError ? error.message : "internal error, see the log";
 }
@@ -280,8 +271,8 @@ interface SyncOptions {
 }
 
 /**
- * Synchronises the stored schedules of the config with the current config. Unchanged ones keep their times, so
- * that a restart neither moves nor repeats them.
+ * Synchronises the stored schedules with the config. Unchanged ones keep their times, so that a restart neither
+ * moves nor repeats them.
  */
 async function syncSchedules({ store, config, serves, now, log }: SyncOptions): Promise<void> {
   const wanted = configSchedules(config, serves);

@@ -8,7 +8,6 @@ import { schedule as scheduleSchema, type Schedule } from "../../contract/config
 /** Milliseconds for which ended and missed runs are stored. */
 export const KEEP_RUNS_MS = 7 * 24 * 3_600_000;
 
-/** Origin of a schedule. */
 export type ScheduleSource = "config" | "chat" | "cli";
 
 /** A stored schedule. Times are milliseconds since the epoch. */
@@ -22,13 +21,12 @@ export interface StoredSchedule {
    */
   madeBy?: readonly Role[];
   createdAt: number;
-  /** Absent if it is not due again or is disabled. */
+  /** Absent if the schedule is disabled or will not run again. */
   nextAt?: number;
   lastAt?: number;
   lastOutcome?: string;
 }
 
-/** A run that has begun but not ended. */
 export interface PendingRun {
   schedule: StoredSchedule;
   dueAt: number;
@@ -37,7 +35,6 @@ export interface PendingRun {
   attempts: number;
 }
 
-/** Effects of a due schedule. */
 export interface Begin {
   /** Due time of the run to begin; absent if none should run. */
   dueAt?: number;
@@ -52,12 +49,12 @@ const COLUMNS = {
   schedule_runs: ["schedule", "due_at", "state", "count", "attempts", "at", "next_at", "note"],
 } as const;
 
-/** Rows of a removed schedule and its pending runs, by table. */
+/** Rows of a schedule and its pending runs, by table. */
 export type RemovedSchedule = Record<keyof typeof COLUMNS, Record<string, string | number | null>[]>;
 
 /**
- * Stores schedules and their runs. One transaction both advances the schedule and stores its run as pending, so
- * that a crash neither loses nor repeats the run.
+ * Stores schedules and runs. One transaction both advances the schedule and stores its run as pending, so that a
+ * crash neither loses nor repeats the run.
  */
 export class ScheduleStore {
   readonly #database: DatabaseSync;
@@ -66,7 +63,7 @@ export class ScheduleStore {
     this.#database = database;
   }
 
-  /** Returns all schedules that this version can parse, by id. */
+  /** Returns the schedules that this version can parse, by id. */
   list(): StoredSchedule[] {
     return this.#all("SELECT * FROM schedules ORDER BY id").flatMap(readSchedule);
   }
@@ -75,7 +72,7 @@ export class ScheduleStore {
     return this.#all("SELECT * FROM schedules WHERE id = ?", id).flatMap(readSchedule)[0];
   }
 
-  /** Adds or replaces a schedule. The outcome of its last run is preserved. */
+  /** Adds or replaces a schedule. The last run's outcome is preserved. */
   put({ id, source, spec, madeBy, createdAt, nextAt }: StoredSchedule): void {
     this.#all(
       `INSERT INTO schedules (id, source, spec, made_by, created_at, next_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -90,7 +87,7 @@ export class ScheduleStore {
     );
   }
 
-  /** Removes a schedule and its pending runs. Returns their rows; `undefined` if there is none. */
+  /** Removes a schedule with its pending runs. Returns their rows; `undefined` if there is none. */
   remove(id: string): RemovedSchedule | undefined {
     return transaction(this.#database, () => {
       const runs = this.#all(
@@ -102,10 +99,7 @@ export class ScheduleStore {
     });
   }
 
-  /**
-   * Restores what {@link remove} returned. Returns false if the id is in use again or this version cannot parse
-   * the rows.
-   */
+  /** Restores removed rows. Returns false if the id is in use again or this version cannot parse them. */
   restore(removed: RemovedSchedule): boolean {
     const [schedule] = removed.schedules;
     if (schedule === undefined || readSchedule(schedule).length === 0) return false;
@@ -120,7 +114,6 @@ export class ScheduleStore {
     });
   }
 
-  /** Sets a schedule's next time after a clock change. */
   move(id: string, nextAt: number): void {
     this.#all("UPDATE schedules SET next_at = ? WHERE id = ?", nextAt, id);
   }
@@ -132,7 +125,7 @@ export class ScheduleStore {
   }
 
   /**
-   * Advances a due schedule and begins its run, unless its previous run is still pending. Returns the number of
+   * Advances a due schedule, and begins its run unless the previous one is still pending. Returns the number of
    * missed times.
    */
   begin(schedule: StoredSchedule, { dueAt, missed, nextAt }: Begin, now: number): number {
@@ -157,9 +150,7 @@ export class ScheduleStore {
     });
   }
 
-  /**
-   * Begins a run now, without changing the schedule's own times. Returns false if the previous run has not ended.
-   */
+  /** Begins a run without changing the schedule's times. Returns false if the previous run has not ended. */
   runNow(id: string, now: number): boolean {
     return transaction(this.#database, () => {
       const busy = this.#all("SELECT 1 FROM schedule_runs WHERE schedule = ? AND state = 'pending'", id);
@@ -181,7 +172,6 @@ export class ScheduleStore {
     );
   }
 
-  /** Returns the pending runs whose next attempt is due. */
   pending(now: number): PendingRun[] {
     return this.#all(
       `SELECT schedules.*, due_at, at, attempts FROM schedule_runs JOIN schedules ON id = schedule
@@ -214,7 +204,7 @@ export class ScheduleStore {
     this.#all("UPDATE schedule_runs SET next_at = ? WHERE state = 'pending' AND next_at > ?", time, limit);
   }
 
-  /** Ends a run. A one-time schedule that is not in the config is removed with it. */
+  /** Ends a run. A one-time schedule outside the config is removed with it. */
   end({ schedule, dueAt }: PendingRun, state: "done" | "failed" | "missed", note: string, now: number): void {
     const { id } = schedule;
     transaction(this.#database, () => {
@@ -231,7 +221,7 @@ export class ScheduleStore {
     });
   }
 
-  /** Returns the first time after `after` at which a schedule or another attempt is due. */
+  /** Returns the first time after `after` at which a schedule or attempt is due. */
   nextAt(after = -1): number | undefined {
     const [row] = this.#all(
       `SELECT min(at) AS at FROM (SELECT min(next_at) AS at FROM schedules WHERE next_at > ?
@@ -242,17 +232,16 @@ export class ScheduleStore {
     return typeof row?.["at"] === "number" ? row["at"] : undefined;
   }
 
-  /** Number of schedules made in chats. */
   get madeInChat(): number {
     return Number(this.#all("SELECT count(*) AS n FROM schedules WHERE source = 'chat'")[0]?.["n"]);
   }
 
-  /** Number of schedules that are due again. */
+  /** Schedules that are due again. */
   get count(): number {
     return Number(this.#all("SELECT count(*) AS n FROM schedules WHERE next_at IS NOT NULL")[0]?.["n"]);
   }
 
-  /** Returns the number of runs that were missed or failed at or after `since`. */
+  /** Counts runs that were missed or failed at or after `since`. */
   runs(state: "missed" | "failed", since: number): number {
     const [row] = this.#all(
       `SELECT sum(count) AS n FROM schedule_runs WHERE state = '${state}' AND at >= ?`,
@@ -267,7 +256,7 @@ export class ScheduleStore {
 }
 
 /**
- * Returns true if a schedule must be removed after its only run. Schedules of the config stay, or the next start
+ * Returns true if the schedule must be removed after its only run. Those in the config stay, or the next start
  * would run them again.
  */
 function isOver({ source, spec }: StoredSchedule): boolean {
@@ -292,7 +281,7 @@ function readSchedule(row: Row): StoredSchedule[] {
   ];
 }
 
-/** Parses the roles of a schedule's makers. Invalid data counts as the role with the fewest rights. */
+/** Treats invalid data as the role with the fewest rights. */
 function readMakers(text: string): readonly Role[] {
   return z.array(z.enum(ROLES)).safeParse(parseJson(text)).data ?? ["guest"];
 }

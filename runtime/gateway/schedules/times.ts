@@ -29,15 +29,13 @@ async function runsAfter(when: When, createdAt: number, after: number, most: num
 
 const LOOKED_AHEAD = 3;
 
-/** A schedule's next times, formatted for people. */
 export interface UpcomingRuns {
-  /** For example `At 09:00, Monday through Friday`. Does not include the time zone. */
+  /** For example `At 09:00, Monday through Friday`, without the time zone. */
   words: string;
-  /** At most three runs. `at` is ISO 8601; `local` is the local time in the schedule's time zone. */
+  /** At most three runs. `at` is ISO 8601; `local` is in the schedule's time zone. */
   next: { at: string; local: string }[];
 }
 
-/** Describes a schedule and its next runs after `from`. See {@link dueAfter}. */
 export async function describeUpcomingRuns(
   when: When,
   createdAt: number,
@@ -68,11 +66,11 @@ export interface OverdueRuns {
   last?: number;
   /** Number of due times that have passed, including `last`. */
   count: number;
-  /** First due time in the future. */
+  /** First future due time. */
   next?: number;
 }
 
-/** Returns the due times between `from` and `now`. `from` must be the first of them. */
+/** Returns the due times between `from`, the first of them, and `now`. */
 export async function findOverdueRuns(
   when: When,
   createdAt: number,
@@ -102,7 +100,7 @@ export async function findOverdueRuns(
   return { count: steps + 1, ...recent(from + steps * period), ...further };
 }
 
-/** Returns the milliseconds between two runs of an `every` schedule. */
+/** Returns milliseconds; infinite if the schedule has no `every`. */
 export function periodOf({ every = "" }: When): number {
   return parseDuration(every) ?? Number.POSITIVE_INFINITY;
 }
