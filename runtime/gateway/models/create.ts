@@ -26,7 +26,7 @@ interface ModelsOptions {
   timeout?: ModelTimeout;
 }
 
-/** Creates the models of a config as one relay. Sends no request. */
+/** Sends no requests. */
 export function createModels(config: Config, options: ModelsOptions): ModelRelay {
   const { usage, clock, log } = options;
   const { primary, fallbacks, cooldown } = config.models;
@@ -46,7 +46,7 @@ export function createModels(config: Config, options: ModelsOptions): ModelRelay
 export interface ModelAddress {
   provider: string;
   modelId: string;
-  /** Base URL for the client's paths, without a trailing slash. It usually ends in `/v1`. */
+  /** Without a trailing slash. Usually ends in `/v1`. */
   baseUrl: string;
   /** Empty if none is set. */
   apiKey: string;
@@ -54,7 +54,7 @@ export interface ModelAddress {
   catalog: Pick<ServiceRequest, "url" | "headers">;
 }
 
-/** Resolves a model reference. A valid config names only providers that it defines. */
+/** Resolves a model reference of a valid config. */
 export function addressOf(reference: string, config: Config, environment: Environment): ModelAddress {
   const slash = reference.indexOf("/");
   const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];
@@ -80,7 +80,7 @@ export function addressOf(reference: string, config: Config, environment: Enviro
 }
 
 /**
- * Returns the address and key of a configured server. The deployment's own OpenAI service uses the deployment's
+ * Returns a configured server's address and key. The deployment's own OpenAI service uses the deployment's
  * address.
  */
 export function serverOf(

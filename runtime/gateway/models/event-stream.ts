@@ -1,9 +1,9 @@
 import { isRecord, parseJson } from "../../shared/json.ts";
 
-/** Converts a complete answer to equivalent stream events; `undefined` if it is not a complete answer. */
+/** Converts a complete answer to stream events; `undefined` if it is not a complete answer. */
 export type ToEvents = (answer: Record<string, unknown>) => object[] | undefined;
 
-/** The response is not an event stream. `body` is the parsed body if it was JSON. */
+/** A response that is not an event stream. `body` is the parsed body if it was JSON. */
 export class NoStreamError extends Error {
   readonly body: unknown;
 
@@ -14,16 +14,14 @@ export class NoStreamError extends Error {
   }
 }
 
-/** Limit for one event, and for a complete answer that replaces a stream. */
+/** Limit for one event, and for a complete answer instead of a stream. */
 const LARGEST_BYTES = 8 * 1024 * 1024;
 const END = "[DONE]";
 const FINISHED = /"finish_reason":\s*"/;
 
 /**
- * Wraps `fetch` for a client that parses every successful response as an event stream. Servers that do not stream
- * answer in JSON, which is converted to a stream. Any other document is an error.
- *
- * @param toEvents converts a complete answer in the provider's format
+ * Wraps `fetch` for a client that parses every success as an event stream. Converts the JSON answers of servers
+ * that do not stream. Any other document is an error.
  */
 export function toStreamingFetch(
   toEvents: ToEvents,
@@ -55,8 +53,7 @@ function eventStream(text: string): Response {
 }
 
 /**
- * Adds a missing finish reason before `[DONE]`. Some servers omit it, and the client then treats the answer as cut
- * off.
+ * Adds a finish reason before `[DONE]` if the server omits it. Otherwise the client treats the answer as cut off.
  */
 export function withFinishReason(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {

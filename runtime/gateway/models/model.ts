@@ -2,16 +2,15 @@ import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import { RetryableError, type RetryOptions } from "../failure.ts";
 import type { Prompt } from "../prompt/text.ts";
 
-/** A picture for the model, or a document that the model sees page by page. */
+/** A picture, or a document that the model sees page by page. */
 export interface ModelImage {
   /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`; `application/pdf` only if all models accept it. */
   mediaType: string;
-  /** Number of pages of a document. */
   pages?: number;
   data: Uint8Array;
 }
 
-/** A tool call by the model. `id` is the provider's id of this call. */
+/** `id` is the provider's id of the call. */
 export interface ToolCall {
   id: string;
   name: string;
@@ -27,43 +26,40 @@ export interface ToolResult {
   failed: boolean;
 }
 
-/** One message of a request. A tool message follows the assistant message whose calls it answers. */
+/** A tool message follows the assistant message whose calls it answers. */
 export type ModelMessage =
   | { role: "user"; text: Prompt; images?: readonly ModelImage[] }
   | { role: "assistant"; text: Prompt; toolCalls?: readonly ToolCall[] }
   /** `caption` introduces the pictures, for providers whose tool results accept text only. */
   | { role: "tool"; results: readonly ToolResult[]; caption?: Prompt };
 
-/** A tool as the model sees it. `inputSchema` is a JSON Schema of an object. */
+/** `inputSchema` is the JSON Schema of an object. */
 export interface ToolDefinition {
   name: string;
   description: Prompt;
   inputSchema: Record<string, unknown>;
 }
 
-/** A request for one step, which returns at most one round of tool calls. */
+/** A request for one step, with at most one round of tool calls. */
 export interface ModelRequest {
   instructions: Prompt;
-  /** The variable part of the instructions. Separate, so that the provider can cache the rest. */
+  /** The variable part of the instructions. It is separate, so that the provider can cache the rest. */
   circumstances?: Prompt;
   /** The first message is a user's. */
   messages: readonly ModelMessage[];
   tools: readonly ToolDefinition[];
   maxOutputTokens: number;
-  /** `<provider>/<model id>` to try first, if the conversation chose one. */
+  /** `<provider>/<model id>` to try first. */
   preferred?: string;
-  /** The only model to try. It is tried once, even while it is cooling down after a failure. */
+  /** The only model to try. It is tried once, even while it rests after a failure. */
   only?: string;
   /** Aborts the request, which then fails as retryable. */
   signal: AbortSignal;
-  /**
-   * Receives each new piece of the answer's text. After a failed attempt, receives `undefined`: discard the
-   * previous text, since the answer starts over.
-   */
+  /** Receives each new piece of text. After a failed attempt, receives `undefined`: discard the previous text. */
   onText?(delta: string | undefined): void;
 }
 
-/** A complete answer: text, or tool calls with optional text before them. */
+/** Text, or tool calls with optional text before them. */
 export interface ModelAnswer {
   text: string;
   toolCalls: readonly ToolCall[];
@@ -73,14 +69,14 @@ export interface ModelAnswer {
 }
 
 /**
- * A model, or several in order of preference. `answer` returns only complete answers; an interrupted stream is a
- * failure. It rejects with a RetryableError if a retry may help, and with a ModelRefusal if a person must act.
+ * A model, or several in order of preference. `answer` returns only complete answers and rejects for interrupted
+ * streams. A RetryableError means that a retry may help, a ModelRefusal that a person must act.
  */
 export interface Model {
   answer(request: ModelRequest): Promise<ModelAnswer>;
 }
 
-/** A permanent refusal by the provider. The chat gets the reason and the fix. */
+/** A permanent refusal. The chat gets the reason and the fix. */
 export class ModelRefusal extends StewardError {
   /** True if the conversation exceeds the model's context, so that a shorter one may be accepted. */
   readonly tooLong: boolean;
@@ -92,7 +88,6 @@ export class ModelRefusal extends StewardError {
   }
 }
 
-/** A temporary failure of the provider. */
 export class ModelTrouble extends RetryableError {
   /** True if a retry within seconds may help, such as after an overload or a lost connection. */
   readonly quick: boolean;

@@ -16,11 +16,11 @@ type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
 >[number];
 
 /**
- * Converts a conversation to the format of the providers' clients. Leaves out empty texts, which providers refuse.
+ * Converts messages to the format of the providers' clients. Leaves out empty texts, which providers refuse.
  *
  * `picturesInResults` is true if tool results may contain pictures, as with Anthropic
  * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). Chat completions accept only
- * text there (https://platform.openai.com/docs/api-reference/chat/create), so the pictures follow in a separate
+ * text there (https://platform.openai.com/docs/api-reference/chat/create), so pictures follow in a separate
  * message.
  */
 export function toMessages(

@@ -7,7 +7,7 @@ import { RetryableError } from "../failure.ts";
 import { NoStreamError } from "./event-stream.ts";
 import { ModelRefusal, ModelTrouble } from "./model.ts";
 
-/** An error with an HTTP status, or inside a stream that had begun. */
+/** An error with an HTTP status, or inside a stream. */
 export interface ProviderError {
   message: string;
   statusCode?: number;
@@ -30,7 +30,7 @@ const LONGEST_READ = 4_000;
 const TOO_LONG =
   /prompt is too long|exceeds? the (?:maximum|context)|maximum context|context (?:window|length|limit)/i;
 const NO_CREDIT = /credit balance is too low|exceeded your current quota|insufficient (?:credits|quota)/i;
-/** Forms of quoted API keys. OpenAI shows the beginning and end of a key with asterisks between. */
+/** Forms of quoted API keys. OpenAI shows the beginning and end with asterisks between. */
 const QUOTED_KEYS = [
   /(?<!\S)\S*\*{3,}[\w*-]*/g,
   /\b(?:sk|pk|key)-[\w-]{4,}/gi,
@@ -62,12 +62,12 @@ export function readProviderError(error: unknown, options: ReadingOptions): Erro
   const noStream = causesOf(error).find((one) => one instanceof NoStreamError);
   if (noStream !== undefined) return notStreamed(noStream, options);
   const failure = providerFailure(shapeOf(error), options, error);
-  // An error of another class means that the stream broke. Its message describes the client, not the provider.
+  // An error of another class means that the stream broke. Its message describes the client.
   const isCut = failure.code === "model_no_answer" && isRecord(error) && error["name"] !== "AI_APICallError";
   return isCut ? answerInterruptedError(options.reference, { cause: error }) : failure;
 }
 
-/** Creates the error for an answer that ended early. `how` is the provider's finish reason. */
+/** `how` is the provider's finish reason. */
 export function answerInterruptedError(
   reference: string,
   { how, cause }: { how?: string; cause?: unknown } = {},
@@ -76,7 +76,7 @@ export function answerInterruptedError(
   return new ModelTrouble("model_broke_off", detail, { cause, quick: true });
 }
 
-/** A JSON document that contains an error counts as that error. Other documents are not model answers. */
+/** An error in a JSON document counts as that error. Other documents are not model answers. */
 function notStreamed({ message, body }: NoStreamError, options: ReadingOptions): Error {
   const kinds = errorKinds(body);
   if (isRecord(body) && kinds.length > 0)
@@ -85,19 +85,18 @@ function notStreamed({ message, body }: NoStreamError, options: ReadingOptions):
   return new ModelTrouble("model_not_streamed", detail, { quick: true });
 }
 
-/** The client library wraps errors that occur while it reads an answer. */
+/** The client library wraps errors that occur while it reads. */
 function causesOf(error: unknown): unknown[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [error];
 }
 
-/** Classifies an error with known parts, like {@link readProviderError}. `cause` is only logged. */
+/** Classifies an error with known parts. `cause` is only logged. */
 export function providerFailure(
   { message, statusCode, headers, kinds }: ProviderError,
   { reference, now, redact }: ReadingOptions,
   cause?: unknown,
 ): RetryableError | ModelRefusal {
-  // A success status belongs to an answer that broke off. The kind of the error in the stream determines its
-  // status.
+  // A success status belongs to an answer that broke off, so use the kind of the error in the stream.
   const answered = statusCode !== undefined && statusCode >= 400 ? statusCode : undefined;
   const status = answered ?? kinds.map(statusOfKind).find((known) => known !== undefined);
   const detail = `${reference}: ${clean(message, redact)}`;
@@ -110,7 +109,7 @@ export function providerFailure(
   if (status === 402 || kinds.includes("insufficient_quota") || kinds.includes("billing_error")) {
     return refusal("model_quota_exhausted");
   }
-  // Providers never send this content type. The broker does if it could not reach the provider.
+  // Only the broker sends this content type, if it could not reach the provider.
   const isBrokers = headers?.["content-type"]?.startsWith(PROBLEM_TYPE) === true;
   if (status === undefined && statusCode !== undefined) return answerInterruptedError(reference, { cause });
   if (status === undefined || isBrokers)
@@ -130,7 +129,7 @@ function statusOfKind(kind: string): number | undefined {
   return STATUS_OF[kind] ?? (/^[45]\d\d$/.test(kind) ? Number(kind) : undefined);
 }
 
-/** Returns a provider's message without possible keys, short enough for a chat. */
+/** Removes possible keys and limits the length. */
 function clean(message: string, redact: Redactor): string {
   const masked = QUOTED_KEYS.reduce(
     (text, form) => text.replace(form, "[redacted]"),
@@ -139,7 +138,7 @@ function clean(message: string, redact: Redactor): string {
   return masked.length <= LONGEST_DETAIL ? masked : `${masked.slice(0, LONGEST_DETAIL - 1)}…`;
 }
 
-/** Checks the shape, not the class: the library with the classes is loaded only on first use. */
+/** Checks the shape, because the library with the classes is loaded only on first use. */
 function shapeOf(error: unknown): ProviderError {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "unknown error", kinds: [] };
   const { message, statusCode, responseHeaders, responseBody } = error;
@@ -152,7 +151,7 @@ function shapeOf(error: unknown): ProviderError {
   };
 }
 
-/** Returns the kinds in a provider's error body, or in the library's copy of it. */
+/** Reads a provider's error body, or the library's copy of it. */
 export function errorKinds(body: unknown): string[] {
   if (!isRecord(body)) return [];
   const inner = isRecord(body["error"]) ? body["error"] : isRecord(body["data"]) ? body["data"] : body;
@@ -162,7 +161,7 @@ export function errorKinds(body: unknown): string[] {
   );
 }
 
-/** Returns `error.message` of a response body, which Anthropic and OpenAI share. */
+/** Returns `error.message`, which Anthropic and OpenAI share. */
 export function messageOf(body: unknown): string | undefined {
   if (!isRecord(body) || !isRecord(body["error"])) return undefined;
   const { message } = body["error"];

@@ -6,7 +6,7 @@ import { createStreamedModel, type ProviderOptions } from "./streamed.ts";
 export const NO_KEY =
   "ANTHROPIC_API_KEY is not set. To use another provider, name one of its models in models.primary.";
 
-/** Creates a model of Anthropic's Messages API (https://docs.claude.com/en/api/messages-streaming). */
+/** Uses Anthropic's Messages API (https://docs.claude.com/en/api/messages-streaming). */
 export function createAnthropicModel(options: ProviderOptions): Model {
   const { modelId, apiKey, baseUrl, redact, report, clock, timeout } = options;
   const model = createStreamedModel({
@@ -29,15 +29,15 @@ export function createAnthropicModel(options: ProviderOptions): Model {
   };
 }
 
-/** Settings of a server for OpenAI's chat completions. `baseUrl` usually ends in `/v1`. */
+/** `baseUrl` usually ends in `/v1`. */
 interface OpenAiCompatibleOptions extends ProviderOptions {
   /** Name in `models.providers`. */
   provider: string;
 }
 
 /**
- * Creates a model of a server for OpenAI's streamed chat completions
- * (https://platform.openai.com/docs/api-reference/chat-streaming). Sends no key if none is set.
+ * Uses OpenAI's streamed chat completions (https://platform.openai.com/docs/api-reference/chat-streaming). Sends
+ * no key if none is set.
  */
 export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): Model {
   const { provider, modelId, apiKey, baseUrl, redact, report, clock, timeout } = options;

@@ -1,22 +1,21 @@
-/** Tags around reasoning in the templates of Qwen, DeepSeek, Magistral and other open models. */
+/** Tags around reasoning in templates of Qwen, DeepSeek, Magistral and other open models. */
 const ELEMENT = /^<(\/?)(?:think|thinking|thought|reasoning)>$/i;
 /** Tokens of the format of gpt-oss: https://developers.openai.com/cookbook/articles/openai-harmony */
 const TOKEN = /^<\|(start|channel|message|end|return|call)\|>$/;
-/** Matches a possible beginning of a tag or token. */
+/** Possible beginning of a tag or token. */
 const BEGUN = /^<(?:\/?[a-z]{0,9}|\|[a-z]{0,7}\|?)$/i;
-/** In a message's header, marks the channel for people. */
+/** Channel for people, in a message's header. */
 const FINAL = /\bfinal\b/;
 
-/** Text that a piece adds to the answer. */
 export interface Added {
   text: string;
-  /** True if everything added before was reasoning and must be discarded. */
+  /** True if all previous text was reasoning and must be discarded. */
   startsOver: boolean;
 }
 
 /**
- * Creates a filter that removes reasoning from a streamed answer. Some servers send reasoning within the text.
- * Tags inside code are preserved, since the answer shows them on purpose.
+ * Creates a filter that removes reasoning from a streamed answer, where some servers leave it. Tags inside code
+ * are preserved, since the answer shows them on purpose.
  */
 export function createReasoningFilter(): ReasoningFilter {
   return new ReasoningFilter();
@@ -24,7 +23,7 @@ export function createReasoningFilter(): ReasoningFilter {
 
 class ReasoningFilter {
   readonly #code = new CodeState();
-  /** Possible beginning of a tag or token. */
+  /** Beginning of a tag or token. */
   #mark = "";
   /** Text of an unclosed tag; `undefined` outside tags. */
   #element: { text: string; isOwnLine: boolean } | undefined;
@@ -58,7 +57,7 @@ class ReasoningFilter {
     return added;
   }
 
-  /** Ends the answer and returns the withheld text. */
+  /** Returns the withheld text. */
   end(): Added {
     const added: Added = { text: "", startsOver: false };
     this.#add(added, this.#mark);
@@ -75,7 +74,6 @@ class ReasoningFilter {
     if (element !== undefined) element.text += element.isOwnLine ? "" : text;
     else if (message !== undefined && "head" in message) message.head += text;
     else if (message === undefined || message.isFinal) {
-      // Drop the blank lines between reasoning and answer.
       const shown = this.#isEmpty ? text.trimStart() : text;
       this.#isEmpty &&= shown === "";
       this.#code.read(shown);
@@ -122,7 +120,7 @@ interface Run {
   length: number;
 }
 
-/** Tracks whether the end of a Markdown text is inside code. */
+/** Tracks whether a Markdown text ends inside code. */
 class CodeState {
   #fence: Run | undefined;
   #ticks: Run | undefined;
@@ -131,12 +129,10 @@ class CodeState {
   /** Blanks at the start of the line; `undefined` after another character. */
   #indent: number | undefined = 0;
 
-  /** True if the text ends inside code. */
   get isOpen(): boolean {
     return (this.#fence ?? this.#ticks ?? this.#run) !== undefined;
   }
 
-  /** True if the line has only blanks so far. */
   get isLineStart(): boolean {
     return this.#indent !== undefined;
   }

@@ -37,9 +37,9 @@ interface Entry extends RelayedModel {
 type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**
- * Combines several models into one. A model that fails rests while the next one is tried. A failure that may pass
- * within seconds is tried up to three times. The relay never waits longer, so that other chats continue: the edge
- * keeps the message and retries.
+ * Combines several models. A model that fails rests while the next one is tried. A failure that may pass within
+ * seconds is tried up to three times. The relay never waits longer: the edge keeps the message and retries, so
+ * that other chats continue.
  */
 export class ModelRelay implements Model {
   readonly #options: RelayOptions;
@@ -50,17 +50,16 @@ export class ModelRelay implements Model {
     this.#entries = options.models.map((one) => ({ ...one, standing: new ModelState() }));
   }
 
-  /** The preferred model. */
   get primary(): string {
     return this.#options.models[0].id;
   }
 
-  /** Returns the models' health in order of preference. */
+  /** In order of preference. */
   health(): ModelHealth[] {
     return this.#entries.map(({ id, standing }) => standing.health(id, this.#options.clock()));
   }
 
-  /** Records the result of a probe, which reports why a model would not answer. */
+  /** Records a probe, which reports why the model would not answer. */
   probed(id: string, problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     this.#entries.find((entry) => entry.id === id)?.standing.probed(problem, askedAt);
   }
@@ -102,7 +101,7 @@ export class ModelRelay implements Model {
     return [...first, ...this.#entries.filter(({ id }) => id !== preferred)];
   }
 
-  /** Returns the first model that has not failed this request, preferring open models to resting ones. */
+  /** Skips models that failed this request, and prefers open to resting ones. */
   #next(entries: readonly Entry[], failures: Failures): Entry | undefined {
     const now = this.#options.clock();
     const left = entries.filter((entry) => !failures.has(entry));
@@ -133,7 +132,7 @@ export class ModelRelay implements Model {
     }
   }
 
-  /** Returns the milliseconds before the next attempt; `undefined` if a retry would not help. */
+  /** Returns milliseconds; `undefined` if a retry would not help. */
   #pause(error: unknown, attempt: number): number | undefined {
     if (!(error instanceof ModelTrouble)) return undefined;
     const { retryAfterMs, quick } = error;
@@ -142,10 +141,9 @@ export class ModelRelay implements Model {
     return quick ? attempt * (SHORTEST_PAUSE_MS + this.#options.random() * spread) : undefined;
   }
 
-  /** Returns the error for a request that no model answered. */
   #verdict(entries: readonly Entry[], failures: Failures): Error {
     const errors = entries.flatMap((entry) => failures.get(entry) ?? []);
-    // This error takes precedence, since the agent can shorten the conversation.
+    // Takes precedence, since the agent can shorten the conversation.
     const tooLong = errors.find((error) => error instanceof ModelRefusal && error.tooLong);
     if (tooLong) return tooLong;
 
@@ -155,7 +153,7 @@ export class ModelRelay implements Model {
     const [first] = errors;
     if (closed.length === 0 && troubles.length === 0 && first) return first;
 
-    // A retry time is given only if all models have one. Otherwise the edge chooses.
+    // A retry time requires one from every model. Otherwise the edge chooses.
     const unclosed = entries.filter((entry) => !closed.includes(entry));
     const waits = [
       ...closed.map(({ standing }) => standing.until - now),
@@ -174,7 +172,6 @@ export class ModelRelay implements Model {
   }
 }
 
-/** Tells the listener to discard the text of a failed attempt. */
 function trackText({ onText }: ModelRequest) {
   let begun = false;
   return {
@@ -193,12 +190,9 @@ function trackText({ onText }: ModelRequest) {
   };
 }
 
-/** Longest rest in milliseconds after a failure that a person must fix, so that the fix takes effect soon. */
+/** Milliseconds of rest after a failure that a person must fix, so that the fix takes effect soon. */
 const LONGEST_REFUSAL_REST_MS = 60_000;
-/**
- * Longest wait for a model in milliseconds. If it is exceeded, the relay tries the next model or lets the edge
- * retry.
- */
+/** Longest wait for a model in milliseconds. After that, the relay tries the next model or lets the edge retry. */
 export const LONGEST_WAIT_MS = 2_000;
 const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_key_invalid",
@@ -206,7 +200,7 @@ const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_quota_exhausted",
 ]);
 
-/** Returns true for a refusal that is specific to the model, so that another model may answer. */
+/** Returns true if another model may answer. */
 export function concernsModel({ code }: ModelRefusal): boolean {
   return REFUSED.has(code);
 }
@@ -225,12 +219,12 @@ export class ModelState {
   #closed = false;
   #changedAt = 0;
 
-  /** End of the rest; a time in the past if the model may be tried. */
+  /** A time in the past if the model may be tried. */
   get until(): number {
     return this.#until;
   }
 
-  /** Reason of the last failure; `undefined` after a success. */
+  /** Returns `undefined` after a success. */
   get failure(): Reason | undefined {
     return this.#failure;
   }
@@ -240,14 +234,14 @@ export class ModelState {
     return this.#closed ? "closed" : "resting";
   }
 
-  /** Records a success of a request sent at `askedAt`, unless the model has failed since. */
+  /** Records the success of a request sent at `askedAt`, unless the model has failed since. */
   answered(askedAt: number, now: number): void {
     if (this.#failure !== undefined && this.#changedAt > askedAt) return;
     this.#changedAt = now;
     this.#recover();
   }
 
-  /** Records a failure. The model rests for the time that the provider requested, else for `restMs`. */
+  /** Records a failure. The model rests for the provider's requested time, else for `restMs`. */
   failed(error: ModelTrouble | ModelRefusal, now: number, restMs: number): void {
     this.#changedAt = now;
     this.#failure = error.reason;

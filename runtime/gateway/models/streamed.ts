@@ -18,13 +18,11 @@ type FinishReason = LanguageModelV4FinishReason["unified"];
 const CUT_NOTE = "(The answer was cut at its length limit.)";
 
 export interface ProviderOptions {
-  /** The provider's id of the model. */
   modelId: string;
   /** Empty if none is set. */
   apiKey: string;
   /** The provider's URL; empty for its default. */
   baseUrl: string;
-  /** Removes secrets from the provider's error messages. */
   redact: Redactor;
   report: Report;
   clock(): number;
@@ -41,12 +39,12 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "repor
 }
 
 /**
- * Creates a model that streams through its provider's client. The client is loaded with the first request, to keep
- * startup fast. Each call makes one request: the relay and the edge retry, and the agent runs the tools.
+ * Creates a model that streams through its provider's client, which is loaded with the first request. Each call
+ * makes one request: the relay and the edge retry, and the agent runs the tools.
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
-  // Reasoning may begin without a tag. Only a complete answer without reasoning proves that this model sends none.
+  // Reasoning may begin without a tag, so only a complete answer proves that this model sends none.
   let isPlain = !reasonsInText;
   let loading: Promise<LanguageModelV4> | undefined;
   const client = (): Promise<LanguageModelV4> => {
@@ -136,7 +134,7 @@ async function stream(
         // After tool calls, a model may have nothing to add.
         const mayBeEmpty = request.messages.at(-1)?.role === "tool";
         const { unified, raw } = part.finishReason;
-        // Servers may use unknown finish reasons. A missing one means that the answer was cut off.
+        // Servers use unknown finish reasons, too. A missing one means that the answer was cut off.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         if (unified === "other") report("stream", `${reference}: finish reason ${raw ?? "none"}`);
         const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
@@ -168,7 +166,7 @@ function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
   return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
 }
 
-/** Returns true if a text has a visible character. Platforms refuse other texts. */
+/** Platforms refuse texts without a visible character. */
 function isVisible(text: string): boolean {
   return /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
@@ -180,7 +178,7 @@ interface Received {
   mayBeEmpty: boolean;
 }
 
-/** Returns the answer of a finished stream. Throws if it was cut off or is unusable. */
+/** @throws if the answer was cut off or is unusable. */
 function whole(
   { text, calls, finish, mayBeEmpty }: Received,
   reference: string,
@@ -204,14 +202,14 @@ function whole(
   throw new ModelTrouble("model_empty", `${reference}: the model's answer was empty.`, { quick: true });
 }
 
-/** Time limits for the whole answer, for its first piece, and between pieces, in milliseconds. */
+/** Limits for the whole answer, for its first piece, and between pieces, in milliseconds. */
 export interface ModelTimeout {
   totalMs: number;
   firstChunkMs: number;
   chunkMs: number;
 }
 
-/** Returns limits with one minute between pieces, and 150 s for all pieces after the first. */
+/** Allows one minute between pieces, and 150 s for all pieces after the first. */
 export function timeoutWith(firstChunkMs: number): ModelTimeout {
   return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
 }
@@ -219,7 +217,7 @@ export function timeoutWith(firstChunkMs: number): ModelTimeout {
 /** A busy model may take more than a minute before its first piece. */
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
-/** Enforces the time limits of one request. The signal aborts if one is exceeded or the request is cancelled. */
+/** Time limits of one request. The signal aborts if one is exceeded or the request is cancelled. */
 export class ModelDeadline {
   readonly signal: AbortSignal;
   readonly #chunkMs: number;
@@ -236,7 +234,6 @@ export class ModelDeadline {
     this.signal = AbortSignal.any([asked, this.#late.signal]);
   }
 
-  /** Restarts the limit for the next piece. */
   renew(): void {
     if (this.#begun) {
       this.#chunk.refresh();
@@ -247,7 +244,6 @@ export class ModelDeadline {
     this.#chunk = setTimeout(() => this.#late.abort(), this.#chunkMs);
   }
 
-  /** Stops the timers. */
   end(): void {
     clearTimeout(this.#total);
     clearTimeout(this.#chunk);

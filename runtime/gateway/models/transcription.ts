@@ -13,7 +13,7 @@ const MOST_BYTES = 25_000_000;
 const MOST_SECONDS = 1_500;
 const LONGEST_ANSWER_BYTES = 1_000_000;
 const TIMEOUT_MS = 100_000;
-/** Cached transcripts. A failed answer is retried for a day, and each transcription costs money. */
+/** Most transcripts cached. A failed answer is retried for a day, and each transcription costs money. */
 const MOST_REMEMBERED = 50;
 
 export interface TranscriberOptions {
@@ -28,12 +28,12 @@ export interface TranscriberOptions {
 export interface Transcriber {
   /** Longest recording, in seconds, that is worth downloading. */
   readonly mostSeconds: number;
-  /** Returns the text of a recording. Logs a failure and returns `undefined`. */
+  /** Returns the text of a recording; `undefined` after a failure, which is logged. */
   transcribe(data: Uint8Array, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /**
- * Creates a client for the audio transcription server in `models.transcription`
+ * Creates a client for the server in `models.transcription`
  * (https://platform.openai.com/docs/api-reference/audio/createTranscription); `undefined` if none is configured.
  */
 export function createTranscriber(
@@ -94,8 +94,8 @@ export function createTranscriber(
 }
 
 /**
- * Detects a recording's format and returns its file extension. Servers use the extension to detect the format, and
- * some refuse Telegram's `.oga`.
+ * Returns the extension for a recording's format. Servers detect the format by extension, and some refuse
+ * Telegram's `.oga`.
  */
 function audioFormat(data: Uint8Array): string | undefined {
   const head = Buffer.from(data.subarray(0, 12)).toString("latin1");

@@ -6,7 +6,7 @@ export const DAY_MS = 24 * 3_600_000;
 
 const WEEK_DAYS = 7;
 
-/** Returns the day (UTC, YYYY-MM-DD) of a time in milliseconds since the epoch. */
+/** Returns YYYY-MM-DD in UTC. `time` is in milliseconds since the epoch. */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
@@ -42,12 +42,12 @@ export class UsageStore {
     lightTransaction(this.#database, () => this.#add.run(dayOf(at), model, tokens.input, tokens.output));
   }
 
-  /** Returns the last `days` days with requests, newest first. */
+  /** Last `days` days with requests, newest first. */
   recent(days: number): ModelUsage[] {
     return this.#recent.all(days).map(readUsage);
   }
 
-  /** Returns all days from `day` (YYYY-MM-DD) on, oldest first. */
+  /** All days from `day` (YYYY-MM-DD) on, oldest first. */
   since(day: string): ModelUsage[] {
     return this.#since.all(day).map(readUsage);
   }
@@ -114,7 +114,7 @@ export class SourceUsageStore {
     );
   }
 
-  /** Counts one request for a person and a place. `at` is in milliseconds since the epoch. */
+  /** Counts one request. `at` is in milliseconds since the epoch. */
   add(
     { platform, person, place }: { platform: string; person: string; place: string },
     { model, tokens }: { model: string; tokens: { input: number; output: number } },
@@ -169,7 +169,7 @@ export class SourceUsageStore {
   }
 }
 
-/** Formats usage for /usage: tokens by model, for today and the last seven days (UTC). */
+/** Formats tokens by model, for today and the last seven days (UTC). */
 export function usageText(usage: readonly ModelUsage[], now: number): string {
   const today = dayOf(now);
   const first = dayOf(now - (WEEK_DAYS - 1) * DAY_MS);
