@@ -11,7 +11,7 @@ import {
   type OperationTools,
 } from "./operation.ts";
 
-/** The edge has no data directory, so these operations use only the deployment's backups. */
+/** At the edge, these operations can only reach the deployment's backups. */
 type Tools = { backups: Pick<OperationTools["backups"], "list" | "create" | "verify"> };
 
 const id = () => argument(z.string(), "as `list` shows it");

@@ -16,7 +16,7 @@ export const contract = operation({
         count: Number(row["count"]),
         firstAt: new Date(Number(row["first_at"])).toISOString(),
         lastAt: new Date(Number(row["last_at"])).toISOString(),
-        /** Shape of one as JSON, with fields and types but no text; `null` if none was stored. */
+        /** Shape of one sample as JSON: fields and types without text; `null` if none was stored. */
         sample: row["sample"] === null ? null : String(row["sample"]),
       })),
     };

@@ -11,7 +11,6 @@ const id = () =>
 const requestId = () => z.strictObject({ requestId: id() });
 const deviceId = () => z.strictObject({ deviceId: id() });
 
-/** Schema of a pending request in the list. */
 export const pendingDevice = () =>
   z.object({
     requestId: z.string(),

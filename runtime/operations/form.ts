@@ -5,7 +5,7 @@ import { AGENT } from "../contract/names.ts";
 import { nearest } from "../contract/nearest.ts";
 import type { Entrance, Operation } from "./operation.ts";
 
-/** An argument or option of an operation, as typed on the command line. */
+/** An argument or option, as typed on the command line. */
 export interface Field {
   name: string;
   help: string;
@@ -14,7 +14,7 @@ export interface Field {
   /** An option without a value. */
   isFlag: boolean;
   choices: readonly string[] | undefined;
-  /** Notation in help and forms, such as `--to <platform:chat>`. */
+  /** Notation in help, such as `--to <platform:chat>`. */
   form: string;
 }
 
@@ -25,7 +25,7 @@ interface Definition {
   type: string;
 }
 
-/** Returns an operation's input as fields: first the arguments in their order, then the options. */
+/** Arguments come first, in their order, then options. */
 export function inputFields(operation: Operation): Field[] {
   const fields = Object.entries(operation.input()._zod.def.shape).map(([name, outer]): Field => {
     let definition = outer._zod.def as Definition;
@@ -54,7 +54,6 @@ export function optionNames(operation: Operation): string[] {
   return [...own.map(({ name }) => `--${name}`), "--json"];
 }
 
-/** Returns an operation's name with all its arguments and options at an entrance. */
 export function synopsis(operation: Operation, entrance: Entrance): string {
   const fields = inputFields(operation).filter(
     ({ name }) => entrance === "terminal" || !operation.terminalOnly?.includes(name),
@@ -63,11 +62,7 @@ export function synopsis(operation: Operation, entrance: Entrance): string {
   return [operation.name, ...parts].join(" ");
 }
 
-/**
- * Checks an operation's input from any entrance.
- *
- * @throws StewardError `usage_invalid` with every problem, the usage and the summary.
- */
+/** @throws StewardError `usage_invalid` with every problem, the usage and the summary. */
 export function readInput(operation: Operation, given: unknown): object {
   const parsed = operation.input().safeParse(given);
   if (parsed.success) return parsed.data;
@@ -77,7 +72,6 @@ export function readInput(operation: Operation, given: unknown): object {
   );
 }
 
-/** Builds the error for a command line or an input that does not match the operation. */
 export function inputError(operation: Operation, problem: string): StewardError {
   const form = operation.rights.includes("terminal")
     ? `${AGENT} ${synopsis(operation, "terminal")}`
@@ -91,7 +85,6 @@ function problemsOf(operation: Operation, given: unknown, issue: z.core.$ZodIssu
   const field = inputFields(operation).find(({ name }) => name === issue.path[0]);
   if (field === undefined) return [issue.message];
   const { name, isArgument, choices, form } = field;
-  // The form without its brackets.
   const what = isArgument ? `argument '${form.slice(1, -1)}'` : `option '--${name}'`;
   if (!Object.hasOwn(Object(given), name))
     return [`missing required ${isArgument ? what : `option '${form}'`}`];
@@ -102,7 +95,7 @@ function problemsOf(operation: Operation, given: unknown, issue: z.core.$ZodIssu
   return [`value '${told}' is invalid for ${what}. Allowed choices are ${choices.join(", ")}.`];
 }
 
-/** Describes an unknown word and suggests the most similar known one. */
+/** Suggests the most similar known word. */
 export function unknownWord(kind: "command" | "option", word: string, known: readonly string[]): string {
   const meant = nearest(word, known);
   return `unknown ${kind} '${word}'${meant === undefined ? "" : `. Did you mean ${meant}?`}`;

@@ -2,12 +2,12 @@ import * as z from "zod/mini";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import { AGENT } from "../contract/names.ts";
 
-/** Not imported from the config's schema, which is too large to load in every command and Worker. */
+/** The config's schema also has this list, but is too large to load in every command and Worker. */
 const ROLES = ["person", "operator"] as const satisfies GrantedRole[];
 
 export const roleSchema = () => z.enum(ROLES);
 
-/** Describes what an approval has granted, with the command that grants the other role. */
+/** Describes an approval, with the command that grants the other role. */
 export function grantedText(role: GrantedRole, command: readonly string[]): string {
   const [now, other, next]: [string, string, GrantedRole] =
     role === "person"

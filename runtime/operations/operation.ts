@@ -3,27 +3,23 @@ import { sha256Hex } from "../contract/digest.ts";
 import { once } from "../shared/once.ts";
 import type { commandTools } from "../gateway/cli/tools.ts";
 
-/** Capabilities of operations: the data directory, the local gateway and the clock. */
 export type OperationTools = ReturnType<typeof commandTools>;
 
-/**
- * Caller of operations. `terminal`: the command line. `console`: `/debug/cli` and the admin pages, through the
- * supervisor.
- */
+/** Caller of operations. `console` is `/debug/cli` and the admin pages, through the supervisor. */
 export type Entrance = "terminal" | "console";
 
 export const EVERYWHERE: readonly Entrance[] = ["terminal", "console"];
 export const TERMINAL: readonly Entrance[] = ["terminal"];
 
-/** An operation's input by name. Texts, choices and flags only, so that a command line can express all values. */
+/** An operation's input by name: only texts, choices and flags, so that a command line can express all values. */
 export type Form = z.ZodMiniObject<Record<string, z.ZodMiniType>>;
 
-/** Single-line names of people and chats by key, `<platform>:<id>`. */
+/** Single-line names of people and chats by `<platform>:<id>`. */
 export type Names = ReadonlyMap<string, string>;
 
 /** An action for operators. The command line, `/debug/cli`, pages, help and completions derive from it. */
 export interface Operation<I = object, O = unknown, T = OperationTools> {
-  /** Command, such as `sessions list`. */
+  /** Such as `sessions list`. */
   readonly name: string;
   /** One line for the help. */
   readonly summary: string;
@@ -37,12 +33,12 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   /** Returns why the console refuses a valid input. Default: it accepts all. */
   refused?(input: I): string | undefined;
   /**
-   * Returns true if the activity log must record a run and a GET must prove its origin. This holds for runs that
-   * change something, cost money or show messages. Default: false.
+   * Returns true if the activity log must record a run and a GET must prove its origin: the run changes something,
+   * costs money or shows messages. Default: false.
    */
   changes?(input: I): boolean;
   run(tools: T, input: I): O | Promise<O>;
-  /** Returns the keys, `<platform>:<id>`, of the people and chats in a value. Default: none. */
+  /** Keys (`<platform>:<id>`) of the people and chats in a value. Default: none. */
   keys?(output: O): string[];
   /**
    * Renders the value for people. `names` has the known names of {@link Operation.keys}.
@@ -50,7 +46,7 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
    * @throws StewardError for a value that programs read as a result but people must see as an error.
    */
   text(output: O, input: I, names?: Names): string;
-  /** Returns warnings to print in addition to the text. Default: none. */
+  /** Printed in addition to the text. Default: none. */
   warnings?(output: O): string[];
   /** Returns true if the exit code must be 1. Default: false. */
   failed?(output: O): boolean;
@@ -58,13 +54,13 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   readonly verbatim?: boolean;
 }
 
-/** An operation as declared. Default input: none. Default output: the type that `run` returns, unchecked. */
+/** Default input: none. Default output: the type that `run` returns, unchecked. */
 type Declared<I extends Form, O, T> = Omit<Operation<z.output<I>, O, T>, "input" | "output"> & {
   input?(): I;
   output?(): z.ZodMiniType<O>;
 };
 
-/** Declares an operation. Types follow from its schemas; without an output schema, from `run`. */
+/** Derives an operation's types from its schemas; without an output schema, from `run`. */
 export function operation<O, I extends Form = z.ZodMiniObject<Record<never, never>>, T = OperationTools>(
   declared: Declared<I, O, T>,
 ): Operation<z.output<I>, O, T> {
@@ -74,7 +70,7 @@ export function operation<O, I extends Form = z.ZodMiniObject<Record<never, neve
 }
 
 /**
- * Describes an argument for the help. Arguments are positional, in the order of the input's keys.
+ * Describes an argument. Arguments are positional, in the order of the input's keys.
  *
  * @param shown - placeholder in the usage, such as `platform`; default: the argument's name
  */
@@ -82,7 +78,7 @@ export function argument<T extends z.ZodMiniType>(schema: T, help: string, shown
   return schema.check(z.meta({ description: help, ...(shown !== undefined && { title: shown }) })) as T;
 }
 
-/** Describes an option for the help. On the command line, its value follows its name. See {@link argument}. */
+/** Describes an option, whose value follows its name. See {@link argument}. */
 export function option<T extends z.ZodMiniType>(schema: T, help: string, shown?: string): T {
   return argument(schema.check(z.meta({ option: true })) as T, help, shown);
 }
@@ -91,7 +87,7 @@ export function flag(help: string) {
   return option(z.optional(z.boolean()), help);
 }
 
-/** Length of the hexadecimal digest that begins a record of {@link sealRecord}. */
+/** Length of the hexadecimal digest that begins a record. */
 export const SEAL_LENGTH = 64;
 
 /** Returns a text from which `undo` can restore what was removed. */
@@ -100,12 +96,11 @@ export async function sealRecord(taken: object): Promise<string> {
   return (await sha256Hex(text)) + text;
 }
 
-/** Returns a result for scripts, without the record that only the console can use. */
+/** Removes the record that only the console can use. */
 export function withoutUndo<T>(value: T): T {
   return typeof value === "object" && value !== null && "undo" in value
     ? { ...value, undo: undefined }
     : value;
 }
 
-/** A `changes` function for operations that always change something. */
 export const always = (): boolean => true;

@@ -11,7 +11,6 @@ const codeInput = {
 };
 const senderInput = { sender: argument(z.string(), "the sender's id on the platform") };
 
-/** Schema of a pending request in the list. */
 export const request = () =>
   z.object({
     id: z.string(),
@@ -28,7 +27,7 @@ const people = () =>
   });
 type People = z.infer<ReturnType<typeof people>>;
 
-/** Schema of the files in `credentials/`, from which others read pending requests without running a command. */
+/** Schema of a pairing file in `credentials/`, which can be read even if no command runs. */
 export const pairingFile = () => z.object({ requests: z.array(request()) });
 
 /** `steward pairing`. Works on the stored files, so the gateway may be down. */

@@ -15,9 +15,9 @@ const person = () =>
     lastSeenAt: z.iso.datetime(),
   });
 
-/** At the edge, this operation reads only the directory of the deployment or chat. */
+/** At the edge, this operation can only read the directory of the deployment or chat. */
 interface Tools {
-  /** Returns people, most recently seen first. */
+  /** Most recently seen first. */
   people(most: number): Promise<z.infer<ReturnType<typeof person>>[]>;
 }
 

@@ -19,7 +19,7 @@ import { undo } from "./undo.ts";
 import { usage } from "./usage.ts";
 import { workspace } from "./workspace.ts";
 
-/** Operations that share their first word. An operation with only one word is also a group. */
+/** Operations with the same first word. An operation with only one word is also a group. */
 export interface Group {
   name: string;
   summary: string;
@@ -27,8 +27,8 @@ export interface Group {
 }
 
 /**
- * All groups, in the order of the help. They are imported statically: in a Worker, which is one file, dynamic
- * imports would add setup work at run time.
+ * All groups, in the order of the help. Imported statically, because a Worker is one file, where dynamic imports
+ * add setup work at run time.
  */
 export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, Operation> | Operation[]]>({
   cat: ["a file of the data directory", [cat]],
@@ -51,7 +51,7 @@ export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, O
   doctor: ["checks for problems and fixes what it can", [doctor]],
 }).map(([name, [summary, operations]]) => ({ name, summary, operations: Object.values(operations) }));
 
-/** The groups of the command line. `cat` and `undo` exist only in the console. */
+/** Without `cat` and `undo`, which exist only in the console. */
 export const TERMINAL_GROUPS = GROUPS.filter(({ name }) => name !== "cat" && name !== "undo");
 
 export interface Request {
@@ -59,11 +59,7 @@ export interface Request {
   input: object;
 }
 
-/**
- * Parses a request of the console.
- *
- * @throws StewardError `command_not_allowed`, `usage_invalid`
- */
+/** @throws StewardError `command_not_allowed`, `usage_invalid` */
 export function readRequest(name: unknown, input: unknown): Request {
   const operation = GROUPS.flatMap(({ operations }) => operations).find((one) => one.name === name);
   if (operation === undefined) throw notAllowed(undefined, String(name));
@@ -71,8 +67,6 @@ export function readRequest(name: unknown, input: unknown): Request {
 }
 
 /**
- * Checks an input that comes from the console.
- *
  * @throws StewardError `usage_invalid`; `command_not_allowed` for an operation or key that only the command line
  * may use.
  */
@@ -86,7 +80,7 @@ export function readConsoleInput(operation: Operation, given: unknown): object {
   return input;
 }
 
-/** Returns the console's refusal. It lists the allowed commands of the group that `meant` begins with, or all. */
+/** Builds the console's refusal. It lists the allowed commands of the group that `meant` begins with, or all. */
 export function notAllowed(detail = "This command is not in the list.", meant = ""): StewardError {
   const allowed = GROUPS.flatMap(({ operations }) => operations).filter(({ rights }) =>
     rights.includes("console"),

@@ -1,10 +1,10 @@
 import type { OperationReply } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 
-/** Command-line option that reads an {@link OperationRequest} from standard input and writes the reply. */
+/** Makes the command read an {@link OperationRequest} from standard input and write the reply. */
 export const REQUEST_FLAG = "--request";
 
-/** Returns the reply for an operation's result or error. Rejects only if the error is a bug. */
+/** Converts a result or error to a reply. Rejects only for bugs. */
 export async function replyOf(run: () => unknown): Promise<OperationReply> {
   try {
     return { ok: true, value: await run(), notes: "" };

@@ -20,7 +20,7 @@ const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${
 const id = () => z.strictObject({ id: argument(z.string(), "as `list` shows it") });
 const text = (help: string, shown: string) => option(z.optional(z.string()), help, shown);
 
-/** Times for people. Containers of older versions do not send them. */
+/** Containers of older versions do not send these. */
 const outlook = {
   words: z.optional(z.string()),
   next: z.optional(z.array(z.object({ at: z.string(), local: z.string() }))),
@@ -58,7 +58,7 @@ const listed = () =>
   });
 type Listed = z.infer<ReturnType<typeof listed>>;
 
-/** `steward schedules`. Works on the table; a running gateway notices a change within seconds. */
+/** `steward schedules`. A running gateway notices changes within seconds. */
 export const schedules = {
   list: operation({
     name: "schedules list",
@@ -69,7 +69,7 @@ export const schedules = {
       const { outlook } = await tools.scheduleTimes();
       const shown = (await tools.listSchedules()).map(async (one) => {
         const { spec, createdAt, nextAt } = one;
-        // Start one millisecond earlier, so that a run due exactly now counts as a next one.
+        // One millisecond earlier, so that a run due exactly now counts as a next one.
         const { words, next } = await outlook(spec, createdAt, (nextAt ?? tools.clock()) - 1);
         return shownSchedule(one, { words, next: nextAt === undefined ? [] : next });
       });
@@ -228,10 +228,7 @@ type Given = z.output<
   >
 >;
 
-/**
- * Applies a change to a schedule. A new time replaces all keys of the previous time, and a new message those of
- * the previous message.
- */
+/** A new time replaces all keys of the previous time, and a new message those of the previous message. */
 function merged(before: Schedule, { to, thread, ...given }: Given) {
   const { at, every, cron, timezone, text, prompt, ...rest } = before;
   const isNewTime = [given.at, given.every, given.cron].some((one) => one !== undefined);
@@ -245,7 +242,7 @@ function merged(before: Schedule, { to, thread, ...given }: Given) {
   };
 }
 
-/** Parses an address. Without `thread`, an unchanged chat retains its previous thread. */
+/** Parses an address. An unchanged chat retains its previous thread unless `thread` is given. */
 function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   const [platform, ...rest] = to.split(":");
   const chat = rest.join(":");
@@ -272,7 +269,7 @@ async function readSpec(tools: OperationTools, given: Record<string, unknown>): 
   });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path: [name, part], message }) => {
-    // The platform and the chat come from the same option.
+    // `platform` and `chat` come from the same option.
     if (name === "to" && part !== "thread")
       return "to: must be a platform and a chat, such as slack:C0123456789";
     return name === undefined ? message : `${String(name)}: ${message}`;

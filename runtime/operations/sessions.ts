@@ -16,10 +16,7 @@ const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE convers
 const MESSAGES = `SELECT role, sender, name, text, at FROM messages
   WHERE conversation = ? ORDER BY seq DESC LIMIT ${MOST_MESSAGES}`;
 
-/**
- * Most bytes of an export's messages as JSON, so that the reply fits the console's limit. A longer message is sent
- * alone.
- */
+/** Most bytes of an export as JSON, so that the reply fits the console's limit. A longer message is sent alone. */
 const EXPORT_BYTES = 128 * 1024;
 const EXPORTED = `SELECT seq, role, sender, name, text, at, last FROM (
     SELECT *, sum(length(text)) OVER (ORDER BY seq) AS characters, max(seq) OVER () AS last FROM messages
@@ -40,7 +37,7 @@ export const sessions = {
         sessions: z.array(
           z.object({
             conversation: z.string(),
-            /** Present if only one person wrote in the conversation. */
+            /** Present if only one person wrote. */
             name: z.optional(z.string()),
             messages: z.int(),
             lastAt: z.iso.datetime(),

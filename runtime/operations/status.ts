@@ -10,10 +10,10 @@ interface StatusReport {
   gateway: Omit<GatewayAnswer, "details">;
   config: { path: string; valid: boolean; detail?: string };
   risks: AccessRisk[];
-  /** From the gateway itself, if it is up and this process has its control token. */
+  /** From the gateway, if it is up and this process has its control token. */
   details?: GatewayStatus;
   pairing: { channel: Platform; pending: number; approved: number }[];
-  /** Corrupt stores that were renamed and replaced by new ones. */
+  /** Corrupt stores that were renamed and replaced. */
   setAside: string[];
 }
 
@@ -79,7 +79,6 @@ async function configState(tools: OperationTools): Promise<Pick<StatusReport, "c
   }
 }
 
-/** Describes where the gateway answers, or why it does not. */
 function readyText({ url, ready, foreign, version }: GatewayAnswer): string {
   if (ready) return `ready at ${url}, version ${version}`;
   return foreign

@@ -9,7 +9,6 @@ import { roleSchema } from "./granted.ts";
 import { always, argument, operation, SEAL_LENGTH } from "./operation.ts";
 import { request } from "./pairing.ts";
 
-/** The `undo` records of all removals. */
 const takenSchema = () => {
   const rows = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
   const device = z.custom<DeviceRequest>((value) => pendingDevice().safeParse(value).success);
@@ -22,7 +21,7 @@ const takenSchema = () => {
   ]);
 };
 
-/** Restores exactly what an operation removed, if nothing has changed since. Pages offer it for a few seconds. */
+/** Restores what an operation removed, if nothing has changed since. Pages offer it for a few seconds. */
 export const undo = operation({
   name: "undo",
   summary: "undoes a rejection, a revocation or a removal",
@@ -32,7 +31,7 @@ export const undo = operation({
   async run(tools, { record }) {
     const text = record.slice(SEAL_LENGTH);
     const { data } = takenSchema().safeParse(parseJson(text));
-    // Masking of secrets may have altered the record on its way.
+    // Masking of secrets may have altered the record.
     const isWhole = data !== undefined && record.slice(0, SEAL_LENGTH) === (await sha256Hex(text));
     const isBack =
       isWhole &&

@@ -21,8 +21,8 @@ export interface Line extends Request {
 }
 
 /**
- * Splits a line into words at spaces. Single or double quotes group words. There are no escapes or expansions,
- * since no shell sees the line.
+ * Splits a line at spaces. Single or double quotes group words. No escapes or expansions, since no shell sees the
+ * line.
  *
  * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or contains control
  * characters.
@@ -49,7 +49,7 @@ export function splitWords(line: string): string[] {
 }
 
 /**
- * Parses the words of a command in the same way at every entrance.
+ * Parses a command in the same way at every entrance.
  *
  * @returns the operation with its input, or the requested help.
  * @throws StewardError `usage_invalid` for an invalid command; `command_not_allowed` for one that the console does
@@ -101,8 +101,8 @@ function findOperation(
 const MISSING = "A command is missing.";
 
 /**
- * Sorts words into the values of an operation's input, without checking them. An unknown option becomes a key,
- * which {@link readInput} then reports.
+ * Sorts words into the values of an operation's input, unchecked. An unknown option becomes a key, which {@link
+ * readInput} then reports.
  */
 function readGiven(
   operation: Operation,

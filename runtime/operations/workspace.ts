@@ -68,7 +68,7 @@ export const workspace = {
         text: z.string(),
         /** Digest of the current file. */
         expected: z.string(),
-        /** Digest of `text`. It does not match if secrets in the text were masked on the way. */
+        /** Digest of `text`. It does not match if masking altered the text on its way. */
         sha256: z.string(),
         versions: z.array(
           z.object({ id: z.string(), at: z.iso.datetime(), by: z.optional(z.enum(["operator", "agent"])) }),

@@ -1,11 +1,10 @@
 import { AGENT } from "../../contract/names.ts";
 
-/** Preceding words in the line, and the words that may follow them. */
+/** Words that may follow the words in `before`. */
 export type Place = readonly [before: string, words: readonly string[]];
 
 const SHELLS = { bash, zsh, fish } as const;
 
-/** Returns a completion script for a shell. */
 export function completionScript(shell: keyof typeof SHELLS, places: readonly Place[]): string {
   return SHELLS[shell](places);
 }

@@ -10,7 +10,7 @@ import { readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 
 interface SetOptions {
-  /** Writes a reference to this variable instead of a value. */
+  /** Environment variable to reference instead of a value. */
   env: string | undefined;
   /** Allows a secret in plain text. */
   plain: boolean | undefined;
@@ -20,7 +20,7 @@ interface SetOptions {
 const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);
 
 /**
- * Writes one value to the config file, after checking the whole result.
+ * Writes one value, after checking the whole changed file.
  *
  * @throws StewardError `config_refused`, `config_invalid`, `secret_in_plain`, `usage_invalid`, `config_missing`.
  */
@@ -45,7 +45,7 @@ export async function setConfig(
 }
 
 /**
- * Removes one value from the config file, so that its default applies.
+ * Removes one value, so that its default applies.
  *
  * @throws StewardError `config_path_not_found`, `config_refused`, `config_invalid`, `config_missing`.
  */
@@ -63,8 +63,8 @@ export async function unsetConfig(context: CommandContext, path: string): Promis
 }
 
 /**
- * Checks the changed file without the lock, which must be held only briefly. Repeats the check if the file has
- * changed meanwhile.
+ * Checks the changed file without the lock, which must be held only briefly. Starts over if the file has changed
+ * meanwhile.
  */
 async function change(
   { settings, environment }: CommandContext,

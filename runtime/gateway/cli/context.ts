@@ -12,27 +12,27 @@ export interface CommandContext {
   output: Output;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Sets the exit code of a command that printed a result but found a problem. */
+  /** For a command that printed a result but found a problem. */
   setExitCode(code: number): void;
 }
 
 interface Output {
   /** Prints the text, or the value with `--json`. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
-  /** Prints a file. Unless stdout is a terminal, the text is written unchanged, so that it can be copied. */
+  /** Prints a file. Without a terminal, the text is unchanged, so that it can be copied. */
   file(text: string): void;
-  /** Prints text unchanged, such as a help page. */
+  /** Prints text unchanged. */
   text(text: string): void;
-  /** Prints a warning to stderr. */
+  /** Prints to stderr. */
   warn(text: string): void;
-  /** Prints the error and its fix to stderr; with `--json` also an object to stdout. */
+  /** Prints the error and its fix to stderr; with `--json`, also an object to stdout. */
   fail(json: boolean, error: unknown): void;
 }
 
 interface OutputOptions {
   stdout: NodeJS.WritableStream;
   stderr: NodeJS.WritableStream;
-  /** For failures and warnings. Results are not redacted: they contain secrets only if requested. */
+  /** Redacts failures and warnings. Results contain secrets only if requested. */
   redact: Redactor;
 }
 
@@ -61,12 +61,11 @@ export function processOutput({ stdout, stderr, redact }: OutputOptions): Output
   };
 }
 
-/** States that are coloured. */
 const STATES =
   /\b(?:(not valid|failing|failed|no answer|revoked)|(starting|pending|missed|cooling|disabled)|(ready|valid|answered|complete|done))\b/g;
 const COLOURS = ["red", "yellow", "green"] as const;
 
-/** Highlights table headers and states on a terminal. Elsewhere, or with NO_COLOR, returns the text unchanged. */
+/** Highlights table headers and states. Without a terminal, or with NO_COLOR, returns the text unchanged. */
 function coloured(text: string, stream: NodeJS.WritableStream): string {
   if (!("isTTY" in stream) || stream.isTTY !== true) return text;
   const paint = (format: (typeof COLOURS)[number] | "bold", words: string) =>

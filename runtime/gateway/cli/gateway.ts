@@ -17,8 +17,8 @@ import type { CommandContext } from "./context.ts";
 const TIMEOUT_MS = 2_000;
 
 /**
- * The local gateway's answer. `details` requires its control token or readable status token. `foreign` is true if
- * another program answers on its port, such as the gateway of another data directory.
+ * Answer of the local gateway. `details` requires its control token or readable status token. `foreign` is true if
+ * another program answers on its port, such as another data directory's gateway.
  */
 export interface GatewayAnswer {
   url: string;
@@ -38,7 +38,6 @@ export async function askReady({ settings }: Surroundings): Promise<GatewayAnswe
   return { url, ready: true, version: answer.version };
 }
 
-/** Asks the local gateway for its status. */
 export async function askGateway(context: Surroundings): Promise<GatewayAnswer> {
   const answer = await askReady(context);
   if (!answer.ready) return answer;
@@ -47,7 +46,7 @@ export async function askGateway(context: Surroundings): Promise<GatewayAnswer> 
 }
 
 /**
- * Lets the local gateway send a short question to a model; `undefined` if no gateway runs.
+ * Lets the local gateway test a model; `undefined` if no gateway runs.
  *
  * @throws StewardError the gateway's error
  */
@@ -75,7 +74,7 @@ function bearer({ settings }: Surroundings): Record<string, string> {
   return { authorization: `Bearer ${controlToken}` };
 }
 
-/** Reads the running gateway's token; empty if it is not readable. */
+/** Returns an empty token if it is not readable. */
 function statusToken(home: string): string {
   try {
     return readFileSync(path.join(home, STATUS_TOKEN_FILE), "utf8").trim();
@@ -96,7 +95,7 @@ async function readJson<T>(url: string, headers: Record<string, string> = {}): P
   return answer?.status === 200 ? (answer.body as T | undefined) : undefined;
 }
 
-/** Sends a GET, or a POST if there is a body. Resolves to `undefined` if no response arrives in time. */
+/** Sends a POST if there is a body, else a GET. Resolves to `undefined` if no response arrives in time. */
 // Uses `node:http`, because loading `fetch` takes a quarter of a command's time.
 function exchange(
   url: string,

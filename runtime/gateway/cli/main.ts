@@ -9,8 +9,8 @@ import { text } from "node:stream/consumers";
 import { runCommandLine, runRequest } from "./program.ts";
 
 /**
- * Switches from root to the owner of the data directory. `docker exec` runs as root if each chat has its own user.
- * The gateway could not read files that root writes.
+ * Switches from root to the owner of the data directory, because the gateway could not read root's files. `docker
+ * exec` runs as root if each chat has its own user.
  */
 function becomeOwnerOf(home: string): void {
   const { uid = 0, gid = 0 } = statSync(home, { throwIfNoEntry: false }) ?? {};
@@ -20,7 +20,7 @@ function becomeOwnerOf(home: string): void {
   process.setuid?.(uid);
 }
 
-// Files that a command writes are for the gateway only.
+// Only the gateway may read files that a command writes.
 process.umask(0o077);
 const args = process.argv.slice(2);
 const received = readOwnEnvironment();
@@ -30,7 +30,7 @@ try {
   const settings = readProcessSettings(received);
   becomeOwnerOf(settings.home);
   const setExitCode = (code: number): void => void (process.exitCode = code);
-  // Check the config with the gateway's variables, not with others of this shell.
+  // Ignore other variables of this shell, which the gateway does not have.
   const environment = gatewayVariables(received);
   const context = { environment, settings, redact, output, clock: Date.now, setExitCode };
   const isRequest = args.length === 1 && args[0] === REQUEST_FLAG;

@@ -6,8 +6,8 @@ import { writeFileAtomic } from "../../process/files.ts";
 import type { CommandContext } from "./context.ts";
 
 /**
- * Makes all lossless repairs of the config file, or none if the result would still be invalid. Saves a copy of the
- * old file. A second call changes nothing.
+ * Makes all lossless repairs of the config file, or none if the result would be invalid. Saves a copy of the old
+ * file. A second call changes nothing.
  *
  * @returns one line per change.
  */

@@ -19,16 +19,13 @@ const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
 const SILENT = { debug: noop, info: noop, warn: noop, error: noop };
 
 /**
- * Creates the tools of operations on this machine, whether the gateway is up or down. Modules are imported on use,
- * to keep commands fast.
- *
- * @param places - lists the words for shell completions
+ * Creates the tools of operations on this machine, whether the gateway is up or down. Imports modules on use, to
+ * keep commands fast.
  */
 export function commandTools(context: CommandContext, places: () => Place[]) {
   const { settings, environment, redact, output, clock } = context;
   const { home, configPath } = settings;
   const file = join(home, STATE_FILE);
-  /** Warns if a corrupt store was replaced. */
   const storeOptions: StoreFileOptions & { home: string } = {
     home,
     clock,
@@ -42,9 +39,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     configPath,
     redact,
     clock,
-    /**
-     * Modules of the config's schema. Imported on use, because a Worker also loads the operations but not these.
-     */
+    /** Modules of the config's schema. A Worker loads the operations but none of these. */
     contract: {
       config: () => import("../../contract/config/index.ts"),
       ids: () => import("../../contract/config/ids.ts"),
@@ -54,19 +49,18 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     },
     pairing: async () => (await import("../pairing/store.ts")).pairingStores(storeOptions),
     devices: async () => new (await import("../devices.ts")).DeviceStore(storeOptions),
-    /** Returns the paths of corrupt stores that were set aside. */
     setAside: async () => (await import("../store-file.ts")).setAsideFiles(home),
-    /** Returns rows of state.db; none if the table does not exist. Never creates or migrates the file. */
+    /** Returns rows of state.db; none without the table. Never creates or migrates the file. */
     rows: async (table: string, query: string, ...values: (string | number)[]) =>
       (await readTable(file, table, (database): Row[] => database.prepare(query).all(...values))) ?? [],
-    /** Returns people of the host's directory, last seen first. A serverless container has none. */
+    /** Returns people of a host's directory, last seen first. Serverless containers have none. */
     async people(most: number) {
       const rows = await readTable(file, "ledger_names", (database): Row[] =>
         database.prepare(PEOPLE).all(most),
       );
       return (rows ?? []).map(personOf);
     },
-    /** Calls `act` with the conversations of state.db; `undefined` if the file does not exist. */
+    /** Calls `act` unless state.db does not exist; then returns `undefined`. */
     async sessions<T>(act: (sessions: Sessions, remove: (name: string) => number | undefined) => T) {
       if (!existsSync(file)) return undefined;
       const { openStore } = await import("../store.ts");
@@ -84,7 +78,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       outlook: (await import("../schedules/times.ts")).describeUpcomingRuns,
       readLocalTime: (await import("../../process/cron.ts")).readLocalTime,
     }),
-    /** Calls `act` with the schedules of state.db. A running gateway notices changes within seconds. */
+    /** Calls `act` with the stored schedules. A running gateway notices changes within seconds. */
     async schedules<T>(act: (changes: ScheduleChanges, store: ScheduleStore) => T | Promise<T>): Promise<T> {
       const { ScheduleStore } = await import("../schedules/store.ts");
       const { openStore } = await import("../store.ts");
@@ -99,7 +93,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       return new Workspace({ home, limits: result.ok ? result.config.agent.limits : LIMITS, clock });
     },
     config: {
-      /** Checks the file as the gateway does at startup. @throws StewardError `config_missing` */
+      /** @throws StewardError `config_missing` */
       check: async () =>
         (await import("../../process/config-file.ts")).withScheduleChecks(await readConfig()),
       /** @throws StewardError `config_missing`, `config_invalid` */
@@ -111,7 +105,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     gateway: {
       ready: async () => (await gateway()).askReady(context),
       status: async () => (await gateway()).askGateway(context),
-      /** Sends a short question to a model through the running gateway, or from this process if none runs. */
+      /** Tests a model through the running gateway, or in this process if none runs. */
       async testModel(config: Config, model: string) {
         const { TEST_LIMIT_MS, testModel } = await import("../models/test-question.ts");
         const asked = await (await gateway()).testByGateway(context, model, TEST_LIMIT_MS);
@@ -179,7 +173,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
       const { backupDirectory, options, verifyArchive } = await openArchive(id);
       return (await backupDirectory.runExclusively(async () => verifyArchive(await options()))).report;
     },
-    /** Restores a backup at the next start, after backing up the data of that time. */
+    /** Restores at the next start, after backing up the data of that time. */
     async stageRestore(id: string, config: ConfigSource) {
       const { backupDirectory, options, stageRestore } = await openArchive(id);
       return backupDirectory.runExclusively(async () =>
@@ -189,7 +183,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
   };
 }
 
-/** Reads a table of state.db; `undefined` if the file or table does not exist. */
+/** Returns `undefined` if state.db or the table does not exist. */
 async function readTable<T>(
   file: string,
   table: string,
@@ -208,7 +202,7 @@ async function readTable<T>(
 }
 
 function noop(): void {
-  // The result or the error is enough.
+  // Commands have no log: results and errors say enough.
 }
 
 function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {
