@@ -18,7 +18,6 @@ const TEXT_EVERY_MS = 80;
 export interface From {
   id: string;
   sender: Sender;
-  /** The role granted to the device. */
   grants: GrantedRole;
   /** Empty for the first conversation. */
   conversation: string;
@@ -37,11 +36,9 @@ interface AnswerOptions {
   session: string;
   admission: Admission;
   signal: AbortSignal;
-  /** Sends the growing answer to the pages. */
   tell(message: ToPage): void;
-  /** Receives the whole text so far. The text may start over. */
+  /** Receives the whole text so far, which may start over. */
   onText(soFar: string): void;
-  /** Called once the question is stored. */
   onAsked(): void;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -49,7 +46,7 @@ interface AnswerOptions {
 }
 
 /**
- * Lets the model answer a message. Returns the final message for the pages; `undefined` after an abort.
+ * Lets the model answer. Returns the final message for the pages; `undefined` after an abort.
  *
  * @throws RetryableError if a retry may help.
  */
@@ -106,7 +103,7 @@ export function asMarkdown(text: string): Pick<ChatTurn, "text" | "blocks"> {
   return { text, blocks: parseMarkdown(text) };
 }
 
-/** Creates a function that sends the newest text at most once per `everyMs`. */
+/** Sends the newest text at most once per `everyMs`. */
 function throttle(everyMs: number, send: (text: string) => void) {
   let newest: string | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -20,7 +20,7 @@ import type { Sessions } from "../sessions/store.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 const STOPPED = { outcome: "ignored", note: "stopped" } as const;
-/** Most finished commands remembered, so that a resent command does not run again. */
+/** Most finished commands remembered, so that a resent one does not run again. */
 const MOST_SETTLED = 1_000;
 
 interface WebChatOptions {
@@ -28,7 +28,6 @@ interface WebChatOptions {
   agent(): Pick<Agent, "answer">;
   /** Ids of the devices listed in `agent.operators`. */
   operators(): readonly string[];
-  /** Returns the current config's settings for reading files. */
   reading(): Pick<ReadOptions, "media" | "contextTokens">;
   commands: Commands;
   sessions: Pick<Sessions, "answerTo" | "keepAnswer" | "steps">;
@@ -48,12 +47,11 @@ interface Open {
 }
 
 /**
- * Manages the conversations of the web chat. A device may have several, with one run at a time in each. All of its
+ * Manages the web chat's conversations. A device may have several, with one run at a time in each. All of its
  * pages receive the messages.
  */
 export class WebChat {
   readonly #options: WebChatOptions;
-  /** Devices by the tickets of their connected pages. */
   readonly #tickets = new Map<string, string>();
   /** By session, then by message id. */
   readonly #open = new Map<string, Map<string, Open>>();
@@ -72,7 +70,7 @@ export class WebChat {
     });
   }
 
-  /** Connects a page of a device. Returns its first message and a function that disconnects it. */
+  /** Connects a page. Returns its first message and a function that disconnects it. */
   join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
     const { outbox, history } = this.#options;
     const stopListening = outbox.listen(deviceId, listener);
@@ -153,7 +151,7 @@ export class WebChat {
     this.#tell(from, { type: "answer", id: from.id, ...asMarkdown(text) });
   }
 
-  /** Accepts a message. A resent message gets its existing answer. */
+  /** A resent message gets its existing answer. */
   say(said: WebMessage): void {
     const { sessions, history } = this.#options;
     const { id } = said;
@@ -178,7 +176,7 @@ export class WebChat {
       });
   }
 
-  /** Stops the answer to a message and stores its text so far, or withdraws a message that is still queued. */
+  /** Stops an answer and stores its text so far, or withdraws a message that is still queued. */
   stop(from: Pick<From, "id" | "sender" | "conversation">): void {
     const session = sessionOf(from);
     const open = this.#open.get(session)?.get(from.id);
@@ -197,7 +195,6 @@ export class WebChat {
     this.#stop.abort();
   }
 
-  /** Returns a conversation's last messages, including unanswered ones. */
   #state(device: string, conversation: string) {
     const { outbox, history: messages } = this.#options;
     const session = webSession(device, conversation);
@@ -258,8 +255,7 @@ export class WebChat {
   }
 
   /**
-   * Stores the text so far as the answer and tells the pages that it was stopped. `otherwise` is shown if there is
-   * no text.
+   * Stores the text so far as the answer and tells the pages that it was stopped. Without text, shows `otherwise`.
    */
   #settleStopped(session: string, said: WebMessage, otherwise = ""): void {
     const { sessions, history, clock } = this.#options;
@@ -271,7 +267,7 @@ export class WebChat {
     this.#tell(said, { type: "answer", id, ...asMarkdown(text || otherwise), stopped: true });
   }
 
-  /** Removes the last message and its answer, after the run of that message has ended. */
+  /** Removes the last message and its answer, after that message's run has ended. */
   #replace(session: string, said: WebMessage, id: string): void {
     const former = this.#open.get(session)?.get(id)?.said;
     if (former !== undefined) this.#queues.remove(session, former, STOPPED);

@@ -8,7 +8,6 @@ export interface IncomingFile extends Pick<Attachment, "kind"> {
   data: Buffer;
 }
 
-/** A part of a file, in base64. */
 interface Piece {
   id: string;
   part: string;
@@ -18,8 +17,8 @@ interface Piece {
 }
 
 /**
- * Collects the files of a page's next message. They arrive in parts before the message, because sockets limit
- * message sizes for everyone.
+ * Collects the files of a page's next message. They arrive in parts before it, because sockets limit message
+ * sizes.
  */
 export class IncomingFiles {
   #message = "";
@@ -39,7 +38,6 @@ export class IncomingFiles {
     return true;
   }
 
-  /** Returns and removes the complete files of a message. */
   take(id: string): IncomingFile[] {
     const done = id === this.#message ? this.#done : [];
     this.#clear("");
@@ -71,7 +69,6 @@ export async function readWebMessage({ text, files }: WithFiles, reading: Omit<R
   return { read: messages[0] ?? { text, images: [], quoted: [] }, unheard };
 }
 
-/** Returns the text that pages show for a message. */
 export function shownText({ text, files }: WithFiles): string {
   const lines = files.map(({ kind, name }) => `[${kind}: ${name}]`);
   return [text, ...lines].filter((line) => line !== "").join("\n");

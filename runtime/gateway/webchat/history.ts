@@ -7,7 +7,7 @@ import { readWebSession, webSession } from "./outbox.ts";
 
 /** Most earlier messages, and most conversations, that a page shows. Transcripts contain all. */
 const SHOWN = 200;
-/** Limits of a search: messages searched, characters of each, and results. */
+/** Messages searched, characters of each, and results. */
 const MOST_SEARCHED = 5_000;
 const LONGEST_SEARCHED = 20_000;
 const MOST_HITS = 30;
@@ -17,7 +17,7 @@ const AROUND = 60;
 /** Outcome of a message, if the transcript does not show it. */
 type Mark = "stopped" | "removed";
 
-/** Reads web chat transcripts for the pages, including messages that /new has hidden from the model. */
+/** Reads transcripts for the pages, including messages that /new has hidden from the model. */
 export class ChatHistory {
   readonly #database: DatabaseSync;
   readonly #recent: StatementSync;
@@ -72,7 +72,7 @@ export class ChatHistory {
     return this.#recent.all(session).map(readTurn).toReversed();
   }
 
-  /** Returns a browser's conversations with messages, newest first. */
+  /** Newest first, without empty conversations. */
   conversations(device: string): Conversation[] {
     return this.#list.all({ first: webSession(device) }).flatMap(({ conversation, title, at }) => {
       const id = readWebSession(String(conversation)).conversation;
@@ -80,7 +80,7 @@ export class ChatHistory {
     });
   }
 
-  /** Searches a browser's titles and newest messages, ignoring case. Returns the newest hits first. */
+  /** Searches titles and newest messages, ignoring case. Newest hits first. */
   find(device: string, query: string): Hit[] {
     const wanted = query.trim().toLowerCase();
     if (wanted === "") return [];
@@ -114,7 +114,7 @@ export class ChatHistory {
     deleteConversation(this.#database, session);
   }
 
-  /** Removes the last message and its answer. Returns false if the message is not the last one. */
+  /** Returns false if the message is not the last one. */
   removeLast(session: string, delivery: string): boolean {
     return deleteLastExchange(this.#database, session, delivery);
   }
@@ -137,7 +137,7 @@ function readTurn({ delivery, role, text, at, words, mark }: Record<string, SQLO
   return { ...turn, role: "user", ...shown };
 }
 
-/** Returns a stored question as pages show it: the message, and one line per file without its contents. */
+/** Returns a stored question with one line per file instead of its contents. */
 function withoutContents(text: string, words: number): Pick<ChatTurn, "text" | "words"> {
   const said = text.slice(0, words);
   const files = text

@@ -11,7 +11,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 
 export const WEB = "web";
 
-/** Returns the session of a browser's conversation. The first conversation has an empty id. */
+/** The first conversation has an empty id. */
 export function webSession(device: string, conversation = ""): string {
   const first = sessionOf(WEB, { chat: device });
   return conversation === "" ? first : `${first}:${conversation}`;
@@ -21,7 +21,6 @@ export function readWebSession(session: string): { device: string; conversation:
   const [, device = "", conversation = ""] = session.split(":");
   return { device, conversation };
 }
-/** Bytes of the largest file. */
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Most earlier files and questions that a page shows. */
 const SHOWN = 200;
@@ -31,7 +30,6 @@ const ALONE_MS = 7 * 24 * 3_600_000;
 type Listener = (message: ToPage) => void;
 
 interface SentFile {
-  /** Id of the message to which the file belongs. */
   delivery: string;
   /** Path in the workspace. */
   path: string;
@@ -39,7 +37,7 @@ interface SentFile {
   caption?: string | undefined;
 }
 
-/** Refers to the version of the workspace file at `path` with this digest. */
+/** The version of the workspace file at `path` with this digest. */
 interface KeptFile {
   path: string;
   digest: string;
@@ -62,8 +60,8 @@ interface OutboxOptions {
 }
 
 /**
- * Sends messages to the pages of each device, and stores files and questions for pages that connect later. For a
- * file, only path and digest are stored; the workspace has the content.
+ * Sends messages to a device's pages, and stores files and questions for pages that connect later. For a file,
+ * only path and digest are stored; the workspace has the content.
  */
 export class WebOutbox {
   readonly maxBytes = MOST_BYTES;
@@ -111,7 +109,7 @@ export class WebOutbox {
     );
   }
 
-  /** Registers a page for a device's messages. Returns a function that unregisters it. */
+  /** Returns a function that unregisters the page. */
   listen(device: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(device) ?? new Set();
     this.#listeners.set(device, listeners.add(listener));
@@ -121,7 +119,7 @@ export class WebOutbox {
     };
   }
 
-  /** Sends a message to the connected pages of a session's device. */
+  /** Sends to the connected pages of the session's device. */
   tell(session: string, message: ToPage): void {
     const { device, conversation } = readWebSession(session);
     const told = conversation === "" ? message : { ...message, conversation };
@@ -141,21 +139,21 @@ export class WebOutbox {
   }
 
   /**
-   * Sends and stores a question with one button per answer. A question without a message (an empty `delivery`) is
-   * removed after a week.
+   * Sends and stores a question with one button per answer. Without a message (an empty `delivery`), it is removed
+   * after a week.
    */
   ask(session: string, delivery: string, question: Question): void {
     this.#prune.run(this.#options.clock() - ALONE_MS);
     this.#add(session, delivery, "choices", question);
   }
 
-  /** Resends the question that contains the given button, because its buttons have changed. */
+  /** Resends the question with this button, because its buttons have changed. */
   refresh(device: string, press: string): void {
     for (const row of this.#withPress.all({ first: webSession(device), press: JSON.stringify(press) }))
       this.tell(String(row["conversation"]), this.#item(row));
   }
 
-  /** Returns a session's last files and questions, oldest first. */
+  /** Oldest first. */
   recent(session: string): ChatItem[] {
     return this.#recent
       .all(session)
@@ -164,8 +162,8 @@ export class WebOutbox {
   }
 
   /**
-   * Returns a file as it was when sent to a device. Returns `undefined` if the id is unknown, or if neither the
-   * workspace nor its version history still has the content.
+   * Returns a file as it was when sent to the device; `undefined` if the id is unknown, or if neither the
+   * workspace nor its history still has the content.
    */
   file(workspace: Workspace, device: string, id: string): { data: Uint8Array; picture?: string } | undefined {
     const row = this.#one.get(id);

@@ -26,7 +26,7 @@ const piece = {
   ends: z.optional(z.boolean()),
 };
 
-/** Schema of messages from pages. Ignores unknown fields, which later versions may send. */
+/** Ignores unknown fields, which later versions may send. */
 const fromPageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("picture"), ...piece }),
   z.object({
@@ -58,7 +58,7 @@ const TYPES: ReadonlySet<unknown> = new Set(
   "picture file say press stop open rename delete find hello".split(" "),
 );
 
-/** Rate limit of a page: messages in a burst, and milliseconds until one more is allowed. Nobody types faster. */
+/** Messages in a burst, and milliseconds until one more is allowed. Nobody types faster. */
 const BURST = 20;
 const REFILL_MS = 1_000;
 
@@ -82,12 +82,12 @@ type State =
   | { phase: "paired"; sender: Sender; leave(): void }
   | { phase: "closed" };
 
-/** Handles one page's connection, starting with the challenge. */
+/** One page's connection, starting with the challenge. */
 export class ChatSession {
   readonly #options: SessionOptions;
   readonly #rate: Rate;
   readonly #files = new IncomingFiles();
-  /** The conversation that the page shows, and whether the page supports several. */
+  /** The page's current conversation, and whether the page supports several. */
   #conversation = "";
   #knowsOthers = false;
   #state: State;
@@ -116,7 +116,6 @@ export class ChatSession {
     return this.#state.phase === "door" && this.#state.door.isNew;
   }
 
-  /** True if the page belongs to an approved device. */
   get isPaired(): boolean {
     return this.#state.phase === "paired";
   }
@@ -134,7 +133,7 @@ export class ChatSession {
       if (!this.#files.add(message)) this.close(CHAT_CLOSE.invalid, "too many files for one message");
       return;
     }
-    // Check the approval for every message, so that a revocation takes effect immediately.
+    // Check every message, so that a revocation takes effect immediately.
     const { sender } = state;
     const grants = this.#grantsOf(sender.id);
     if (grants === undefined) return this.close(CHAT_CLOSE.revoked, "revoked");
@@ -213,7 +212,7 @@ export class ChatSession {
     wire.send(welcome);
   }
 
-  /** Returns a device's current role; `undefined` after a revocation. */
+  /** Returns `undefined` after a revocation. */
   #grantsOf(id: string): GrantedRole | undefined {
     const { admitted, devices } = this.#options;
     if (admitted !== undefined) return admitted.role;
@@ -234,7 +233,7 @@ class Rate {
     this.#at = clock();
   }
 
-  /** Takes one message from the allowance. Returns false if none is left. */
+  /** Returns false if no message is left in the allowance. */
   take(): boolean {
     const now = this.#clock();
     this.#left = Math.min(BURST, this.#left + Math.max(0, now - this.#at) / REFILL_MS);

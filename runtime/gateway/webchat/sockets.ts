@@ -51,11 +51,11 @@ interface Socket {
   /** See {@link networkOf}. */
   network: string;
   openedAt: number;
-  /** True if nothing was received since the last ping. */
+  /** True if nothing arrived since the last ping. */
   silent: boolean;
 }
 
-/** Manages the WebSockets of chat pages. The WebSocket library is loaded with the first one. */
+/** Manages the WebSockets of chat pages. Loads the WebSocket library with the first one. */
 export class ChatSockets {
   readonly #options: ChatSocketsOptions;
   readonly #sockets = new Set<Socket>();
@@ -68,7 +68,6 @@ export class ChatSockets {
     this.#options = options;
   }
 
-  /** Accepts or refuses an upgrade request on the gateway's port. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const caller = this.#caller(request);
     const { host } = caller;
@@ -115,7 +114,7 @@ export class ChatSockets {
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /** Returns a page's host and client address from the edge's headers, or else from the connection. */
+  /** Uses the edge's headers, or else the connection. */
   #caller({ headers, socket }: IncomingMessage) {
     const trusted = isSameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);
@@ -136,7 +135,7 @@ export class ChatSockets {
         send: (message) => {
           if (socket.readyState !== socket.OPEN) return;
           if (socket.bufferedAmount > MOST_BUFFERED) return socket.terminate();
-          // Pages show only the blocks; including their Markdown source would double the message's size.
+          // Pages show only the blocks; their Markdown source would double the size.
           socket.send(JSON.stringify(message, (key, value) => (key === "source" ? undefined : value)));
         },
         close: (code, reason) => socket.close(code, reason),
@@ -162,7 +161,7 @@ export class ChatSockets {
       }
     });
     socket.on("pong", () => (one.silent = false));
-    // After an oversized message or a broken frame, the library closes the socket with the matching code.
+    // After an oversized message or broken frame, the library closes the socket with the matching code.
     socket.on("error", (error) => log.debug("a chat page's connection failed", { error: error.message }));
     socket.on("close", (code) => {
       this.#sockets.delete(one);
