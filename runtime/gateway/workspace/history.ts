@@ -14,7 +14,7 @@ const BY_AGENT = "by-agent";
 export type Author = "operator" | "agent";
 
 export interface FileVersion {
-  /** Time at which the text was replaced, in milliseconds since the epoch as decimal digits. */
+  /** Time of replacement, in milliseconds since the epoch as decimal digits. */
   id: string;
   by: Author;
 }
@@ -50,8 +50,8 @@ export class FileHistory {
   }
 
   /**
-   * Stores a text as a version, unless it equals the newest one. Keeps the last 20 texts of each author, so that
-   * the agent's writes do not displace an operator's texts.
+   * Stores a text as a version, unless it equals the newest one. Keeps the last 20 texts per author, so that the
+   * agent's writes do not displace an operator's.
    *
    * @returns the growth of the history.
    */
@@ -70,9 +70,7 @@ export class FileHistory {
     return { versions: 1 - removed.versions, versionBytes: content.length - removed.versionBytes };
   }
 
-  /**
-   * Records the author of a content before it is written. If the write then fails, the digest matches no content.
-   */
+  /** Records the author before the content is written. If the write then fails, the digest matches no content. */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });
     else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(content), { mode: 0o600 });
@@ -83,13 +81,13 @@ export class FileHistory {
     return storedIn(this.#folder(name)).map(({ at, by }) => ({ id: String(at), by }));
   }
 
-  /** Returns a version's content; `undefined` for an unknown id. */
+  /** Returns `undefined` for an unknown id. */
   read(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     const found = storedIn(this.#folder(name)).find(({ at }) => String(at) === id);
     return found && readFileSync(found.path);
   }
 
-  /** Creates the folder of a file's versions and returns its path. */
+  /** Returns the folder of a file's versions, after creating it. */
   prepare(name: string): string {
     const folder = this.#folder(name);
     ensureDirectory(folder);

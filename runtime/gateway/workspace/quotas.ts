@@ -16,7 +16,7 @@ const MOST_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
 const MOST_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Pruning removes more than necessary, so that the next write need not prune. */
 const PRUNED_TO = 0.9;
-/** In the data directory. Not part of backups, since it can be recomputed from the files. */
+/** Not part of backups, since it can be recomputed from the files. */
 const FIGURES_FILE = "workspace-figures.json";
 const LOCK_FILE = "workspace.lock";
 
@@ -33,7 +33,7 @@ const figuresSchema = z.object({
   ),
 });
 
-/** Size of a root: its files, its entries (files and folders), and their versions. */
+/** Size of a root: bytes of files, files and folders, and versions. */
 export interface RootFigures extends Versions {
   bytes: number;
   entries: number;
@@ -42,7 +42,7 @@ export interface RootFigures extends Versions {
 /** May be negative. */
 export type Growth = Pick<RootFigures, "bytes" | "entries">;
 
-/** Limits for the agent's files; see `agent.limits` in the config. */
+/** See `agent.limits` in the config. */
 export interface WorkspaceLimits {
   workspaceMiB: number;
   groupMiB: number;
@@ -55,9 +55,9 @@ export interface QuotasOptions {
 }
 
 /**
- * Enforces the size limits of the roots, and the lock for file changes in all processes. The sizes are running
- * figures in a file, so that a change never walks the files. The gateway recounts them at startup, which corrects
- * them after crashes and manual changes.
+ * Enforces the size limits of the roots, and locks file changes in all processes. The sizes are running figures in
+ * a file, so that a change never walks the files. The gateway recounts them at startup, which corrects them after
+ * crashes and manual changes.
  *
  * The shared root has its own limit of entries and at least half of the bytes. Each chat has a share of the rest.
  */
@@ -70,7 +70,7 @@ export class Quotas {
     this.#options = options;
   }
 
-  /** Runs a change under the lock, and stores the figures if it succeeds. */
+  /** Runs a change under the lock. Stores the figures if it succeeds. */
   change<T>(work: () => T): T {
     return this.#alone(() => {
       this.#figures = this.#read() ?? this.#measure();
@@ -100,7 +100,7 @@ export class Quotas {
   }
 
   /**
-   * Adds to a root's figures. Callable only within {@link change}.
+   * Adds to a root's figures, within {@link change}.
    *
    * @throws StewardError `workspace_refused` if there is no room.
    */
@@ -112,10 +112,7 @@ export class Quotas {
     figures.entries = Math.max(0, figures.entries + growth.entries);
   }
 
-  /**
-   * Stores a version. Callable only within {@link change}. A root whose versions exceed its share loses its oldest
-   * ones.
-   */
+  /** Stores a version, within {@link change}. A root whose versions exceed its share loses its oldest ones. */
   keep(id: string, history: FileHistory, replaced: Replaced): void {
     const figures = this.#of(id);
     const grown = history.keep(replaced);
@@ -188,7 +185,6 @@ export class Quotas {
     return figures;
   }
 
-  /** Sums over the chats' roots. */
   #sum(read: (figures: RootFigures) => number): number {
     let sum = 0;
     for (const [id, figures] of this.#figures ?? []) if (chatOf(id) !== undefined) sum += read(figures);

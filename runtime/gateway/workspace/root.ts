@@ -10,7 +10,7 @@ import { walk } from "./walk.ts";
 
 /** Bytes of the largest file that is read into memory. */
 const LARGEST_READ = 16 * 1024 * 1024;
-/** Replaces the digest of a missing file. */
+/** Digest of a missing file. */
 const NO_FILE = "none";
 
 export interface WorkspaceEntry {
@@ -35,7 +35,6 @@ export interface RootOptions {
   directory: string;
   /** Top-level names that files may not use. */
   reserved: ReadonlySet<string>;
-  /** Opens the version history on demand. */
   history(): FileHistory;
   quotas: Quotas;
   /** Milliseconds since the epoch. */
@@ -53,7 +52,7 @@ export interface Change {
 
 export interface ChangeOptions {
   by: Author;
-  /** Digest of the file to replace. If the file has changed, the change fails. Default: any file. */
+  /** Digest of the file to replace. If the file has changed, the change fails. Default: any. */
   expected?: string;
 }
 
@@ -67,8 +66,8 @@ interface Located {
 
 /**
  * Accesses one directory of files. No name leads out of it, whether by `..`, an absolute path or a link, even for
- * a new file. All changes go through it, so that it can store the previous version, enforce the quota and report
- * the change.
+ * a new file. All changes go through it: it stores the previous version, enforces the quota and reports the
+ * change.
  */
 export class Root {
   readonly #options: RootOptions;
@@ -83,7 +82,7 @@ export class Root {
   }
 
   /**
-   * Returns a file's text; `undefined` if the file does not exist.
+   * Returns `undefined` if the file does not exist.
    *
    * @throws StewardError `workspace_refused`
    */
@@ -92,7 +91,7 @@ export class Root {
   }
 
   /**
-   * Returns a file's bytes; `undefined` if the file does not exist.
+   * Returns `undefined` if the file does not exist.
    *
    * @throws StewardError `workspace_refused`
    */
@@ -101,7 +100,7 @@ export class Root {
   }
 
   /**
-   * Writes a file atomically and creates its parent folders.
+   * Writes atomically and creates parent folders.
    *
    * @throws StewardError `workspace_refused` if {@link rootNameProblem} refuses the name or there is no room;
    * `workspace_changed`
@@ -150,8 +149,7 @@ export class Root {
   }
 
   /**
-   * Returns a folder's entries, sorted by name; `undefined` if the folder does not exist. An empty name is the
-   * root.
+   * Lists a folder by name; `undefined` if it does not exist. An empty name is the root.
    *
    * @throws StewardError `workspace_refused`
    */
@@ -172,9 +170,7 @@ export class Root {
       .toSorted(byName);
   }
 
-  /**
-   * Returns up to `most` files of all folders after `after`, sorted by name. `isCut` is true if there are more.
-   */
+  /** Lists up to `most` files of all folders after `after`, by name. `isCut` is true if there are more. */
   files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
     const { directory, reserved } = this.#options;
     const names: { name: string }[] = [];
@@ -195,12 +191,12 @@ export class Root {
     return this.#options.history().versions(this.#locate(name).name);
   }
 
-  /** Returns a version's text; `undefined` for an unknown id. */
+  /** Returns `undefined` for an unknown id. */
   readVersion(name: string, id: string): string | undefined {
     return this.versionBytes(name, id)?.toString("utf8");
   }
 
-  /** Returns a version's bytes; `undefined` for an unknown id. */
+  /** Returns `undefined` for an unknown id. */
   versionBytes(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     return this.#options.history().read(this.#locate(name).name, id);
   }
@@ -242,7 +238,7 @@ export class Root {
     return readFileSync(file);
   }
 
-  /** Removes empty parent folders and returns their number. */
+  /** Returns the number of removed folders. */
   #removeEmptyFolders(folder: string): number {
     const root = realpathSync(this.#options.directory);
     let removed = 0;
@@ -255,7 +251,7 @@ export class Root {
   }
 }
 
-/** Returns a content's SHA-256 in hexadecimal; `none` for a missing file. */
+/** Returns the hexadecimal SHA-256; `none` for a missing file. */
 export function digestOf(content: string | Uint8Array | undefined): string {
   return content === undefined ? NO_FILE : createHash("sha256").update(content).digest("hex");
 }

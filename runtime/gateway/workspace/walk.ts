@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Directories of this program never have more entries. */
+/** Most entries visited. Directories of this program have fewer. */
 const MOST_WALKED = 20_000;
 
 /**
@@ -25,7 +25,7 @@ export function* walk(
   }
 }
 
-/** Returns a folder's entries; none if the folder does not exist. */
+/** Returns nothing if the folder does not exist. */
 export function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -4,7 +4,7 @@ import { FileHistory } from "./history.ts";
 import { Quotas, type WorkspaceLimits } from "./quotas.ts";
 import { type Change, outsideRootError, workspaceRefusal, Root } from "./root.ts";
 
-/** Top-level names reserved in the shared root: for the chats' files, and for the history of earlier versions. */
+/** Top-level names reserved for the chats' files, and for the history of earlier versions. */
 const RESERVED: ReadonlySet<string> = new Set([CHATS, ".history"]);
 
 export interface WorkspaceOptions {
@@ -13,7 +13,6 @@ export interface WorkspaceOptions {
   limits: WorkspaceLimits;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Called after each change of a file. */
   onChange?(change: Change): void;
 }
 
@@ -26,9 +25,8 @@ export interface ChatRoot {
 }
 
 /**
- * The assistant's files: one root that all chats share, and one for each chat whose people may not write the
- * shared one. Roots and version history are separate folders in the data directory; none is reachable through
- * another.
+ * The assistant's files: one root for all chats, and one for each chat whose people may not write the shared one.
+ * Roots and version history are separate folders; none is reachable through another.
  */
 export class Workspace {
   readonly #options: WorkspaceOptions;
@@ -40,7 +38,7 @@ export class Workspace {
     this.#quotas = new Quotas({ home, limits });
   }
 
-  /** Recounts all files. The gateway calls it at startup. */
+  /** Recounts all files. Called when the gateway starts. */
   open(): void {
     this.#quotas.count();
   }
@@ -49,12 +47,11 @@ export class Workspace {
     return this.#root("shared", WORKSPACE_FOLDERS.shared, RESERVED);
   }
 
-  /** Returns a chat's root. `chat` is a name from `chatName`. */
+  /** Takes a name from `chatName`. */
   chat(chat: string): Root {
     return this.#root(`${CHATS}/${chat}`, `${WORKSPACE_FOLDERS.chats}/${chat}`, new Set());
   }
 
-  /** Returns the roots of chats with files. */
   chats(): ChatRoot[] {
     return this.#quotas
       .chats()
