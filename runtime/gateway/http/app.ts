@@ -34,7 +34,7 @@ import { testModel as askModel } from "../models/test-question.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
-/** Platform events have at most 1 MiB. The envelope and other escaping add to that. */
+/** Platform events have at most 1 MiB, without the envelope and other escaping. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 const channelTestSchema = z.strictObject({ platform: platformSchema });
@@ -54,13 +54,13 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   /** Only for reading status and usage, and for testing a model. */
   statusToken: string;
   inbox: Inbox;
-  /** Returns the time of the first word in an event's chat, in milliseconds since the epoch. */
+  /** Time of the first word in an event's chat, in milliseconds since the epoch. */
   firstWordAt(event: Pick<Delivery, "platform" | "id">): number | undefined;
-  /** Returns a file of the web chat. @throws StewardError if the page may not have it. */
+  /** @throws StewardError if the page may not have the file. */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
   /** Reads and redacts past events. Sends nothing. */
   replayRecord(deliveries: readonly unknown[]): Promise<ReplayRecord>;
-  /** Applies a config file that has changed. Never rejects. */
+  /** Applies a changed config file. Never rejects. */
   configTaken(): Promise<void>;
   status(): GatewayStatus;
   usage(): UsageReport;
@@ -82,7 +82,6 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
 
-  // These routes check the gateway's own token.
   app.route("/v1", completions(options));
   app.route("/hooks", hooks(options));
 
@@ -140,7 +139,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
 
   app.post(deliveriesPath, async (context) => {
     const delivery = readBody(deliverySchema, await context.req.text(), "delivery_invalid");
-    // After a config change, a redelivered event must see the new config.
+    // A redelivered event must see a config change.
     await options.configTaken();
     return context.json(await inbox.deliver(delivery));
   });
@@ -193,7 +192,7 @@ function answerError(error: Error, log: Log): Response {
   return problemResponse({ ...body, status }, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 }
 
-/** Converts an error to the result for the edge. Logs errors that the sender did not cause. */
+/** Converts an error to the edge's result. Logs it unless the sender caused it. */
 function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: Problem } {
   if (error instanceof RetryableError) {
     const { code, message, retryAfterMs } = error;
@@ -206,7 +205,7 @@ function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: P
     const body = problem(error.code, error.message);
     return { status: body.status, body };
   }
-  // The edge stores and retries the event, so nothing is lost while the disk is full.
+  // The edge retries, so nothing is lost while the disk is full.
   const store = storeFailure(error);
   if (store !== undefined) {
     log.error("the store failed", { code: store.code, detail: store.message });
@@ -216,7 +215,7 @@ function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: P
   return { status: 503, body: problem("internal", undefined, 503) };
 }
 
-/** Asks the platforms for names, each for at most {@link NAME_MS}. Never rejects. */
+/** Waits at most {@link NAME_MS} for each name. Never rejects. */
 async function learnNames(
   wanted: readonly WantedName[],
   channels: Channels,
@@ -241,7 +240,7 @@ interface Additions {
   more(index: number): Pick<DeliveryEnd, "firstWordMs" | "admitted">;
 }
 
-/** Streams one line per event, see {@link DeliveryEnd}, and one line with the names. Does not wait for them. */
+/** Streams one line per event, see {@link DeliveryEnd}, and one with the names. */
 function answerEach(ends: readonly Promise<unknown>[], log: Log, { names, more }: Additions): Response {
   const encoder = new TextEncoder();
   let open = true;

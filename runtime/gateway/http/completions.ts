@@ -51,7 +51,7 @@ const completionSchema = z.object({
 
 /** Includes images in base64. */
 const LONGEST_BODY = 20 * 1024 * 1024;
-/** Stands for the configured order of models. */
+/** Model name for the configured order of models. */
 const DEFAULT_MODEL = "steward";
 
 export interface CompletionsOptions extends GatewayTokenOptions {
@@ -62,9 +62,9 @@ export interface CompletionsOptions extends GatewayTokenOptions {
 }
 
 /**
- * `/v1`, compatible with OpenAI: a relay to the configured models with their fallbacks. It stores nothing and uses
- * no tools or workspace. Without instructions from the caller, it adds the agent's. `model` is `steward`, or a
- * configured model to try first. https://platform.openai.com/docs/api-reference/chat
+ * `/v1`, compatible with OpenAI: a relay to the configured models and fallbacks. It stores nothing and uses no
+ * tools or workspace. Callers without instructions get the agent's. `model` is `steward`, or a configured model to
+ * try first. https://platform.openai.com/docs/api-reference/chat
  */
 export function completions(options: CompletionsOptions): Hono {
   const { parts, clock, log } = options;
@@ -143,7 +143,6 @@ async function stream(
   const encoder = new TextEncoder();
   const gone = new AbortController();
   const begun = Promise.withResolvers<void>();
-  // The caller has disconnected, so stop the model.
   writer.closed.catch(() => gone.abort());
   let sent = "";
   const write = (data: object | string): void => {
@@ -165,14 +164,14 @@ async function stream(
   const restarted = new RetryableError("model_failed", "The model's answer broke off and started over.");
   const onText = (delta: string | undefined): void => {
     if (delta !== undefined) piece(delta);
-    // Text that was already sent cannot be retracted.
+    // Sent text cannot be retracted.
     else if (sent !== "") gone.abort(restarted);
   };
   const signal = AbortSignal.any([request.signal, gone.signal]);
   const run = async (): Promise<void> => {
     try {
       const answer = await models.answer({ ...request, signal, onText });
-      // Send text that was not streamed, such as the note that the answer was cut.
+      // Send what was not streamed, such as the note that the answer was cut.
       if (answer.text.startsWith(sent)) piece(answer.text.slice(sent.length));
       chunk({}, "stop");
       if (stream_options?.include_usage) {
@@ -236,7 +235,7 @@ function refusal(
 
 type Completion = z.infer<typeof completionSchema>;
 
-/** The caller's own texts. `instructions` may be empty. */
+/** `instructions` may be empty. */
 interface CallerPrompt {
   instructions: string;
   messages: ModelMessage[];

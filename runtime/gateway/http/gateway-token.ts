@@ -9,7 +9,7 @@ export interface GatewayTokenOptions {
   environment: Environment;
 }
 
-/** Admits callers with `gateway.token` as Bearer token. If the config has none, refuses everyone. */
+/** Admits callers with `gateway.token` as Bearer token. Without one in the config, refuses everyone. */
 export function requireGatewayToken(
   { config, environment }: GatewayTokenOptions,
   refuse: () => Response,

@@ -15,15 +15,15 @@ const LONGEST_BODY = 256 * 1024;
 
 const hookSchema = z.strictObject({
   message: textUpTo(100_000),
-  /** Chat that the answer is posted to. Without it, the caller gets the answer. */
+  /** Chat for the answer. Without it, the caller gets the answer. */
   to: z.optional(chatAddress),
-  /** The caller's name. It identifies the conversation if `to` is absent. */
+  /** Identifies the conversation if `to` is absent. */
   name: z._default(z.string().check(z.regex(/^[\w .-]{1,64}$/)), "hook"),
 });
 
 type Hook = z.infer<typeof hookSchema>;
 
-/** `delivered` is true if the answer was posted to the chat of `to`. */
+/** `delivered` is true if the answer was posted to `to`. */
 interface HookAnswer {
   text: string;
   delivered: boolean;
@@ -33,14 +33,13 @@ export interface HooksOptions extends GatewayTokenOptions {
   parts(): Pick<Components, "config" | "channels" | "agent">;
   replies: Pick<Replies, "say">;
   inTurn: InTurn;
-  /** Aborts all answers. */
   signal: AbortSignal;
 }
 
 /**
- * `/hooks`: lets other programs ask the agent. `/hooks/agent` returns the answer, or posts it to the chat of `to`.
+ * `/hooks`: lets other programs ask the agent. `/hooks/agent` returns the answer, or posts it to `to`.
  * `/hooks/wake` posts to the heartbeat's chat by default. The response follows once the answer is sent. A repeated
- * call with the same Idempotency-Key neither asks the model nor posts again.
+ * Idempotency-Key neither asks the model nor posts again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;
@@ -116,7 +115,7 @@ async function answer(
   );
   if (failure !== undefined) throw new StewardError(failure.code, failure.detail);
   if (to === undefined || channel === undefined) return { text, delivered: false };
-  // Recorded like a reply, so that a repeated call only posts what is missing.
+  // Recorded like a reply, so that a repeated call posts only what is missing.
   const { outcome, note } = await replies.say({ platform: to.platform, id }, channel, target, text);
   if (outcome !== "answered") throw new RefusedError("reply_refused", note ?? outcome);
   return { text, delivered: true };

@@ -2,7 +2,7 @@ import { unzipSync } from "fflate";
 
 /** Bytes unpacked in total. The declared sizes of the parts count. */
 const MOST_UNPACKED = 64_000_000;
-/** Characters, more than any question can contain. */
+/** Characters. No question can contain more. */
 const MOST_TEXT = 1_000_000;
 const MOST_PAGES = 500;
 /** Limits the padding for empty cells. */
@@ -17,7 +17,7 @@ const PARTS = [WORD, SLIDE, SHEET, OPEN];
 
 type Parts = Readonly<Record<string, string>>;
 
-/** Text of a PDF. A scanned page has none. */
+/** A scanned page has no text. */
 interface PdfText {
   pages: number;
   text: string;
@@ -25,11 +25,7 @@ interface PdfText {
   locked?: boolean;
 }
 
-/**
- * Extracts the text of a PDF.
- *
- * @throws if the file is broken beyond what pdf.js repairs.
- */
+/** @throws if the file is broken beyond what pdf.js repairs. */
 export async function pdfText(data: Uint8Array): Promise<PdfText> {
   const { getDocumentProxy } = await import("unpdf");
   const pdf = await getDocumentProxy(new Uint8Array(data)).catch((error: unknown) => {
@@ -52,7 +48,7 @@ export async function pdfText(data: Uint8Array): Promise<PdfText> {
 }
 
 /**
- * Extracts the text of an office file; `undefined` for other archives.
+ * Returns `undefined` for other archives.
  *
  * @throws if the archive is broken, or unpacks to more than 64 MB.
  */
@@ -78,7 +74,7 @@ function unpacked(data: Uint8Array): Parts {
   return Object.fromEntries(Object.entries(files).map(([name, content]) => [name, decoder.decode(content)]));
 }
 
-/** Returns the text of a Word or OpenDocument file, with one line per paragraph or table row. */
+/** One line per paragraph or table row. */
 function paragraphs(parts: Parts, part: RegExp): string {
   const names = Object.keys(parts).filter((name) => part.test(name));
   return names.map((name) => xmlText(parts[name] ?? "")).join("\n");
@@ -89,7 +85,6 @@ function slides(parts: Parts): string {
     const number = SLIDE.exec(name)?.[1];
     return number === undefined ? [] : [{ name, number: Number(number) }];
   });
-  // A slide's notes follow the slide.
   const sorted = numbered.sort((a, b) => a.number - b.number || (a.name < b.name ? 1 : -1));
   return sorted
     .map(({ name, number }) => {
@@ -100,8 +95,8 @@ function slides(parts: Parts): string {
 }
 
 /**
- * Extracts text: from `w:t` and `a:t` in Microsoft's formats, from paragraphs in OpenDocument. A table row becomes
- * one line, its cells separated by tabs.
+ * Extracts text from `w:t` and `a:t` in Microsoft's formats, and from paragraphs in OpenDocument. A table row
+ * becomes a line with tabs between cells.
  */
 function xmlText(xml: string): string {
   const lines: string[] = [];
@@ -151,9 +146,7 @@ const BREAKS: Readonly<Record<string, string>> = {
   "text:line-break": "\n",
 };
 
-/**
- * Returns the tables of a workbook, with one line per row and tabs between cells. Dates appear as serial numbers.
- */
+/** Returns one line per row, with tabs between cells. Dates appear as serial numbers. */
 function sheets(parts: Parts): string {
   const shared = sharedStrings(parts["xl/sharedStrings.xml"] ?? "");
   const targets = new Map<string, string>();
@@ -224,12 +217,12 @@ interface Tag {
   closes: boolean;
   /** True for `<a/>`. */
   alone: boolean;
-  /** Returns an attribute's value; empty if there is none. */
+  /** Empty if the attribute is missing. */
   attributes(name: string): string;
 }
 
 /**
- * Calls `visit` for each tag with the text after it, until it returns false. Runs in linear time and expands no
+ * Calls `visit` for each tag and the text after it, until it returns false. Takes linear time and expands no
  * declared entities.
  */
 function walk(xml: string, visit: (name: string, tag: Tag, words: string) => boolean): void {

@@ -1,4 +1,4 @@
-/** Properties of a picture that can be read without decoding it. */
+/** Facts that need no decoding. */
 export interface ImageFacts {
   /**
    * `image/png`, `image/jpeg`, `image/gif` or `image/webp`. Detected from the content, since names and declared
@@ -19,7 +19,7 @@ type Frame = Pick<ImageFacts, "width" | "height" | "whole"> & { orientation?: nu
 /** Start of scan and end of image (ITU-T T.81, table B.1). */
 const SOS = 0xda;
 const EOI = Buffer.from([0xff, 0xd9]);
-/** Exif's segment header, and the tag number of the orientation. */
+/** Header of the Exif segment, and tag number of the orientation. */
 const EXIF = "Exif\0\0";
 const ORIENTATION = 0x0112;
 
@@ -30,7 +30,7 @@ const READERS: Readonly<Record<string, (file: Buffer) => Frame | undefined>> = {
   "image/webp": webp,
 };
 
-/** Returns a picture's type from its first bytes; `undefined` for other files. */
+/** Reads only the first bytes. Returns `undefined` for other files. */
 export function imageType(data: Uint8Array): string | undefined {
   const head = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, 16)).toString("latin1");
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -39,7 +39,7 @@ export function imageType(data: Uint8Array): string | undefined {
   return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined;
 }
 
-/** Reads a picture's header and block structure in linear time. Returns `undefined` if it finds no size. */
+/** Reads headers and block structure in linear time. Returns `undefined` if it finds no size. */
 export function imageFacts(data: Uint8Array): ImageFacts | undefined {
   const mediaType = imageType(data) ?? "";
   const frame = READERS[mediaType]?.(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
@@ -60,10 +60,7 @@ function png(file: Buffer): Frame | undefined {
   return { width: file.readUInt32BE(16), height: file.readUInt32BE(20), whole };
 }
 
-/**
- * Annex B of ITU-T T.81: segments up to the scan. In the scan's data, a zero or a restart marker follows each
- * 0xFF.
- */
+/** Annex B of ITU-T T.81: segments up to the scan. In its data, a zero or a restart marker follows each 0xFF. */
 function jpeg(file: Buffer): Frame | undefined {
   let size: Pick<Frame, "width" | "height"> | undefined;
   let orientation = 1;
@@ -85,12 +82,12 @@ function jpeg(file: Buffer): Frame | undefined {
   return size && { ...size, whole: false };
 }
 
-/** Returns true for SOF0 to SOF15, except the markers among them that define tables. */
+/** Returns true for SOF0 to SOF15, except the markers in that range that define tables. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** Reads the first directory of a TIFF block (section 2 of TIFF 6.0), whose entries have 12 bytes each. */
+/** Reads the first directory of a TIFF block (section 2 of TIFF 6.0), with entries of 12 bytes. */
 function exifOrientation(segment: Buffer): number | undefined {
   if (segment.toString("latin1", 0, 6) !== EXIF || segment.length < 16) return undefined;
   const tiff = segment.subarray(6);
@@ -120,7 +117,7 @@ function gif(file: Buffer): Frame | undefined {
   while (at < file.length) {
     const isPicture = file[at] === 0x2c;
     if (!isPicture && file[at] !== 0x21) break;
-    // A descriptor with its color table and code size, or an extension with its label.
+    // Descriptor, color table and code size of a picture, or an extension with its label.
     at += isPicture ? 11 + tableBytes(file[at + 9]) : 2;
     while (at < file.length && file[at] !== 0) at += 1 + (file[at] ?? 0);
     if (isPicture && at < file.length) return { ...size, whole: true };

@@ -1,5 +1,5 @@
-// Program that processes one possibly hostile file from standard input. The first argument is the task. It writes
-// a JPEG, or a document's text as JSON, to standard output, and fails if the file is broken.
+// Processes one possibly hostile file from standard input. The first argument is the task. Writes a JPEG, or a
+// document's text as JSON, to standard output. Fails if the file is broken.
 import { buffer } from "node:stream/consumers";
 
 const TASKS: Readonly<Record<string, (data: Uint8Array) => Promise<Uint8Array | string>>> = {

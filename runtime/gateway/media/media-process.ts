@@ -1,28 +1,27 @@
 import { join } from "node:path";
 import { preferOomKill, runtimeProgramFile } from "../../process/programs.ts";
 
-/** A task of main.ts. */
 export type Task = "image" | "pdf" | "office";
 
 /** The kernel kills this process first if memory runs out. */
 const OOM_SCORE = 1_000;
 const TASK_MS = 20_000;
-/** Seconds of processor time. The limit also ends a process that outlives its gateway. */
+/** Seconds of processor time, which also ends a process that outlives its gateway. */
 const CPU_LIMIT = 'ulimit -t 60; exec "$@"';
 /** Megabytes of V8's heap. `mostPixels` limits WebAssembly's memory. */
 const HEAP_MB = 192;
 const MOST_OUTPUT = 8_000_000;
 
 /**
- * Processes possibly hostile files in a separate process, one at a time. The process has no keys, may only read
- * its program, and has limits for time and memory. A malicious file therefore harms nothing else.
+ * Processes possibly hostile files in a separate process, one at a time. It has no keys, may only read its
+ * program, and has limits for time and memory.
  */
 export class MediaProcess {
   readonly #taskMs: number;
   readonly #program: string;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `program` is the file to run, which tests replace. */
+  /** Tests replace `program`. */
   constructor({ taskMs = TASK_MS, program = runtimeProgramFile("gateway/media/main") } = {}) {
     this.#taskMs = taskMs;
     this.#program = program;
@@ -31,7 +30,7 @@ export class MediaProcess {
   /**
    * Returns the program's output.
    *
-   * @throws if it fails, takes too long or writes too much, or if the signal aborts.
+   * @throws if it fails, exceeds its time or output limit, or is aborted.
    */
   run(task: Task, data: Uint8Array, signal: AbortSignal): Promise<Buffer> {
     const work = this.#last.then(() => this.#run(task, data, signal));

@@ -7,7 +7,7 @@ import type { MediaProcess } from "./media-process.ts";
 import { type ImageFacts, imageFacts, imageType } from "./image.ts";
 
 /**
- * Anthropic's limits per image, the lowest of the supported providers: 5 MB in base64, and 8,000 pixels per side
+ * Anthropic's limits per image, the lowest of the providers: 5 MB in base64, and 8,000 pixels per side
  * (https://docs.claude.com/en/docs/build-with-claude/vision).
  */
 const MOST_IMAGE_BYTES = 3_750_000;
@@ -16,8 +16,8 @@ const LONGEST_SIDE = 8_000;
 const LONGEST_DECODED_SIDE = 20_000;
 const MOST_PIXELS = 100_000_000;
 /**
- * Memory of the decoder, of its process, and of supervisor and gateway. Measured with photos of 12 and 49
- * megapixels (323 and 676 MB).
+ * Memory of the decoder, its process, and supervisor with gateway, measured with photos of 12 and 49 megapixels
+ * (323 and 676 MB).
  */
 const BYTES_A_PIXEL = 10;
 const PROGRAM_BYTES = 200_000_000;
@@ -27,7 +27,7 @@ const MOST_PDF_PAGES = 100;
 
 const MOST_TEXT_BYTES = 1_000_000;
 const PDF = "%PDF-";
-/** PDF readers accept the header anywhere in the first 1,024 bytes, and the end marker in the last 1,024. */
+/** PDF readers accept the header in the first 1,024 bytes, and the end marker in the last 1,024. */
 const PDF_MARGIN = 1_024;
 
 const documentSchema = z.object({
@@ -36,7 +36,6 @@ const documentSchema = z.object({
   locked: z.optional(z.boolean()),
 });
 
-/** A file prepared for the model. */
 export interface ReadFile {
   /** Facts for the remark after the file's name; may be empty. */
   facts: readonly string[];
@@ -47,18 +46,16 @@ export interface ReadFile {
 
 export interface MediaOptions {
   apart: Pick<MediaProcess, "run">;
-  /** Memory of this container or machine. */
   memoryBytes: number;
   /** True if all configured models accept PDFs. */
   takesPdf: boolean;
-  /** Absent if none is configured. */
   transcriber?: Transcriber | undefined;
 }
 
 /** Reason for which a recording has no transcript. */
 export type UnheardReason = "not configured" | "too long" | "failed";
 
-/** Prepares files in messages for the model. Never fails: the facts of a file report if it is unreadable. */
+/** Prepares files for the model. Never fails: a file's facts report if it is unreadable. */
 export class Media {
   readonly #options: MediaOptions;
 
@@ -66,7 +63,7 @@ export class Media {
     this.#options = options;
   }
 
-  /** Returns why a recording need not be downloaded; `undefined` if it may be transcribed. */
+  /** Returns `undefined` if the recording may be transcribed. Otherwise it need not be downloaded. */
   unheard({ seconds = 0 }: Pick<Attachment, "seconds">): UnheardReason | undefined {
     const { transcriber } = this.#options;
     if (transcriber === undefined) return "not configured";
@@ -92,7 +89,6 @@ export class Media {
     return text === "" ? { facts: ["without text"] } : { text, facts: [] };
   }
 
-  /** Scales a picture down if it exceeds the limits. */
   async #image(
     data: Uint8Array,
     { mediaType, width, height, whole }: ImageFacts,
@@ -112,7 +108,6 @@ export class Media {
     return { image: { mediaType: found.mediaType, data: scaled }, facts: [] };
   }
 
-  /** Returns a PDF's text and, if the models accept PDFs, the file itself. */
   async #pdf(data: Uint8Array, signal: AbortSignal): Promise<ReadFile> {
     const { text = "", pages = 0, locked = false } = await this.#document("pdf", data, signal);
     if (locked) return { facts: ["protected by a password"] };
@@ -138,13 +133,13 @@ export class Media {
 
 type DocumentText = z.output<typeof documentSchema>;
 
-/** Returns the number of pixels that fit into the given memory when decoded. */
+/** Returns the pixels that fit into the given memory when decoded. */
 export function mostPixels(memoryBytes: number): number {
   return Math.min(MOST_PIXELS, (memoryBytes - RESERVED_BYTES - PROGRAM_BYTES) / BYTES_A_PIXEL);
 }
 
 /**
- * Accepts a picture with an unknown header, since the provider may support it. If the provider refuses, the
+ * Accepts a picture with an unknown header, which the provider may support. If the provider refuses it, the
  * request is repeated without the picture.
  */
 function ofUnknownSize(data: Uint8Array): ReadFile {
@@ -166,9 +161,7 @@ function isArchive(data: Uint8Array): boolean {
   return latin1(data.subarray(0, 4)) === "PK\x03\x04";
 }
 
-/**
- * Returns a text file's first megabyte, in UTF-8 or in UTF-16 with a byte order mark; `undefined` for other files.
- */
+/** Returns the first megabyte of UTF-8, or of UTF-16 with a byte order mark; `undefined` for other files. */
 function plainText(data: Uint8Array): string | undefined {
   const mark = latin1(data.subarray(0, 2));
   const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";

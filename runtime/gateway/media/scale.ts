@@ -10,8 +10,8 @@ const LONG_EDGE = 1_568;
 const JPEG_QUALITY = 85;
 
 /**
- * Returns a picture as an upright JPEG of at most 1,568 pixels per side, with a white background. Needs a separate
- * process, since it decodes the whole picture in memory.
+ * Returns an upright JPEG of at most 1,568 pixels per side, with a white background. Needs a separate process,
+ * since it decodes the whole picture.
  *
  * @throws if the picture is broken.
  */
@@ -32,10 +32,7 @@ export async function scaleDown(data: Uint8Array): Promise<Uint8Array> {
   return new PhotonImage(upright.pixels, upright.width, upright.height).get_bytes_jpeg(JPEG_QUALITY);
 }
 
-/**
- * Returns the path of the decoder: next to the program in the bundle, else in its package. Inlining it would use
- * 90 MB more.
- */
+/** The decoder is next to the program in the bundle, else in its package. Inlining it would use 90 MB more. */
 function codecFile(): string {
   const bundled = join(programsFolder(), "gateway/media/photon.wasm");
   return existsSync(bundled)
@@ -50,7 +47,7 @@ interface Bitmap {
   height: number;
 }
 
-/** Rotates a picture by its Exif orientation and replaces transparency with white. */
+/** Applies the Exif orientation and replaces transparency with white. */
 function turn({ pixels, width, height }: Bitmap, orientation: number): Bitmap {
   const isSwapped = orientation >= 5;
   const isFromRight = [2, 3, 7, 8].includes(orientation);

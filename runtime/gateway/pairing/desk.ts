@@ -13,7 +13,6 @@ interface PairingDeskOptions {
   log: Log;
 }
 
-/** Handles access requests from strangers. */
 export class PairingDesk {
   readonly #options: PairingDeskOptions;
 
@@ -22,14 +21,14 @@ export class PairingDesk {
   }
 
   /**
-   * Returns the reply to a stranger. `meta` contains the platform's data about the sender. If the list is full,
-   * the reply contains the sender's id instead of a code; the operator can approve the sender by id.
+   * Returns the reply to a stranger. `meta` is the platform's data about the sender. If the list is full, the
+   * reply has the sender's id instead of a code; the operator can approve by id.
    */
   ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string {
     const { stores, waiting, onWaiting, log } = this.#options;
     const { platform, sender } = stranger;
     const request = stores(platform).request(sender, meta);
-    // The log must not contain the code, which is for the sender and the operator only.
+    // The code is only for the sender and the operator.
     log.info(request ? "a sender requests access" : "a sender's request was not recorded: the list is full", {
       platform,
       sender,
@@ -42,17 +41,14 @@ export class PairingDesk {
   }
 }
 
-/** A sender with a pending code, and where to notify it. */
+/** `target` is where to notify the sender. */
 export interface WaitingSender {
   platform: Platform;
   sender: string;
   target: ReplyTarget;
 }
 
-/**
- * Stores the senders to notify. The database preserves them, so that an approval while the gateway is down is sent
- * later.
- */
+/** Stores the senders to notify, so that an approval while the gateway is down is sent later. */
 export class WaitingSenders {
   readonly #add: StatementSync;
   readonly #remove: StatementSync;
@@ -67,12 +63,11 @@ export class WaitingSenders {
     this.#on = database.prepare("SELECT sender, chat, thread FROM waiting_senders WHERE platform = ?");
   }
 
-  /** Records a sender. After repeated requests, the last chat gets the notice. */
+  /** After repeated requests, the last chat gets the notice. */
   add({ platform, sender, target }: WaitingSender): void {
     this.#add.run(platform, sender, target.chat, target.thread ?? null);
   }
 
-  /** Removes a sender that was notified or needs no notice. */
   remove({ platform, sender }: Pick<WaitingSender, "platform" | "sender">): void {
     this.#remove.run(platform, sender);
   }

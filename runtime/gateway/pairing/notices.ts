@@ -25,7 +25,7 @@ export interface ApprovalNoticesOptions {
 
 /**
  * Notifies senders of their approval. Another process writes approvals, so the store is polled every second while
- * anybody waits. If the gateway crashes before it records a sent notice, it sends the notice again.
+ * anybody waits. A crash between sending and recording a notice repeats it.
  */
 export class ApprovalNotices {
   readonly #options: ApprovalNoticesOptions;
@@ -40,19 +40,18 @@ export class ApprovalNotices {
     this.#options = options;
   }
 
-  /** Checks the store now, then every second while anybody waits. */
+  /** Checks now, then every second while anybody waits. */
   start(): void {
     this.#timer = undefined;
     if (this.#isLooking) this.expect();
     else this.#looking = this.#lookOnce();
   }
 
-  /** Called when a sender starts to wait. */
   expect(): void {
     if (!this.#stopped) this.#timer ??= setTimeout(() => this.start(), LOOK_EVERY_MS);
   }
 
-  /** Stops after waiting at most `graceMs` for a notice in progress. */
+  /** Waits at most `graceMs` for a notice in progress. */
   async stop(graceMs: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopped = true;
@@ -68,19 +67,19 @@ export class ApprovalNotices {
     }
   }
 
-  // In parallel, so that a platform that hangs does not delay the others.
+  // In parallel, so that a platform that hangs does not delay others.
   async #look(): Promise<boolean> {
     const waits = await Promise.all(platformSchema.options.map((platform) => this.#lookOn(platform)));
     return waits.includes(true);
   }
 
-  /** Returns true while anybody waits on the platform, or if the check failed. */
+  /** Returns true while anybody waits, or if the check failed. */
   async #lookOn(platform: Platform): Promise<boolean> {
     const { stores, waiting, log } = this.#options;
     try {
       const senders = waiting.on(platform);
       if (senders.length === 0) return false;
-      // Read the requests first. An approval writes the other list first, so none is missed in between.
+      // An approval writes the other list first. In this order, none is missed in between.
       const pending = new Set(
         stores(platform)
           .pending()
@@ -109,7 +108,7 @@ export class ApprovalNotices {
     try {
       await channel.send(target, APPROVED_TEXT[role]);
       waiting.remove(waitingSender);
-      // Logged last, so that the log proves that the notice will not be sent again.
+      // Logged last: the log proves that the notice will not be sent again.
       log.info("a sender was notified of its approval", { platform, sender });
     } catch (error) {
       const attempts = failed.attempts + 1;

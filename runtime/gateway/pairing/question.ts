@@ -24,7 +24,6 @@ interface AdmissionQuestionsOptions {
   log: Log;
 }
 
-/** Asks operators, with buttons, whether a stranger may write to the bot. */
 export class AdmissionQuestions {
   readonly #options: AdmissionQuestionsOptions;
 
@@ -34,7 +33,7 @@ export class AdmissionQuestions {
 
   /**
    * Asks each operator who is reachable in the web chat or on a platform with buttons, once per request. Never
-   * rejects, since operators can also use the list of requests.
+   * rejects, since operators also have the list of requests.
    */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
@@ -75,7 +74,7 @@ export class AdmissionQuestions {
     }
   }
 
-  /** Carries out an operator's decision and returns a text with the result. */
+  /** Returns a text about the result. */
   settle({ does, platform, sender, name }: Extract<Action, { does: "admit" | "refuse" }>): string {
     const { stores, log } = this.#options;
     const store = stores(platform);
@@ -104,7 +103,7 @@ async function send(
   await channel.send({ chat }, text, 0, buttons);
 }
 
-/** Returns a person's name for operators. It includes the id, because chosen names are not unique. */
+/** Includes the id, because names are not unique. */
 function nameOf(sender: string, { firstName = "", username = "" }: Readonly<Record<string, string>>): string {
   const shown = label(firstName, LONGEST_NAME);
   const account = label(username.replace(/[^\w.-]/g, ""), LONGEST_NAME);

@@ -51,15 +51,15 @@ export const operatorsSchema = z.strictObject({
 });
 
 interface PairingStoreOptions extends StoreFileOptions {
-  /** The data directory; the files are in its `credentials/`. */
+  /** The data directory. The files are in `credentials/`. */
   home: string;
   channel: Platform;
 }
 
 /**
- * Stores a channel's pending and approved senders. The gateway and the command line share it: changes replace
- * whole files under one lock, so readers need no lock. A corrupt file is set aside and counts as empty, so that
- * nobody is admitted by mistake.
+ * Stores a channel's pending and approved senders, for the gateway and the command line. Changes replace whole
+ * files under one lock, so readers need no lock. A corrupt file is set aside and counts as empty, so that nobody
+ * is admitted by mistake.
  */
 export class PairingStore {
   readonly #options: PairingStoreOptions;
@@ -76,7 +76,7 @@ export class PairingStore {
     this.#operatorsPath = join(this.#directory, `${options.channel}-operators.json`);
   }
 
-  /** Returns the requests that can be approved, oldest first. */
+  /** Oldest first, without expired ones. */
   pending(): PairingRequest[] {
     return pendingRequests(this.#list(), this.#options.clock());
   }
@@ -85,41 +85,37 @@ export class PairingStore {
     return [...this.#list().allowFrom];
   }
 
-  /** Returns the ids of approved senders with an operator's rights. */
+  /** Approved senders with an operator's rights. */
   operators(): string[] {
     return approvedOperators(this.#list());
   }
 
-  /** Returns the role granted to a sender; `undefined` without an approval. */
+  /** Returns `undefined` without an approval. */
   granted(id: string): GrantedRole | undefined {
     return grantedRole(this.#list(), id);
   }
 
-  /**
-   * Adds an access request by the rules of `requestPairing`.
-   *
-   * @returns the request; `undefined` if the list is full.
-   */
+  /** Adds an access request by the rules of `requestPairing`. Returns `undefined` if the list is full. */
   request(id: string, meta: Record<string, string> = {}): PairingRequest | undefined {
     return this.#change((list, now) => requestPairing(list, { id, meta }, { now }))?.request;
   }
 
-  /** Approves the sender with a code, ignoring case. Returns `undefined` if the code is not pending. */
+  /** Ignores the code's case. Returns `undefined` if it is not pending. */
   approve(code: string, role: GrantedRole = "person"): PairingRequest | undefined {
     return this.#settle((list, now) => approvePairing(list, code, role, now));
   }
 
-  /** Grants a role to a sender, even if it never asked. */
+  /** Grants a role, even to a sender that never asked. */
   grant(id: string, role: GrantedRole): void {
     this.#change((list, now) => grantRole(list, id, role, now));
   }
 
-  /** Removes the request with a code. Returns `undefined` if the code is not pending. */
+  /** Returns `undefined` if the code is not pending. */
   reject(code: string): PairingRequest | undefined {
     return this.#settle((list, now) => rejectPairing(list, code, now));
   }
 
-  /** Removes a sender's approval. Returns false if there is none. */
+  /** Returns false if the sender is not approved. */
   revoke(id: string): boolean {
     return this.#change((list) => revokeAccess(list, id)) !== undefined;
   }
@@ -132,7 +128,7 @@ export class PairingStore {
     return existsSync(this.#requestsPath) ? this.#change(decide)?.request : undefined;
   }
 
-  /** Each list is read from its file on every access. */
+  /** Each access reads the list from its file. */
   #list(): PairingList {
     const options = this.#options;
     const [requests, approved, operators] = [this.#requestsPath, this.#approvedPath, this.#operatorsPath];
@@ -159,8 +155,8 @@ export class PairingStore {
   }
 
   // The order makes crashes safe. The role comes first: a crash then leaves a sender who is not admitted, not one
-  // with rights from an earlier approval. The request comes last: a crash then leaves it pending, so that the
-  // change can be repeated.
+  // with an earlier approval's rights. The request comes last: a crash then leaves it pending, so that the change
+  // can be repeated.
   #write({ operators, allowFrom, requests }: PairingChange): void {
     if (operators) writeStore(this.#operatorsPath, { operators });
     if (allowFrom) writeStore(this.#approvedPath, { allowFrom });
@@ -168,7 +164,7 @@ export class PairingStore {
   }
 }
 
-/** Returns a change; `undefined` for none. */
+/** Returns `undefined` for no change. */
 type Decide<T> = (list: PairingList, now: number) => T | undefined;
 
 function writeStore(path: string, lists: PairingChange): void {

@@ -15,7 +15,7 @@ const SHORTEST_MS = 0.0005;
 /** Reads one event like its channel. Sends and stores nothing; may throw. */
 export type Read = (payload: Record<string, unknown>) => Inbound;
 
-/** Returns a channel's function for parsing and admission, without needing the channel. */
+/** Returns a channel's parsing and admission as a function, without needing the channel. */
 export function readerOf(platform: Platform, { rules, granted, bot, moved, mediaMaxBytes }: Reading): Read {
   const access = channelAccess(rules, {
     granted: (user) => (Object.hasOwn(granted, user) ? granted[user] : undefined),
@@ -35,7 +35,6 @@ export function readerOf(platform: Platform, { rules, granted, bot, moved, media
   }
 }
 
-/** Returns an event's kind and why it was admitted. */
 export function outcomeOf(read: Read, payload: Record<string, unknown>): Outcome {
   try {
     const inbound = read(payload);
@@ -60,7 +59,7 @@ function grounds(admission: Admission): string {
 }
 
 /**
- * Replays a record up to the question for the model. Sends nothing and asks no model.
+ * Replays a record up to the question for the model. Sends nothing.
  *
  * @param now milliseconds, for measuring
  */
@@ -97,7 +96,7 @@ function fastest(work: () => unknown, now: () => number): number {
   return best;
 }
 
-/** Returns the median; 0 for no values. */
+/** Returns 0 for no values. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }

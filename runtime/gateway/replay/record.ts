@@ -25,7 +25,7 @@ export interface ReplayRecordOptions {
  * Reads past events with the channels' own functions, and redacts them. Leaves out events whose outcome redaction
  * changes. Yields between events, so that messages do not wait.
  *
- * @param deliveries entries of the ledger; those after the first {@link MOST_REPLAYED} are ignored
+ * @param deliveries entries of the ledger, of which {@link MOST_REPLAYED} are read
  */
 export async function createReplayRecord(
   deliveries: readonly unknown[],
@@ -74,7 +74,6 @@ function isSame(one: Outcome, other: Outcome): boolean {
   return one.kind === other.kind && one.admitted === other.admitted;
 }
 
-/** Returns the rules and identity with which a channel reads; `undefined` if the channel is off. */
 function readingOf(
   platform: Platform,
   { config, channels, pairing, moves }: ReplayRecordOptions,

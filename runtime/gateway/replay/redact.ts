@@ -18,7 +18,7 @@ export interface Redaction {
 
 /** Deeper parts become `null`. Channels read no deeper either. */
 const DEEPEST = 64;
-/** Field names of platforms. Others, such as those of an app's own data, are redacted like text. */
+/** Field names of platforms. Other keys, such as an app's own data, are redacted like text. */
 const FIELD = /^[a-z][a-z0-9_]{0,40}$/;
 /** Fields with protocol words as values. */
 const PROTOCOL_FIELDS = new Set(["type", "subtype", "channel_type", "mode", "t"]);
@@ -32,7 +32,7 @@ const MEASURES = new Set(
 );
 const OPTIONS = new Set(["text", "name", "file"]);
 
-/** Matches an @name, a command, an id or capitalised word, a number, or a single letter. */
+/** An @name, a command, an id or capitalised word, a number, or a single letter. */
 const TOKEN =
   /@(\w+)|(?<![^\s>])\/([A-Za-z]{1,16})(?!\w)|((?<![A-Za-z0-9])[A-Z][A-Z0-9]+(?![A-Za-z0-9]))|(\d+)|[A-Za-z]|[^!-~\s]/g;
 /** Slack's own bot has this id in every workspace. */
@@ -42,7 +42,7 @@ const DIGITS = "0123456789";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/** Creates a redaction. Nothing stores the key, so pseudonyms cannot be reversed. */
+/** Nothing stores the key, so pseudonyms cannot be reversed. */
 export function createRedaction(key: Uint8Array): Redaction {
   const secret = Buffer.from(key).toString("hex");
   const known = new Map<string, string>();
