@@ -7,12 +7,11 @@ import { pairedFileSchema } from "./devices.ts";
 import { approvedSchema, operatorsSchema } from "./pairing/store.ts";
 import { readStore } from "./store-file.ts";
 
-/** A risk of the configured access rights. `path` is the config key that causes it. */
+/** A risk that the config key at `path` causes. */
 export interface AccessRisk extends Reason {
   path: string;
 }
 
-/** Returns the risks of a config's access rules and of the approvals in a data directory. */
 export function accessRisks(config: Config, home: string): AccessRisk[] {
   return [...openChannels(config), ...missingOperator(config, home)];
 }
@@ -35,7 +34,7 @@ function missingOperator({ agent }: Config, home: string): AccessRisk[] {
   return [risk("operator_missing", "agent.operators", detail)];
 }
 
-/** Counts the approvals of people and browsers, and those with an operator's rights. Reads only. */
+/** Counts approvals of people and browsers, and those with an operator's rights. Reads only. */
 function approvals(home: string): { approved: number; operators: number } {
   const total = { approved: 0, operators: 0 };
   for (const platform of platformSchema.options) {

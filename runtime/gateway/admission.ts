@@ -30,7 +30,7 @@ function rolesOf(admission: Admission): readonly Role[] {
   }
 }
 
-/** Returns the rights of an answer to several messages: only those that all senders have. */
+/** Returns the rights that all senders of the messages have. */
 export function rightsOf(config: Config, admissions: readonly [Admission, ...Admission[]]): Rights {
   const roles = [...new Set(admissions.flatMap(rolesOf))];
   const may: Rights["may"] = (capability) =>
@@ -42,7 +42,7 @@ export function rightsOf(config: Config, admissions: readonly [Admission, ...Adm
   return { may, roles, sendsTo };
 }
 
-/** Returns the configured targets of an admission. A schedule's targets do not extend other rights. */
+/** Returns the configured targets. A schedule's targets do not apply to other admissions. */
 function targetsOf({ tools }: Config, admission: Admission): readonly ChatAddress[] {
   if ("sendElsewhere" in admission) return admission.sendElsewhere;
   return admission.by === "hook" && admission.inChat ? [] : tools.sendMessage.to;

@@ -32,19 +32,14 @@ interface CommandsOptions {
 
 interface CommandContext {
   session: string;
-  /** A chat platform, or `web` for the web chat. */
   platform: string;
   sender: Sender;
-  /** Why the sender was admitted. */
   admission: Admission;
-  /**
-   * Stops the answer in progress and drops the conversation's waiting messages. Returns the number of stopped
-   * messages.
-   */
+  /** Stops the current answer and drops waiting messages. Returns the number of stopped messages. */
   stop(): number;
 }
 
-/** The commands in chats. The model does not see them. */
+/** Commands in chats, which the model does not see. */
 export class Commands {
   readonly #options: CommandsOptions;
 
@@ -139,7 +134,7 @@ export interface Command {
 }
 
 /**
- * Parses a command such as `/status`, `/STATUS`, `/status@botname` or `/model anthropic/claude-sonnet-4-5`. All
+ * Parses commands such as `/status`, `/STATUS`, `/status@botname` or `/model anthropic/claude-sonnet-4-5`. All
  * other text is for the model, even if it begins with a slash.
  */
 export function readCommand(text: string): Command | undefined {
@@ -149,7 +144,7 @@ export function readCommand(text: string): Command | undefined {
 }
 
 /**
- * Returns true for a command that changes later answers and so must wait for earlier messages. Other commands run
+ * Returns true for a command that affects later answers and so must wait for earlier messages. Others run
  * immediately, even during an answer, as /stop must.
  */
 export function waitsForEarlierMessages({ name, argument }: Command): boolean {
@@ -162,7 +157,6 @@ function isCommand(name: string): name is CommandName {
 
 type Models = Pick<Config["models"], "primary" | "fallbacks">;
 
-/** Returns the reply to /model: the models in order of preference, and this chat's choice. */
 function modelText(models: Models, chosen: string | undefined): string {
   const known = configured(models);
   const current = chosen !== undefined && known.includes(chosen) ? chosen : models.primary;
@@ -181,7 +175,7 @@ function modelText(models: Models, chosen: string | undefined): string {
 /** `reference` is `undefined` for the default. */
 type ModelChange = { ok: true; reference: string | undefined; text: string } | { ok: false; text: string };
 
-/** Finds a model by its full name, or by the part after the provider if it is unique. */
+/** Accepts a model's full name, or the part after the provider if it is unique. */
 function changeModel(models: Models, argument: string): ModelChange {
   const wanted = argument.toLowerCase();
   if (wanted === "default") {

@@ -20,8 +20,8 @@ import { Workspace } from "./workspace/workspace.ts";
 import type { ModelTimeout } from "./models/streamed.ts";
 
 /**
- * The parts that depend only on the config. They hold no state except connections to tools. A changed config is
- * therefore applied by creating new ones; work in progress continues with the old ones.
+ * The parts that depend only on the config. They have no state except connections to tools, so a changed config
+ * replaces them. Work in progress continues with the old ones.
  */
 export interface Components {
   config: Config;
@@ -30,7 +30,7 @@ export interface Components {
   agent: Agent;
   mcp: Pick<McpServers, "health">;
   media: Media;
-  /** Closes the connections once nothing uses them. */
+  /** Closes connections once nothing uses them. */
   close(): Promise<void>;
 }
 
@@ -40,14 +40,14 @@ export interface ComponentsOptions {
   home: string;
   stores: Stores;
   redact: Redactor;
-  /** Overrides the models' time limits in tests. */
+  /** For tests. */
   modelTimeout?: ModelTimeout;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Creates the components of a config. Sends no requests. */
+/** Sends no requests. */
 export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, sources, pairing } = stores;

@@ -18,13 +18,12 @@ interface ReloadOptions {
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
-  /** Applies a valid config. */
   onConfig(loaded: Omit<LoadedConfig, "fresh">): void;
 }
 
 /**
- * Applies a changed config file. Polls, because file events are unreliable on mounted volumes. An invalid file is
- * reported once, and the previous config stays in use.
+ * Applies a changed config file. Polls, because file events are unreliable on mounted volumes. Reports an invalid
+ * file once and keeps using the previous config.
  */
 export class ConfigReload {
   readonly #options: ReloadOptions;
@@ -39,7 +38,7 @@ export class ConfigReload {
     this.#state = { loadedAt: new Date(options.clock()).toISOString() };
   }
 
-  /** Returns when the config in use was loaded, and the problem with the current file, if any. */
+  /** Load time of the current config, and the file's problem, if any. */
   get state(): { loadedAt: string; problem?: Reason } {
     return this.#state;
   }
@@ -53,7 +52,7 @@ export class ConfigReload {
     await this.#last;
   }
 
-  /** Checks the file now; with `force`, even if it has not changed. */
+  /** Checks the file now; with `force`, even if unchanged. */
   look({ force = false } = {}): Promise<void> {
     this.#last = this.#last.then(() => this.#look(force));
     return this.#last;
@@ -84,7 +83,7 @@ function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
   return reason("config_invalid", `${path} cannot be read (${code}).`);
 }
 
-/** Never throws: reading the file later reports the error. */
+/** Never throws, because reading the file reports the error. */
 function stamp(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -96,16 +95,16 @@ function stamp(path: string): string {
 
 interface LoadedConfig {
   config: Config;
-  /** Values of all secrets in the config, for the redactor. */
+  /** Values of the config's secrets, for the redactor. */
   secrets: string[];
-  /** True if this start has created the file. */
+  /** True if this start created the file. */
   fresh: boolean;
 }
 
 /**
- * Reads and checks the config file; creates it from the environment if it does not exist.
+ * Reads the config file, after creating a missing one from the environment.
  *
- * @throws StewardError `config_invalid` with the whole report as its message.
+ * @throws StewardError `config_invalid` with the whole report.
  */
 export async function loadGatewayConfig(path: string, environment: Environment): Promise<LoadedConfig> {
   const fresh = !existsSync(path);
@@ -113,14 +112,14 @@ export async function loadGatewayConfig(path: string, environment: Environment):
   return { ...(await readConfig(path, environment)), fresh };
 }
 
-/** @throws StewardError `config_invalid` with the whole report as its message. */
+/** @throws StewardError `config_invalid` with the whole report. */
 async function readConfig(path: string, environment: Environment): Promise<Omit<LoadedConfig, "fresh">> {
   const { result } = await withScheduleChecks(readConfigText(readFileSync(path, "utf8"), environment));
   if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
   return { config: result.config, secrets: secretValues(result.config, environment) };
 }
 
-/** Masks the secrets of the current config and of previous ones, which may still occur in texts. */
+/** Masks secrets of the current and previous configs, since old ones may still occur in texts. */
 export class KnownSecrets {
   readonly #environment: Environment;
   readonly #known = new Set<string>();

@@ -4,13 +4,13 @@ import { lightTransaction } from "../process/database.ts";
 import { isRecord } from "../shared/json.ts";
 import { oneLine } from "./prompt/text.ts";
 
-/** Most findings stored, since people who write to the bot could cause any number. */
+/** Most findings stored, since people in chats could cause any number. */
 const MOST = 200;
 const LONGEST_WHAT = 200;
 const LONGEST_SAMPLE = 2_000;
 const DEEPEST = 8;
 const MOST_ITEMS = 3;
-/** Milliseconds between two writes of one finding, since a new field may be in every message. */
+/** Milliseconds between writes of one finding. A new field may be in every message. */
 const WRITE_EVERY_MS = 60_000;
 /** Field names of protocols. Other keys may be people's text. */
 const FIELD = /^[a-zA-Z$_][\w$-]{0,40}$/;
@@ -19,7 +19,7 @@ const FIELD = /^[a-zA-Z$_][\w$-]{0,40}$/;
 export type Report = (area: ContractArea, what: string, sample?: unknown) => void;
 
 /**
- * Records data from platforms, tools and models that was not understood: counts, times and the shape of one
+ * Records data from platforms, tools and models that was not understood. Stores counts, times and the shape of one
  * sample. Only operators see it.
  */
 export class ContractReport {
@@ -61,7 +61,7 @@ export class ContractReport {
     Object.assign(known, { writtenAt: now, unwritten: 0 });
   };
 
-  /** Returns the findings, last seen first. */
+  /** Last seen first. */
   list(): ContractFinding[] {
     return this.#database
       .prepare(
@@ -77,7 +77,7 @@ export class ContractReport {
   }
 }
 
-/** Returns a value's shape as JSON: fields and types, without texts or numbers. */
+/** Returns a value's fields and types as JSON, without texts or numbers. */
 export function formOf(value: unknown): string {
   return JSON.stringify(form(value, 0)).slice(0, LONGEST_SAMPLE);
 }

@@ -45,13 +45,13 @@ export const pendingFileSchema = z.record(z.string(), requestSchema);
 export const pairedFileSchema = z.record(z.string(), pairedSchema);
 
 export interface DeviceStoreOptions extends StoreFileOptions {
-  /** The data directory; the files are in its `devices/`. */
+  /** The data directory. The files are in `devices/`. */
   home: string;
 }
 
 /**
- * Stores the devices of a data directory. The gateway and the command line share it: changes replace whole files
- * under one lock, so readers need no lock. A corrupt file is set aside and counts as empty.
+ * Stores the devices of a data directory, for the gateway and the command line. Changes replace whole files under
+ * one lock, so readers need no lock. A corrupt file is set aside and counts as empty.
  */
 export class DeviceStore extends Devices {
   constructor(options: DeviceStoreOptions) {

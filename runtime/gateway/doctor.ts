@@ -19,10 +19,10 @@ import { readStore, setAsideFiles } from "./store-file.ts";
 /** Folders of the data directory that only this user may access. */
 const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
 const OTHERS = 0o077;
-/** Others may traverse the data directory, because chats with their own users have their folders in it. */
+/** Others may traverse the data directory to reach the folders of chats with their own users. */
 const READ_OR_WRITE = 0o066;
 
-/** Schemas of the JSON stores, by the end of the file name. */
+/** Schemas by file name ending. */
 const JSON_STORES = {
   "-pairing.json": requestsSchema,
   "-allowFrom.json": approvedSchema,
@@ -35,7 +35,6 @@ const MEBIBYTE = 1024 * 1024;
 const LITTLE = 256 * MEBIBYTE;
 const NONE = 16 * MEBIBYTE;
 
-/** Checks this machine for problems. Changes nothing. */
 export async function diagnose(options: DoctorOptions, running: RunningGateway): Promise<Finding[]> {
   return [
     ...(await checkConfigFile(options)),
@@ -92,7 +91,6 @@ interface RunningGateway {
   details?: GatewayStatus;
 }
 
-/** Reports whether the gateway is up, and its own problems. */
 function checkRunning({ url, ready, details }: RunningGateway): Finding[] {
   if (!ready) return [wrong("gateway", "warning", "gateway_unavailable", `No answer at ${url}.`)];
   const findings = [fine("gateway", `Ready at ${url}`)];
@@ -109,7 +107,6 @@ function checkRunning({ url, ready, details }: RunningGateway): Finding[] {
   return findings;
 }
 
-/** Checks state.db and the JSON stores, and lists files that were set aside. */
 function checkStores({ settings }: DoctorOptions): Finding[] {
   const { home } = settings;
   const aside = setAsideFiles(home).map((path) =>
@@ -174,7 +171,6 @@ function wrong(check: string, state: "warning" | "problem", code: ErrorCode, det
   return { check, state, ...reason(code, detail) };
 }
 
-/** Checks that other users of the machine cannot access the data directory. */
 function checkRights({ settings }: DoctorOptions): Finding[] {
   const wide = tooWide(settings.home);
   if (wide.length === 0) return [fine("rights", "Only this user can access the data directory")];

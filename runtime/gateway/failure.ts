@@ -7,7 +7,7 @@ export interface RetryOptions extends ErrorOptions {
   retryAfterMs?: number;
 }
 
-/** A temporary failure. The edge retries the delivery, and the chat is not notified. */
+/** A temporary failure: the edge retries the delivery, and the chat is not notified. */
 export class RetryableError extends StewardError {
   readonly status: 429 | 503;
   readonly retryAfterMs: number | undefined;
@@ -22,7 +22,7 @@ export class RetryableError extends StewardError {
 
 /**
  * A permanent failure. `reply_refused`: the platform refuses the message in this chat. `edit_refused`: it no
- * longer allows an edit of the message.
+ * longer allows the edit.
  */
 export class RefusedError extends StewardError {
   /** True if the person has blocked the bot, or the group has removed it. */
@@ -39,13 +39,13 @@ export class RefusedError extends StewardError {
   }
 }
 
-/** The broker's permanent refusals. Others may pass, such as an expired pass after a restart. */
+/** The broker's permanent refusals. Others are temporary, such as an expired pass after a restart. */
 const BROKER_REFUSES: Readonly<Record<string, string>> = {
   broker_other_chat: "this gateway serves only its own chat",
   body_too_large: "the request is too large",
 };
 
-/** Returns the error for a permanent refusal of the broker; `undefined` if a retry may help. */
+/** Returns `undefined` if a retry may help. */
 export function readBrokerRefusal(code: unknown, cause: unknown): RefusedError | undefined {
   const why = BROKER_REFUSES[String(code)];
   if (why === undefined) return undefined;

@@ -5,7 +5,7 @@ import { reduceMemoryUse } from "../process/memory.ts";
 import { startGateway } from "./start.ts";
 import { print, printError } from "../shared/terminal.ts";
 
-// Makes all files in the data directory private to this user, including the database's.
+// Makes files in the data directory private, including the database's.
 process.umask(0o077);
 const environment = readOwnEnvironment();
 try {

@@ -12,7 +12,7 @@ import type { ModelRelay } from "./models/relay.ts";
 
 const TIMEOUT_MS = 15_000;
 const EVERY_MS = 600_000;
-/** Shorter waits after a failure, which may be a network that was not ready. */
+/** Shorter waits, because the network may not have been ready. */
 const AFTER_FAILURE = { firstMs: 10_000, longestMs: EVERY_MS };
 
 export interface ProbeOptions {
@@ -32,14 +32,14 @@ type Finding =
 
 /**
  * Checks in the background whether providers and platforms accept the configured keys, models and tokens. The
- * status shows problems before anybody writes, without delaying the start or costing tokens. The check repeats
- * every ten minutes, and sooner after a failure. It covers failing models and all platforms, since tokens can
+ * status then shows problems before anybody writes. The check does not delay the start and costs no tokens. It
+ * repeats every ten minutes, and sooner after a failure, for failing models and all platforms. Platform tokens can
  * expire.
  */
 export class Probe {
   readonly #options: ProbeOptions;
   readonly #stop = new AbortController();
-  /** The models of the previous round. A changed config creates new ones, which must all be probed. */
+  /** Models of the previous round. A config change creates new ones, which must all be probed. */
   #known: ModelRelay | undefined;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ export class Probe {
     this.#options = options;
   }
 
-  /** Starts probing, or starts over after a config change. */
+  /** Also called after a config change. */
   start(): void {
     this.#failures = 0;
     void this.#round();

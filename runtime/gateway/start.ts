@@ -42,9 +42,9 @@ export interface GatewayOptions {
   environment: Environment;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Writes one log line, which has no line feed. */
+  /** Writes one log line without a line feed. */
   write(line: string): void;
-  /** Overrides the models' time limits in tests. */
+  /** For tests. */
   modelTimeout?: ModelTimeout;
 }
 

@@ -18,7 +18,6 @@ import type { Retention } from "./sessions/retention.ts";
 import type { Stores } from "./stores.ts";
 
 const DAYS = USAGE_RANGES.month;
-/** Most people and most places in a report. */
 const MOST_SOURCES = 10;
 
 const USAGE_DAYS = 7;
@@ -36,7 +35,7 @@ interface StatusSources {
   clock(): number;
 }
 
-/** Returns the gateway's status without sending any request. */
+/** Sends no requests. */
 export function gatewayStatus(sources: StatusSources): GatewayStatus {
   const { since, stores, inbox, schedules, reload, retention } = sources;
   const { channels, models, mcp } = sources.parts();
@@ -64,13 +63,13 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
   };
 }
 
-/** Returns the number of people and browsers that await approval. */
+/** Counts people and browsers that await approval. */
 function pending({ pairing, devices }: Pick<Stores, "pairing" | "devices">): number {
   const people = platformSchema.options.flatMap((platform) => pairing(platform).pending());
   return people.length + devices.pending().length;
 }
 
-/** Returns the number of chats and people that have reached today's token limit. */
+/** Counts chats and people that have reached today's token limit. */
 function limited({ parts, stores, clock }: StatusSources): number {
   const { tokensPerDay } = parts().config.agent.limits;
   return tokensPerDay === undefined ? 0 : stores.spending.reached(tokensPerDay, clock());
@@ -81,7 +80,7 @@ function withLastEvent(health: ChannelHealth, inbox: Inbox): ChannelHealth {
   return at === undefined ? health : { ...health, lastEventAt: new Date(at).toISOString() };
 }
 
-/** Returns messages and tokens per day. `now` is in milliseconds since the epoch. */
+/** Messages and tokens per day. `now` is in milliseconds since the epoch. */
 export function usageReport(
   { sessions, usage, sources }: Pick<Stores, "sessions" | "usage" | "sources">,
   config: Config,

@@ -5,7 +5,6 @@ import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
 import { withLock } from "../process/lock.ts";
 
-/** A corrupt store, and the file that now contains it. */
 interface SetAside {
   path: string;
   movedTo: string;
@@ -15,7 +14,6 @@ interface SetAside {
 export interface StoreFileOptions {
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Called after a corrupt store was set aside. */
   onSetAside(report: SetAside): void;
 }
 
@@ -25,8 +23,8 @@ export type StoreReading<T> = { ok: true; value: T | undefined } | { ok: false; 
 const DENIED = new Set<unknown>(["EACCES", "EPERM"]);
 
 /**
- * Reads a JSON store. A corrupt one is renamed, so that its content is preserved, and counts as missing. The lock
- * here only prevents two readers from setting the same file aside; changes need their own lock.
+ * Reads a JSON store. A corrupt one is renamed, to preserve its content, and counts as missing. The lock only
+ * prevents two readers from setting the same file aside; changes need their own lock.
  *
  * @throws StewardError `data_directory_unwritable` if permissions are insufficient.
  */
@@ -49,7 +47,7 @@ export function readStoreFile<T>(
 }
 
 /**
- * Reads a JSON store without changing it. A problem's text contains nothing from the file.
+ * Reads a JSON store without changing it. Problems quote nothing from the file.
  *
  * @throws StewardError `data_directory_unwritable` if permissions are insufficient.
  */
@@ -77,7 +75,7 @@ export function readStore<T>(path: string, schema: z.ZodMiniType<T>): StoreReadi
   return { ok: false, problem: `${at.join(".") || "(root)"}: ${message}` };
 }
 
-/** Returns the full paths of corrupt stores that were renamed to `<name>.corrupt-<time>`. */
+/** Returns the paths of corrupt stores that were renamed to `<name>.corrupt-<time>`. */
 export function setAsideFiles(home: string): string[] {
   return ["", "credentials", "devices"].flatMap((folder) =>
     names(join(home, folder))

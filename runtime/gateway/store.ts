@@ -236,12 +236,12 @@ const MIGRATIONS = [
  * Opens the gateway's database and migrates its schema. Committed data survives crashes and power cuts, as the
  * records of answered deliveries require; see {@link openDatabase}.
  *
- * @throws StewardError `data_newer` or `data_older` if this version cannot read the file's schema. The file is not
+ * @throws StewardError `data_newer` or `data_older` if this version cannot read the schema. The file is not
  * changed.
  */
 export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
   const database = openDatabase(path, onSetAside);
-  // 0 means that the gateway has no tables yet. On a host, the edge has its tables in the same file.
+  // 0 means that the gateway has no tables yet. On a host, the edge's tables are in the same file.
   const schema = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
   const refusal = schema === 0 ? undefined : refusalOf(path, schema);
   if (refusal !== undefined) {
@@ -250,8 +250,7 @@ export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) 
   }
   const missing = schema === 0 ? [SCHEMA] : MIGRATIONS.slice(schema - OLDEST_STATE_SCHEMA);
   if (missing.length > 0) {
-    // One transaction: a first start waits for the disk only once, and a crash cannot leave an intermediate
-    // version.
+    // One transaction: a first start waits for the disk only once, and a crash leaves no intermediate version.
     database.exec(`BEGIN IMMEDIATE; ${missing.join(" ")} PRAGMA user_version = ${STATE_SCHEMA}; COMMIT;`);
   }
   return database;
