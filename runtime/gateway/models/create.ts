@@ -80,8 +80,7 @@ export function addressOf(reference: string, config: Config, environment: Enviro
 }
 
 /**
- * Returns a configured server's address and key. The deployment's own OpenAI service uses the deployment's
- * address.
+ * Returns a configured server's address and key. The deployment's own OpenAI service has the deployment's address.
  */
 export function serverOf(
   { baseUrl, apiKey }: { baseUrl: string; apiKey?: Secret | undefined },
