@@ -96,7 +96,7 @@ export async function sealRecord(taken: object): Promise<string> {
   return (await sha256Hex(text)) + text;
 }
 
-/** Removes the record that only the console can use. */
+/** Removes the `undo` record, which only the console can use. */
 export function withoutUndo<T>(value: T): T {
   return typeof value === "object" && value !== null && "undo" in value
     ? { ...value, undo: undefined }

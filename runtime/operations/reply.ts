@@ -4,7 +4,7 @@ import { StewardError } from "../contract/errors.ts";
 /** Makes the command read an {@link OperationRequest} from standard input and write the reply. */
 export const REQUEST_FLAG = "--request";
 
-/** Converts a result or error to a reply. Rejects only for bugs. */
+/** Resolves to the reply for a result or a StewardError. Rejects for other errors, which are bugs. */
 export async function replyOf(run: () => unknown): Promise<OperationReply> {
   try {
     return { ok: true, value: await run(), notes: "" };

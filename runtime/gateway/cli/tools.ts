@@ -173,7 +173,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
       const { backupDirectory, options, verifyArchive } = await openArchive(id);
       return (await backupDirectory.runExclusively(async () => verifyArchive(await options()))).report;
     },
-    /** Restores at the next start, after backing up the data of that time. */
+    /** Stages a restore for the next start, which first backs up the data of that time. */
     async stageRestore(id: string, config: ConfigSource) {
       const { backupDirectory, options, stageRestore } = await openArchive(id);
       return backupDirectory.runExclusively(async () =>
