@@ -149,7 +149,8 @@ export class Root {
   }
 
   /**
-   * Lists a folder by name; `undefined` if it does not exist. An empty name is the root.
+   * Returns a folder's entries, sorted by name; `undefined` if the folder does not exist. An empty name is the
+   * root.
    *
    * @throws StewardError `workspace_refused`
    */
@@ -170,7 +171,10 @@ export class Root {
       .toSorted(byName);
   }
 
-  /** Lists up to `most` files of all folders after `after`, by name. `isCut` is true if there are more. */
+  /**
+   * Returns up to `most` files of all folders, sorted by name, starting after `after`. `isCut` is true if there
+   * are more.
+   */
   files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
     const { directory, reserved } = this.#options;
     const names: { name: string }[] = [];
