@@ -139,7 +139,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
 
   app.post(deliveriesPath, async (context) => {
     const delivery = readBody(deliverySchema, await context.req.text(), "delivery_invalid");
-    // A redelivered event must see a config change.
+    // Apply config changes first, since a redelivered event must see them.
     await options.configTaken();
     return context.json(await inbox.deliver(delivery));
   });

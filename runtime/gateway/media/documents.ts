@@ -1,6 +1,6 @@
 import { unzipSync } from "fflate";
 
-/** Bytes unpacked in total. The declared sizes of the parts count. */
+/** Limit for the total unpacked bytes, by the sizes that the parts declare. */
 const MOST_UNPACKED = 64_000_000;
 /** Characters. No question can contain more. */
 const MOST_TEXT = 1_000_000;

@@ -32,7 +32,10 @@ export async function scaleDown(data: Uint8Array): Promise<Uint8Array> {
   return new PhotonImage(upright.pixels, upright.width, upright.height).get_bytes_jpeg(JPEG_QUALITY);
 }
 
-/** The decoder is next to the program in the bundle, else in its package. Inlining it would use 90 MB more. */
+/**
+ * Returns the decoder's path: next to the program in the bundle, else in its package. Inlining it would use 90 MB
+ * more memory.
+ */
 function codecFile(): string {
   const bundled = join(programsFolder(), "gateway/media/photon.wasm");
   return existsSync(bundled)
