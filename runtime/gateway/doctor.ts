@@ -19,7 +19,7 @@ import { readStore, setAsideFiles } from "./store-file.ts";
 /** Folders of the data directory that only this user may access. */
 const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
 const OTHERS = 0o077;
-/** Others may traverse the data directory to reach the folders of chats with their own users. */
+/** Applies to the data directory itself, which other users may traverse to reach their chats' folders. */
 const READ_OR_WRITE = 0o066;
 
 /** Schemas by file name ending. */
