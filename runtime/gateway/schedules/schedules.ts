@@ -14,10 +14,13 @@ import { KEEP_RUNS_MS, type PendingRun, type ScheduleStore, type StoredSchedule 
 import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
-/** Milliseconds for which a past time in the config still runs, because a deployment may have delayed it. */
+/**
+ * A one-time schedule in the config still runs up to this many milliseconds late, because a deployment may take a
+ * while.
+ */
 const JUST_NOW_MS = 10 * 60_000;
 
-/** Milliseconds of delay from which the prompt tells the agent that the run is late. */
+/** Delay in milliseconds above which the prompt tells the agent that the run is late. */
 const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
@@ -30,7 +33,7 @@ const LOOK_EVERY_MS = 2_000;
 const GRACE_MS = 10 * 60_000;
 /** Milliseconds after the due time for which a one-time run is still made up. */
 const GRACE_ONCE_MS = 24 * 3_600_000;
-/** Milliseconds. A smaller jump back does not count as a clock that was set. */
+/** Backward clock jumps up to this many milliseconds are ignored. */
 const SET_BACK_MS = 60_000;
 /** Milliseconds from the start of a run to its last attempt. */
 const GIVE_UP_MS = 3_600_000;
@@ -139,8 +142,8 @@ export class Schedules {
   }
 
   /**
-   * Recomputes due times from a clock that ran ahead, which would leave schedules silent. Attempts due later than
-   * `limit` become due now.
+   * Recomputes due times computed from a clock that ran ahead, which would leave schedules silent. Attempts due
+   * later than `limit` become due now.
    */
   async #bringForward(now: number, limit: number): Promise<void> {
     const { store } = this.#options;

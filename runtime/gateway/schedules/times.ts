@@ -4,7 +4,7 @@ import { cronWords, readCron } from "../../process/cron.ts";
 
 export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
 
-/** Times of a cron expression counted individually; more count as this many. */
+/** Limit for counting the due times of a cron expression. Higher counts stop there. */
 const MOST_COUNTED = 1_000;
 
 /**
@@ -70,7 +70,7 @@ export interface OverdueRuns {
   next?: number;
 }
 
-/** Returns the due times between `from`, the first of them, and `now`. */
+/** Returns the due times up to `now`. `from` is the first of them. */
 export async function findOverdueRuns(
   when: When,
   createdAt: number,
