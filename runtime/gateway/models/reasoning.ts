@@ -14,8 +14,8 @@ export interface Added {
 }
 
 /**
- * Creates a filter that removes reasoning from a streamed answer, where some servers leave it. Tags inside code
- * are preserved, since the answer shows them on purpose.
+ * Creates a filter that removes reasoning, which some servers leave in the streamed answer. Tags inside code are
+ * preserved, since the answer shows them on purpose.
  */
 export function createReasoningFilter(): ReasoningFilter {
   return new ReasoningFilter();

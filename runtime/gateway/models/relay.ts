@@ -153,7 +153,7 @@ export class ModelRelay implements Model {
     const [first] = errors;
     if (closed.length === 0 && troubles.length === 0 && first) return first;
 
-    // A retry time requires one from every model. Otherwise the edge chooses.
+    // Give a retry time only if every model has one. Otherwise the edge chooses.
     const unclosed = entries.filter((entry) => !closed.includes(entry));
     const waits = [
       ...closed.map(({ standing }) => standing.until - now),
@@ -192,7 +192,10 @@ function trackText({ onText }: ModelRequest) {
 
 /** Milliseconds of rest after a failure that a person must fix, so that the fix takes effect soon. */
 const LONGEST_REFUSAL_REST_MS = 60_000;
-/** Longest wait for a model in milliseconds. After that, the relay tries the next model or lets the edge retry. */
+/**
+ * Longest wait for a model in milliseconds. If a model needs longer, the relay tries the next one or lets the edge
+ * retry.
+ */
 export const LONGEST_WAIT_MS = 2_000;
 const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_key_invalid",
