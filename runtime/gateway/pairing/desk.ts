@@ -48,7 +48,7 @@ export interface WaitingSender {
   target: ReplyTarget;
 }
 
-/** Stores the senders to notify, so that an approval while the gateway is down is sent later. */
+/** Stores the senders to notify. An approval while the gateway is down is therefore sent later. */
 export class WaitingSenders {
   readonly #add: StatementSync;
   readonly #remove: StatementSync;

@@ -79,7 +79,7 @@ export class ApprovalNotices {
     try {
       const senders = waiting.on(platform);
       if (senders.length === 0) return false;
-      // An approval writes the other list first. In this order, none is missed in between.
+      // Read the requests first: an approval writes the other list first, so none is missed.
       const pending = new Set(
         stores(platform)
           .pending()
