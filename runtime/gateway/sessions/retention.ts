@@ -47,7 +47,6 @@ export class Retention {
     return this.#notice;
   }
 
-  /** Starts the hourly checks. */
   start(): void {
     const look = (): void => void this.look();
     this.#timers = [setTimeout(look, FIRST_LOOK_MS).unref(), setInterval(look, LOOK_EVERY_MS).unref()];

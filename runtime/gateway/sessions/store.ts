@@ -231,12 +231,12 @@ export class Sessions {
     lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, session));
   }
 
-  /** Stores an unanswered message as context for the next answer, and drops all but the last `keep`. */
+  /** See {@link ContextNotes.note}. */
   noteContext(session: string, message: ContextMessage, keep: number): void {
     this.#context.note(session, message, keep);
   }
 
-  /** Replaces a context message's text; `undefined` removes it. Returns false if it is not stored. */
+  /** See {@link ContextNotes.change}. */
   changeContext(session: string, message: string, text: string | undefined): boolean {
     return this.#context.change(session, message, text);
   }
