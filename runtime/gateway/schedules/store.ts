@@ -187,7 +187,6 @@ export class ScheduleStore {
     );
   }
 
-  /** Records a failed attempt; the next one is due at `nextAt`. */
   retry({ schedule, dueAt }: PendingRun, nextAt: number, note: string): void {
     this.#all(
       `UPDATE schedule_runs SET attempts = attempts + 1, next_at = ?, note = ?
