@@ -7,7 +7,6 @@ import { RetryableError } from "../failure.ts";
 import { NoStreamError } from "./event-stream.ts";
 import { ModelRefusal, ModelTrouble } from "./model.ts";
 
-/** An error with an HTTP status, or inside a stream. */
 export interface ProviderError {
   message: string;
   statusCode?: number;
@@ -25,7 +24,7 @@ export interface ReadingOptions {
 }
 
 const LONGEST_DETAIL = 300;
-/** Characters of a provider's message that are processed. */
+/** Characters processed. */
 const LONGEST_READ = 4_000;
 const TOO_LONG =
   /prompt is too long|exceeds? the (?:maximum|context)|maximum context|context (?:window|length|limit)/i;
