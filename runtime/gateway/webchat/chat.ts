@@ -99,7 +99,6 @@ export class WebChat {
     return [{ type: "opened", conversation, ...this.#state(deviceId, conversation), running }, ...growing];
   }
 
-  /** An empty title restores the conversation's first words as title. */
   rename(deviceId: string, conversation: string, title: string): void {
     this.#options.history.rename(webSession(deviceId, conversation), title);
     this.#tellConversations(deviceId);

@@ -22,7 +22,7 @@ export function readWebSession(session: string): { device: string; conversation:
   return { device, conversation };
 }
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Most earlier files and questions that a page shows. */
+/** Most earlier files and questions shown. */
 const SHOWN = 200;
 
 const ALONE_MS = 7 * 24 * 3_600_000;
