@@ -81,7 +81,6 @@ export class FileHistory {
     return storedIn(this.#folder(name)).map(({ at, by }) => ({ id: String(at), by }));
   }
 
-  /** Returns `undefined` for an unknown id. */
   read(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     const found = storedIn(this.#folder(name)).find(({ at }) => String(at) === id);
     return found && readFileSync(found.path);

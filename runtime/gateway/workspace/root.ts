@@ -81,20 +81,12 @@ export class Root {
     return this.#options.id;
   }
 
-  /**
-   * Returns `undefined` if the file does not exist.
-   *
-   * @throws StewardError `workspace_refused`
-   */
+  /** @throws StewardError `workspace_refused` */
   read(name: string): string | undefined {
     return this.bytes(name)?.toString("utf8");
   }
 
-  /**
-   * Returns `undefined` if the file does not exist.
-   *
-   * @throws StewardError `workspace_refused`
-   */
+  /** @throws StewardError `workspace_refused` */
   bytes(name: string): Buffer<ArrayBuffer> | undefined {
     return this.#bytes(this.#locate(name));
   }
@@ -195,12 +187,10 @@ export class Root {
     return this.#options.history().versions(this.#locate(name).name);
   }
 
-  /** Returns `undefined` for an unknown id. */
   readVersion(name: string, id: string): string | undefined {
     return this.versionBytes(name, id)?.toString("utf8");
   }
 
-  /** Returns `undefined` for an unknown id. */
   versionBytes(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     return this.#options.history().read(this.#locate(name).name, id);
   }
