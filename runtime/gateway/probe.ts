@@ -31,10 +31,9 @@ type Finding =
   | { state: "failing"; code: ErrorCode; detail: string };
 
 /**
- * Checks in the background whether providers and platforms accept the configured keys, models and tokens. The
- * status then shows problems before anybody writes. The check does not delay the start and costs no tokens. It
- * repeats every ten minutes, and sooner after a failure, for failing models and all platforms. Platform tokens can
- * expire.
+ * Checks in the background whether providers and platforms accept the configured keys, models and tokens, so that
+ * the status shows problems before anybody writes. The check costs no tokens. It repeats every ten minutes, and
+ * sooner after a failure: for failing models and for all platforms, whose tokens can expire.
  */
 export class Probe {
   readonly #options: ProbeOptions;
