@@ -7,12 +7,11 @@ import { pairedFileSchema } from "./devices.ts";
 import { approvedSchema, operatorsSchema } from "./pairing/store.ts";
 import { readStore } from "./store-file.ts";
 
-/** Something about who may do what that the operator should know. `path`: the config's key that decides it. */
+/** A risk that the config key at `path` causes. */
 export interface AccessRisk extends Reason {
   path: string;
 }
 
-/** Returns the risks of the rights that a valid config and the approvals in a data directory grant. */
 export function accessRisks(config: Config, home: string): AccessRisk[] {
   return [...openChannels(config), ...missingOperator(config, home)];
 }
@@ -31,11 +30,11 @@ function missingOperator({ agent }: Config, home: string): AccessRisk[] {
   const { approved, operators } = approvals(home);
   if (agent.operators.length > 0 || operators > 0) return [];
   const people = approved === 1 ? "1 approval grants" : `${approved} approvals grant`;
-  const detail = `Nobody has an operator's rights in a chat. ${approved === 0 ? "Nobody is approved yet." : `${people} a person's rights.`}`;
+  const detail = `Nobody has an operator's rights in a chat. ${approved === 0 ? "Nobody has been approved yet." : `${people} a person's rights.`}`;
   return [risk("operator_missing", "agent.operators", detail)];
 }
 
-/** Counts the approvals of people and browsers, and those that grant an operator's rights. Changes nothing. */
+/** Counts approvals of people and browsers, and those with an operator's rights. Reads only. */
 function approvals(home: string): { approved: number; operators: number } {
   const total = { approved: 0, operators: 0 };
   for (const platform of platformSchema.options) {

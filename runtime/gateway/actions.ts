@@ -5,52 +5,45 @@ import { randomBytes } from "../process/random.ts";
 
 const KEEP_MS = 7 * 24 * 3_600_000;
 
-/** Effect of pressing a button. */
 export type Action =
-  /** Says `text` on behalf of the person who presses. */
+  /** Sends `text` on behalf of the person who presses. */
   | { does: "say"; text: string }
   /** Sends the answer to `delivery` as a file. */
   | { does: "file"; session: string; delivery: string }
-  /** Admits or rejects a person who requested access. */
   | { does: "admit" | "refuse"; platform: Platform; sender: string; name: string };
 
-/** Platforms with buttons, including the web chat. */
 type ButtonPlatform = Platform | "web";
 
 /** The buttons of one message. Only one of them can be pressed, once. */
 export interface Offer {
   platform: ButtonPlatform;
-  /** Id of the person who may press them. */
+  /** The only person who may press. */
   by: string;
-  /** Key of the subject, to avoid asking about it twice. */
+  /** Identifies the subject, so that it is not asked about twice. */
   about?: string;
   choices: readonly { label: string; action: Action }[];
   /** Milliseconds since the epoch. */
   expiresAt: number;
 }
 
-/** A button as a platform shows it. */
 export interface Button {
   label: string;
-  /** An unguessable random id of at most 64 characters, Telegram's limit for callback data. */
+  /** An unguessable id of at most 64 characters, Telegram's limit for callback data. */
   press: string;
 }
 
-/** A press as the platform reports it. */
 interface Press {
   press: string;
   platform: ButtonPlatform;
   sender: string;
-  /** The platform's event id: if the event is retried, it counts as the same press. */
+  /** Event id. A retried event counts as the same press. */
   delivery: string;
 }
 
-/** Result of a press. */
 export type PressResult =
   | { is: "taken"; label: string; action: Action }
   | { is: "unknown" | "expired" | "used" | "another's" };
 
-/** Stores what buttons do. */
 export class Actions {
   readonly #database: DatabaseSync;
   readonly #clock: () => number;
@@ -60,7 +53,6 @@ export class Actions {
     this.#clock = clock;
   }
 
-  /** Stores what the buttons of a message do and returns the buttons. */
   offer({ platform, by, about, choices, expiresAt }: Offer): Button[] {
     const set = name();
     return transaction(this.#database, () => {
@@ -78,13 +70,13 @@ export class Actions {
     });
   }
 
-  /** Returns true if a button about this subject is waiting for a press. */
+  /** Returns true if a button about this subject waits for a press. */
   waits(about: string, by: string): boolean {
     const query = "SELECT 1 FROM chat_actions WHERE about = ? AND by = ? AND used IS NULL AND expires_at > ?";
     return this.#database.prepare(query).get(about, by, this.#clock()) !== undefined;
   }
 
-  /** Returns the state of a button's message; `used` with the label of the pressed button. */
+  /** Returns the state of a button's message. `label` is that of the pressed button. */
   look(press: string): { is: "open" | "expired" | "unknown" } | { is: "used"; label: string } {
     const find = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?");
     const row = find.get(press);
@@ -95,7 +87,7 @@ export class Actions {
     return { is: "used", label: String(find.get(used.split(" ").at(-1) ?? "")?.["label"]) };
   }
 
-  /** Records a press. Each message accepts one press, only by the person it is for. */
+  /** Records a press. Each message accepts only one. */
   take({ press, platform, sender, delivery }: Press): PressResult {
     return transaction(this.#database, () => {
       const row = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?").get(press);
@@ -114,7 +106,6 @@ export class Actions {
   }
 }
 
-/** Returns a random button id of 128 bits. */
 function name(): string {
   return randomBytes(16).toString("base64url");
 }

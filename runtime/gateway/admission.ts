@@ -2,17 +2,16 @@ import type { Admission, ChatAddress } from "../contract/message.ts";
 import type { Config } from "../contract/config/index.ts";
 import type { Capability, Role } from "../contract/config/rights.ts";
 
-/** Rights of an answer, or of a command. */
 export interface Rights {
-  /** Returns true if a capability is granted to everyone who is answered. */
+  /** Returns true if all roles have the capability. */
   may(capability: Capability): boolean;
-  /** The roles that have to be granted a capability. */
+  /** A capability must be granted to all of these roles. */
   roles: readonly Role[];
-  /** Other chats that messages may be sent to. */
+  /** Other chats that may receive messages. */
   sendsTo: readonly ChatAddress[];
 }
 
-/** Returns the roles of an admission. All of them have to be granted a capability. */
+/** Returns the roles of an admission. A capability must be granted to all of them. */
 function rolesOf(admission: Admission): readonly Role[] {
   switch (admission.by) {
     case "approval":
@@ -21,7 +20,7 @@ function rolesOf(admission: Admission): readonly Role[] {
       return [admission.grants];
     case "everyone":
       return ["guest"];
-    // Others' words stand before the model too, and it follows what it reads.
+    // The model also reads other members' messages in a group and may follow them.
     case "group":
       return ["group"];
     case "schedule":
@@ -31,7 +30,7 @@ function rolesOf(admission: Admission): readonly Role[] {
   }
 }
 
-/** Returns the rights of an answer to several messages: what each of their senders may. */
+/** Returns the rights that all senders of the messages have. */
 export function rightsOf(config: Config, admissions: readonly [Admission, ...Admission[]]): Rights {
   const roles = [...new Set(admissions.flatMap(rolesOf))];
   const may: Rights["may"] = (capability) =>
@@ -43,13 +42,12 @@ export function rightsOf(config: Config, admissions: readonly [Admission, ...Adm
   return { may, roles, sendsTo };
 }
 
-/** The targets that the config lists for an admission. Where a schedule speaks is no permission for anybody else. */
+/** Returns the configured targets. A schedule's targets do not apply to other admissions. */
 function targetsOf({ tools }: Config, admission: Admission): readonly ChatAddress[] {
   if ("sendElsewhere" in admission) return admission.sendElsewhere;
   return admission.by === "hook" && admission.inChat ? [] : tools.sendMessage.to;
 }
 
-/** Returns true if two addresses name one chat. */
 export function isSameChat(one: ChatAddress, other: ChatAddress): boolean {
   return one.platform === other.platform && one.chat === other.chat;
 }

@@ -8,7 +8,7 @@ import { type UsageStore, usageText } from "./models/usage.ts";
 import type { Components } from "./components.ts";
 import type { Sessions } from "./sessions/store.ts";
 
-/** Help texts of the commands, in display order. */
+/** In display order. */
 const COMMANDS = {
   help: "the commands I understand",
   status: "my status",
@@ -22,7 +22,6 @@ const COMMANDS = {
 
 const FORM = /^\/([a-z]+)(?:@[\w-]+)?(?:\s+([\s\S]*))?$/i;
 
-/** Dependencies of commands. */
 interface CommandsOptions {
   parts(): { config: Components["config"]; channels: Pick<Components["channels"], "health"> };
   sessions: Pick<Sessions, "reset" | "modelOf" | "setModel" | "size">;
@@ -31,21 +30,16 @@ interface CommandsOptions {
   clock(): number;
 }
 
-/** Author and chat of a command, independent of the platform. */
 interface CommandContext {
   session: string;
-  /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
   platform: string;
   sender: Sender;
-  /** The reason for which the sender was admitted. */
   admission: Admission;
-  /**
-   * Stops the answer in progress and drops waiting messages of this conversation; returns the number of these messages.
-   */
+  /** Stops the current answer and drops waiting messages. Returns the number of stopped messages. */
   stop(): number;
 }
 
-/** The chat commands, which the model does not see. */
+/** Commands in chats, which the model does not see. */
 export class Commands {
   readonly #options: CommandsOptions;
 
@@ -53,7 +47,6 @@ export class Commands {
     this.#options = options;
   }
 
-  /** Runs a command and returns the reply. */
   run({ name, argument }: Command, context: CommandContext): string {
     const { parts, sessions, usage, clock } = this.#options;
     const { session } = context;
@@ -113,7 +106,6 @@ function operatorsOnly({ platform, sender, admission }: CommandContext): string 
   return `Only operators can see total usage. To become one, "${platform}:${sender.id}" has to be in agent.operators of the config file, or approved as an operator.`;
 }
 
-/** Description of each role's rights. */
 const RIGHTS: Readonly<Record<Role, string>> = {
   operator: "an operator's",
   person: "a person's",
@@ -133,19 +125,17 @@ function title(platform: string): string {
     : "web chat";
 }
 
-/** A command's name. */
 type CommandName = keyof typeof COMMANDS;
 
-/** A command as it was written. */
 export interface Command {
   name: CommandName;
-  /** The text after the name; may be empty. */
+  /** May be empty. */
   argument: string;
 }
 
 /**
- * Parses a command: `/status`, `/STATUS`, `/status@botname`, `/model anthropic/claude-sonnet-4-5`. Any other text, even
- * if it begins with a slash, is for the model.
+ * Parses commands such as `/status`, `/STATUS`, `/status@botname` or `/model anthropic/claude-sonnet-4-5`. All
+ * other text is for the model, even if it begins with a slash.
  */
 export function readCommand(text: string): Command | undefined {
   const [, word = "", argument = ""] = FORM.exec(text.trim()) ?? [];
@@ -154,8 +144,8 @@ export function readCommand(text: string): Command | undefined {
 }
 
 /**
- * Returns true for a command that must wait for the messages before it, since it changes later answers. Other commands
- * run at once, even during an answer; /stop has to.
+ * Returns true for a command that affects later answers and so must wait for earlier messages. Others run
+ * immediately, even during an answer, as /stop must.
  */
 export function waitsForEarlierMessages({ name, argument }: Command): boolean {
   return name === "new" || name === "reset" || (name === "model" && argument !== "");
@@ -167,7 +157,6 @@ function isCommand(name: string): name is CommandName {
 
 type Models = Pick<Config["models"], "primary" | "fallbacks">;
 
-/** Returns the reply to /model: the models in the order in which they are tried, and this chat's choice. */
 function modelText(models: Models, chosen: string | undefined): string {
   const known = configured(models);
   const current = chosen !== undefined && known.includes(chosen) ? chosen : models.primary;
@@ -183,10 +172,10 @@ function modelText(models: Models, chosen: string | undefined): string {
   );
 }
 
-/** Result of /model <name>: `reference` is `undefined` for the default. */
+/** `reference` is `undefined` for the default. */
 type ModelChange = { ok: true; reference: string | undefined; text: string } | { ok: false; text: string };
 
-/** Finds a model by its full name, or by the part after the provider if that is unique. */
+/** Accepts a model's full name, or the part after the provider if it is unique. */
 function changeModel(models: Models, argument: string): ModelChange {
   const wanted = argument.toLowerCase();
   if (wanted === "default") {
@@ -201,7 +190,7 @@ function changeModel(models: Models, argument: string): ModelChange {
   if (reference === undefined) {
     return { ok: false, text: `I have no model of that name. I have: ${known.join(", ")}.` };
   }
-  return { ok: true, reference, text: `From now on ${reference} is asked first in this chat.` };
+  return { ok: true, reference, text: `From now on, this chat tries ${reference} first.` };
 }
 
 function configured({ primary, fallbacks }: Models): string[] {

@@ -20,8 +20,8 @@ import { Workspace } from "./workspace/workspace.ts";
 import type { ModelTimeout } from "./models/streamed.ts";
 
 /**
- * Parts derived from the config alone. Except for connections to tools they hold no state, so a changed config is
- * applied by creating them again; work in progress finishes with the old ones.
+ * The parts that depend only on the config. They have no state except connections to tools, so a changed config
+ * replaces them. Work in progress continues with the old ones.
  */
 export interface Components {
   config: Config;
@@ -30,25 +30,24 @@ export interface Components {
   agent: Agent;
   mcp: Pick<McpServers, "health">;
   media: Media;
-  /** Closes the connections once nothing uses the parts any more. */
+  /** Closes connections once nothing uses them. */
   close(): Promise<void>;
 }
 
-/** Dependencies of the components, which outlive them. */
 export interface ComponentsOptions {
   environment: Environment;
   /** The data directory. */
   home: string;
   stores: Stores;
   redact: Redactor;
-  /** Time limits of a model; tests shorten them. */
+  /** For tests. */
   modelTimeout?: ModelTimeout;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Creates the components of a config. Sends no requests. */
+/** Sends no requests. */
 export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, sources, pairing } = stores;

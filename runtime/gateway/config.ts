@@ -11,7 +11,6 @@ import { writeFileAtomic } from "../process/files.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Dependencies of keeping a running gateway's config up to date. */
 interface ReloadOptions {
   path: string;
   environment: Environment;
@@ -19,14 +18,12 @@ interface ReloadOptions {
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
-  /** Takes a valid config over. */
   onConfig(loaded: Omit<LoadedConfig, "fresh">): void;
 }
 
 /**
- * Takes over a config file that has changed. Asked by time, since the file is replaced by renaming, and on
- * a mounted volume no notice of that may come. An invalid file is reported once, and the gateway
- * runs on with what it has.
+ * Applies a changed config file. Polls, because file events are unreliable on mounted volumes. Reports an invalid
+ * file once and keeps using the previous config.
  */
 export class ConfigReload {
   readonly #options: ReloadOptions;
@@ -41,7 +38,7 @@ export class ConfigReload {
     this.#state = { loadedAt: new Date(options.clock()).toISOString() };
   }
 
-  /** Returns when the config in use was taken over, and what is wrong with the file as it is now. */
+  /** Load time of the current config, and the file's problem, if any. */
   get state(): { loadedAt: string; problem?: Reason } {
     return this.#state;
   }
@@ -55,7 +52,7 @@ export class ConfigReload {
     await this.#last;
   }
 
-  /** Looks now; with `force` it is read although it has not changed. */
+  /** Checks the file now; with `force`, even if unchanged. */
   look({ force = false } = {}): Promise<void> {
     this.#last = this.#last.then(() => this.#look(force));
     return this.#last;
@@ -63,18 +60,18 @@ export class ConfigReload {
 
   async #look(force: boolean): Promise<void> {
     const { path, environment, redact, clock, log, onConfig } = this.#options;
-    // Before the file is read: a change in between is seen at the next look.
+    // Taken before reading, so that the next check notices a change in between.
     const now = stamp(path);
     if (now === this.#seen && !force) return;
     this.#seen = now;
     try {
       onConfig(await readConfig(path, environment));
       this.#state = { loadedAt: new Date(clock()).toISOString() };
-      log.info("the changed config is taken over", { path });
+      log.info("changed config applied", { path });
     } catch (error) {
       const problem = reloadProblem(error, path, redact);
       this.#state = { ...this.#state, problem };
-      log.error("the changed config is not taken over, the one before stays in use", { ...problem });
+      log.error("changed config rejected, the previous one stays in use", { ...problem });
     }
   }
 }
@@ -83,10 +80,10 @@ function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
   if (error instanceof StewardError) return reason(error.code, redact(error.message));
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   if (code === "ENOENT") return reason("config_missing", `There is no config file at ${path}.`);
-  return reason("config_invalid", `${path} cannot be taken over (${code}).`);
+  return reason("config_invalid", `${path} cannot be read (${code}).`);
 }
 
-/** Never throws: what cannot be looked at is a state of its own, which reading the file puts into words. */
+/** Never throws, because reading the file reports the error. */
 function stamp(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -96,19 +93,18 @@ function stamp(path: string): string {
   }
 }
 
-/** The gateway's config, with its secrets beside it. */
 interface LoadedConfig {
   config: Config;
-  /** Values of all secrets that the config names, for the redactor. */
+  /** Values of the config's secrets, for the redactor. */
   secrets: string[];
-  /** The file was written by this start. */
+  /** True if this start created the file. */
   fresh: boolean;
 }
 
 /**
- * Reads and checks the config file; writes it from the environment where there is none.
+ * Reads the config file, after creating a missing one from the environment.
  *
- * @throws StewardError `config_invalid` with the whole report as its message.
+ * @throws StewardError `config_invalid` with the whole report.
  */
 export async function loadGatewayConfig(path: string, environment: Environment): Promise<LoadedConfig> {
   const fresh = !existsSync(path);
@@ -116,18 +112,14 @@ export async function loadGatewayConfig(path: string, environment: Environment):
   return { ...(await readConfig(path, environment)), fresh };
 }
 
-/**
- * Reads and checks a config file that is there.
- *
- * @throws StewardError `config_invalid` with the whole report as its message.
- */
+/** @throws StewardError `config_invalid` with the whole report. */
 async function readConfig(path: string, environment: Environment): Promise<Omit<LoadedConfig, "fresh">> {
   const { result } = await withScheduleChecks(readConfigText(readFileSync(path, "utf8"), environment));
   if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
   return { config: result.config, secrets: secretValues(result.config, environment) };
 }
 
-/** Masks the secrets of the config, also those of a config before: they may still be in use, and in texts. */
+/** Masks secrets of the current and previous configs, since old ones may still occur in texts. */
 export class KnownSecrets {
   readonly #environment: Environment;
   readonly #known = new Set<string>();
@@ -138,10 +130,9 @@ export class KnownSecrets {
     this.#redactor = createRedactor(environment);
   }
 
-  /** Removes what is known from a text. A function of its own, to be handed on. */
+  /** A property, so that it can be passed without `this`. */
   readonly redact: Redactor = (text) => this.#redactor(text);
 
-  /** Adds secret values. */
   add(secrets: readonly string[]): void {
     for (const secret of secrets) this.#known.add(secret);
     this.#redactor = createRedactor(this.#environment, [...this.#known]);

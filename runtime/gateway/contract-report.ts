@@ -4,23 +4,23 @@ import { lightTransaction } from "../process/database.ts";
 import { isRecord } from "../shared/json.ts";
 import { oneLine } from "./prompt/text.ts";
 
-/** Findings that are kept: people who write to the bot could make up any number. */
+/** Most findings stored, since people in chats could cause any number. */
 const MOST = 200;
 const LONGEST_WHAT = 200;
 const LONGEST_SAMPLE = 2_000;
 const DEEPEST = 8;
 const MOST_ITEMS = 3;
-/** Between two writes of one finding: a field may be new in every message. */
+/** Milliseconds between writes of one finding. A new field may be in every message. */
 const WRITE_EVERY_MS = 60_000;
-/** Names that protocols give. Others may be what people wrote. */
+/** Field names of protocols. Other keys may be people's text. */
 const FIELD = /^[a-zA-Z$_][\w$-]{0,40}$/;
 
-/** Keeps something that was not understood. `sample` is what came; its form alone is kept. */
+/** Records something that was not understood. Only the shape of `sample` is stored. */
 export type Report = (area: ContractArea, what: string, sample?: unknown) => void;
 
 /**
- * Record of what platforms, tools and models sent and was not understood: how often, since when, and the form of one
- * sample. It is shown to operators and never to people in chats.
+ * Records data from platforms, tools and models that was not understood. Stores counts, times and the shape of one
+ * sample. Only operators see it.
  */
 export class ContractReport {
   readonly #database: DatabaseSync;
@@ -34,7 +34,6 @@ export class ContractReport {
       this.#known.set(`${area} ${what}`, { writtenAt: 0, unwritten: 0 });
   }
 
-  /** Counts a finding. See {@link Report}. */
   readonly note: Report = (area, given, sample) => {
     const what = oneLine(given, LONGEST_WHAT);
     const key = `${area} ${what}`;
@@ -62,7 +61,7 @@ export class ContractReport {
     Object.assign(known, { writtenAt: now, unwritten: 0 });
   };
 
-  /** Returns the findings, the last seen first. */
+  /** Last seen first. */
   list(): ContractFinding[] {
     return this.#database
       .prepare(
@@ -78,7 +77,7 @@ export class ContractReport {
   }
 }
 
-/** Returns the form of a value as JSON: its fields and their types, without any text or number of it. */
+/** Returns a value's fields and types as JSON, without texts or numbers. */
 export function formOf(value: unknown): string {
   return JSON.stringify(form(value, 0)).slice(0, LONGEST_SAMPLE);
 }

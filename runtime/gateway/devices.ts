@@ -33,7 +33,6 @@ const tokenSchema = z.looseObject({
 
 const pairedSchema = z.looseObject({
   ...device,
-  /** By role. */
   tokens: z.record(z.string(), tokenSchema),
   createdAtMs: z.number(),
   approvedAtMs: z.number(),
@@ -45,16 +44,14 @@ export const pendingFileSchema = z.record(z.string(), requestSchema);
 /** `devices/paired.json`, by device id. */
 export const pairedFileSchema = z.record(z.string(), pairedSchema);
 
-/** Dependencies of a device store. */
 export interface DeviceStoreOptions extends StoreFileOptions {
-  /** The data directory; the stores are in its `devices/`. */
+  /** The data directory. The files are in `devices/`. */
   home: string;
 }
 
 /**
- * The devices of a data directory. Gateway and command line use it side by side: every change reads, changes and replaces
- * the files under one lock; a reader needs none, since a file is replaced as a whole. A file that cannot be read is set
- * aside and counts as empty.
+ * Stores the devices of a data directory, for the gateway and the command line. Changes replace whole files under
+ * one lock, so readers need no lock. A corrupt file is set aside and counts as empty.
  */
 export class DeviceStore extends Devices {
   constructor(options: DeviceStoreOptions) {

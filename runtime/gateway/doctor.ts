@@ -16,13 +16,13 @@ import { pairedFileSchema, pendingFileSchema } from "./devices.ts";
 import { approvedSchema, operatorsSchema, requestsSchema } from "./pairing/store.ts";
 import { readStore, setAsideFiles } from "./store-file.ts";
 
-/** Folders of the data directory that only this user may read. */
+/** Folders of the data directory that only this user may access. */
 const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
 const OTHERS = 0o077;
-/** Others may pass through the data directory: the chats' own folders lie below it, where each has a user of its own. */
+/** Applies to the data directory itself, which other users may traverse to reach their chats' folders. */
 const READ_OR_WRITE = 0o066;
 
-/** The JSON stores, by how their names end. */
+/** Schemas by file name ending. */
 const JSON_STORES = {
   "-pairing.json": requestsSchema,
   "-allowFrom.json": approvedSchema,
@@ -35,7 +35,6 @@ const MEBIBYTE = 1024 * 1024;
 const LITTLE = 256 * MEBIBYTE;
 const NONE = 16 * MEBIBYTE;
 
-/** Looks at everything that can be wrong on this machine. Changes nothing. */
 export async function diagnose(options: DoctorOptions, running: RunningGateway): Promise<Finding[]> {
   return [
     ...(await checkConfigFile(options)),
@@ -46,7 +45,6 @@ export async function diagnose(options: DoctorOptions, running: RunningGateway):
   ];
 }
 
-/** The config file: valid, its variables set, no secret in plain text; and the environment beside it. */
 async function checkConfigFile({ settings, environment, redact }: DoctorOptions): Promise<Finding[]> {
   const findings: Finding[] = [];
   const path = settings.configPath;
@@ -78,7 +76,6 @@ async function checkConfigFile({ settings, environment, redact }: DoctorOptions)
   return findings;
 }
 
-/** Tells whether there is room for what comes. */
 function checkDisk({ settings }: DoctorOptions): Finding[] {
   if (!existsSync(settings.home)) return [];
   const { bavail, bsize } = statfsSync(settings.home);
@@ -88,14 +85,12 @@ function checkDisk({ settings }: DoctorOptions): Finding[] {
   return [wrong("disk", free < NONE ? "problem" : "warning", "disk_full", detail)];
 }
 
-/** Facts of the running gateway for the doctor. */
 interface RunningGateway {
   url: string;
   ready: boolean;
   details?: GatewayStatus;
 }
 
-/** Tells whether the gateway is up, and what it says is wrong. */
 function checkRunning({ url, ready, details }: RunningGateway): Finding[] {
   if (!ready) return [wrong("gateway", "warning", "gateway_unavailable", `No answer at ${url}.`)];
   const findings = [fine("gateway", `Ready at ${url}`)];
@@ -112,7 +107,6 @@ function checkRunning({ url, ready, details }: RunningGateway): Finding[] {
   return findings;
 }
 
-/** state.db as a whole, the JSON stores, and what was set aside. Nothing is changed by looking. */
 function checkStores({ settings }: DoctorOptions): Finding[] {
   const { home } = settings;
   const aside = setAsideFiles(home).map((path) =>
@@ -120,7 +114,7 @@ function checkStores({ settings }: DoctorOptions): Finding[] {
       "stores",
       "warning",
       "store_corrupt",
-      `${path} could not be read and was set aside; delete it when done.`,
+      `${path} could not be read and was set aside; delete it when you no longer need it.`,
     ),
   );
   const stores = ["credentials", "devices"].flatMap((name) => checkJson(join(home, name)));
@@ -128,7 +122,7 @@ function checkStores({ settings }: DoctorOptions): Finding[] {
 }
 
 function checkDatabase(path: string): Finding {
-  if (!existsSync(path)) return fine("state.db", "Not there yet; the gateway makes it");
+  if (!existsSync(path)) return fine("state.db", "Does not exist yet; the gateway creates it");
   try {
     using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     const said = database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
@@ -149,13 +143,13 @@ function checkJson(directory: string): Finding[] {
     const path = join(directory, name);
     const reading = readStore<unknown>(path, schema);
     if (reading.ok) return [fine("stores", `${path} is readable`)];
-    return [wrong("stores", "problem", "store_corrupt", `${path} is not a store (${reading.problem}).`)];
+    return [
+      wrong("stores", "problem", "store_corrupt", `${path} is not a valid store (${reading.problem}).`),
+    ];
   });
 }
 
-/** Outcome of a check. */
 export interface Finding {
-  /** Subject that was looked at. */
   check: string;
   state: "ok" | "warning" | "problem";
   detail: string;
@@ -163,36 +157,32 @@ export interface Finding {
   fix?: string;
 }
 
-/** Dependencies of checks. */
 export interface DoctorOptions {
   environment: Environment;
   settings: ProcessSettings;
   redact: Redactor;
 }
 
-/** Nothing is wrong. */
 function fine(check: string, detail: string): Finding {
   return { check, state: "ok", detail };
 }
 
-/** Something is wrong; its code tells the fix. */
 function wrong(check: string, state: "warning" | "problem", code: ErrorCode, detail?: string): Finding {
   return { check, state, ...reason(code, detail) };
 }
 
-/** Tells whether other users of the machine may read the data directory. */
 function checkRights({ settings }: DoctorOptions): Finding[] {
   const wide = tooWide(settings.home);
-  if (wide.length === 0) return [fine("rights", "The data directory is this user's alone")];
+  if (wide.length === 0) return [fine("rights", "Only this user can access the data directory")];
   const paths = wide.map(({ path }) => path).join(", ");
-  return [wrong("rights", "problem", "rights_too_wide", `Others may use ${paths}.`)];
+  return [wrong("rights", "problem", "rights_too_wide", `Other users can access ${paths}.`)];
 }
 
-/** Takes the rights of others away. One line a change. */
+/** Removes other users' permissions. Returns one line per change. */
 export function fixPermissions({ settings }: DoctorOptions): string[] {
   return tooWide(settings.home).map(({ path, mode }) => {
     chmodSync(path, mode & ~OTHERS);
-    return `rights of ${path}: ${mode.toString(8)} to ${(mode & ~OTHERS).toString(8)}`;
+    return `permissions of ${path}: ${mode.toString(8)} to ${(mode & ~OTHERS).toString(8)}`;
   });
 }
 

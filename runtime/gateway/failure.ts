@@ -1,17 +1,13 @@
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 
-/** Details of a failure that may pass. */
 export interface RetryOptions extends ErrorOptions {
-  /** 429 where the other side asked for patience, else 503. */
+  /** 429 if the other side limits the rate, else 503. */
   status?: 429 | 503;
-  /** Milliseconds that the other side asked to wait. */
+  /** Milliseconds to wait, as requested by the other side. */
   retryAfterMs?: number;
 }
 
-/**
- * A failure that may pass without action: the delivery stays with the edge, which retries it. Nothing
- * is said in the chat.
- */
+/** A temporary failure: the edge retries the delivery, and the chat is not notified. */
 export class RetryableError extends StewardError {
   readonly status: 429 | 503;
   readonly retryAfterMs: number | undefined;
@@ -25,11 +21,11 @@ export class RetryableError extends StewardError {
 }
 
 /**
- * Failure that another attempt would not mend: `reply_refused` where the platform does not take this for this chat,
- * `edit_refused` where it does not let this message be edited any more.
+ * A permanent failure. `reply_refused`: the platform refuses the message in this chat. `edit_refused`: it no
+ * longer allows the edit.
  */
 export class RefusedError extends StewardError {
-  /** Nobody is there to read it: the person has blocked the bot, or the group has removed it. */
+  /** True if the person has blocked the bot, or the group has removed it. */
   readonly gone: boolean;
 
   constructor(
@@ -43,13 +39,13 @@ export class RefusedError extends StewardError {
   }
 }
 
-/** Refusals of the broker that another attempt cannot change. Others pass, such as a pass from before a restart. */
+/** The broker's permanent refusals. Others are temporary, such as an expired pass after a restart. */
 const BROKER_REFUSES: Readonly<Record<string, string>> = {
-  broker_other_chat: "this gateway does not serve another chat",
+  broker_other_chat: "this gateway serves only its own chat",
   body_too_large: "the request is too large",
 };
 
-/** Returns the failure that a code of the broker's stands for; `undefined` if another attempt may help. */
+/** Returns `undefined` if a retry may help. */
 export function readBrokerRefusal(code: unknown, cause: unknown): RefusedError | undefined {
   const why = BROKER_REFUSES[String(code)];
   if (why === undefined) return undefined;

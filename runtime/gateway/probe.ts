@@ -12,10 +12,9 @@ import type { ModelRelay } from "./models/relay.ts";
 
 const TIMEOUT_MS = 15_000;
 const EVERY_MS = 600_000;
-/** Waits while something fails: the network may have been late. */
+/** Shorter waits, because the network may not have been ready. */
 const AFTER_FAILURE = { firstMs: 10_000, longestMs: EVERY_MS };
 
-/** Dependencies of the probe. */
 export interface ProbeOptions {
   parts(): Pick<Components, "config" | "models" | "channels">;
   environment: Environment;
@@ -26,21 +25,20 @@ export interface ProbeOptions {
   log: Log;
 }
 
-/** Statement of a provider about a model, without a question. */
 type Finding =
   | { state: "ready" }
   | { state: "unknown" }
   | { state: "failing"; code: ErrorCode; detail: string };
 
 /**
- * Asks providers and platforms, behind the gateway's start, whether they take key, model and token, so that a wrong one
- * is in the status before the first person writes. It delays nothing, stops nothing, and costs no tokens. Asked again
- * every ten minutes, and sooner after a failure: models that fail, and all platforms, since a token can expire.
+ * Checks in the background whether providers and platforms accept the configured keys, models and tokens, so that
+ * the status shows problems before anybody writes. The check costs no tokens. It repeats every ten minutes, and
+ * sooner after a failure: for failing models and for all platforms, whose tokens can expire.
  */
 export class Probe {
   readonly #options: ProbeOptions;
   readonly #stop = new AbortController();
-  /** A changed config brings new models, of which nothing is known. */
+  /** Models of the previous round. A config change creates new ones, which must all be probed. */
   #known: ModelRelay | undefined;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -49,7 +47,7 @@ export class Probe {
     this.#options = options;
   }
 
-  /** Starts in the background, or starts over with a changed config. */
+  /** Also called after a config change. */
   start(): void {
     this.#failures = 0;
     void this.#round();
@@ -107,7 +105,7 @@ export class Probe {
     }
   }
 
-  /** https://docs.claude.com/en/api/models: one model, also by an alias. */
+  /** https://docs.claude.com/en/api/models accepts aliases, too. */
   async #askAnthropic({ catalog, apiKey }: ModelAddress, reading: Reading): Promise<Finding> {
     if (apiKey === "") {
       return { state: "failing", code: "model_key_invalid", detail: `${reading.reference}: ${NO_KEY}` };
@@ -115,12 +113,12 @@ export class Probe {
     const response = await this.#get(catalog);
     if (response.ok) return { state: "ready" };
     const body = await bodyOf(response);
-    // A proxy without this route says nothing of the model.
+    // A proxy that lacks this route reveals nothing about the model.
     if (response.status === 404 && !errorKinds(body).includes("not_found_error")) return { state: "unknown" };
     return failing(response, body, reading);
   }
 
-  /** https://platform.openai.com/docs/api-reference/models/list; not every server has it. */
+  /** https://platform.openai.com/docs/api-reference/models/list; some servers lack it. */
   async #askCompatible({ modelId, catalog }: ModelAddress, reading: Reading): Promise<Finding> {
     const response = await this.#get(catalog);
     const body = await bodyOf(response);
@@ -129,11 +127,11 @@ export class Probe {
     const ids = listedIds(body);
     if (ids === undefined) return { state: "unknown" };
     if (ids.includes(modelId)) return { state: "ready" };
-    const detail = `${reading.reference}: the provider's list of models does not name it.`;
+    const detail = `${reading.reference}: the provider's list of models does not include it.`;
     return { state: "failing", code: "model_not_available", detail };
   }
 
-  /** A redirect is not followed: it would carry the key elsewhere. */
+  /** A redirect would send the key elsewhere. */
   #get({ url, headers }: ModelAddress["catalog"]): Promise<Response> {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     return this.#options.fetch(url, { headers, redirect: "manual", signal });

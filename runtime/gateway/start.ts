@@ -34,34 +34,32 @@ import { ChatSockets } from "./webchat/sockets.ts";
 import { Workspace } from "./workspace/workspace.ts";
 import type { ModelTimeout } from "./models/streamed.ts";
 
-/** Less than the 10 s after which container engines kill a process by default. */
+/** Milliseconds. Container engines kill a process after 10 s by default. */
 const DRAIN_MS = 7_000;
 const CLOSE_MS = 500;
 
-/** Dependencies of the gateway. */
 export interface GatewayOptions {
   environment: Environment;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Receives one log line without its line feed. */
+  /** Writes one log line without a line feed. */
   write(line: string): void;
-  /** Time limits of a model; tests shorten them. */
+  /** For tests. */
   modelTimeout?: ModelTimeout;
 }
 
-/** A gateway that is ready. */
 export interface Gateway {
   port: number;
-  /** Reads and applies the config file; on failure, the status gives the reason. */
+  /** Applies the config file. If that fails, the status gives the reason. */
   reload(): Promise<void>;
-  /** Refuses new work, gives work in progress `graceMs` (default 7,000) to finish, then closes the store. */
+  /** Refuses new work, gives work in progress `graceMs` (default 7,000) to finish, and closes the stores. */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
 /**
- * Starts the gateway. The port opens only when everything else is ready.
+ * Starts the gateway.
  *
- * @throws StewardError with cause and fix: the process should print it and exit with code 1.
+ * @throws StewardError with cause and fix. The process should print it and exit with code 1.
  */
 export async function startGateway({
   environment,
@@ -69,7 +67,7 @@ export async function startGateway({
   write,
   modelTimeout,
 }: GatewayOptions): Promise<Gateway> {
-  // 1. Environment. Refuse leftovers of older versions that would change who may write to the bot.
+  // 1. Environment. Refuse variables of older versions that would change who may write to the bot.
   if (environment["TELEGRAM_DM_POLICY"]) throw new StewardError("dm_policy_set");
   const settings = readProcessSettings(environment);
 
@@ -85,7 +83,7 @@ export async function startGateway({
   const log = createLog({ name: "gateway", level, redact, write });
   if (fresh) log.info("config written from the environment", { path: settings.configPath });
   for (const [platform, missing] of Object.entries(missingCredentials(environment))) {
-    log.warn("a channel stays off: its credentials are not complete", { platform, missing });
+    log.warn("a channel is disabled: its credentials are incomplete", { platform, missing });
   }
   if (settings.controlToken === undefined) log.warn("no control token: every delivery is refused");
 
@@ -226,7 +224,7 @@ export async function startGateway({
     fetch: async (request) => (await (app ??= openApp())).fetch(request),
     atOnce: {
       [GATEWAY_ROUTES.live]: () => ({ ok: true }),
-      // The supervisor recognises its own gateway by the process id, the command line by the data directory.
+      // The supervisor recognises its gateway by the process id, the command line by the data directory.
       [GATEWAY_ROUTES.ready]: () => ({ ready: true, version: VERSION, pid: process.pid, home }),
     },
     hostname: settings.bind,
@@ -235,7 +233,7 @@ export async function startGateway({
     onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
   });
 
-  // 9. Ready. With this file, the command line in the container can read the status without any variables.
+  // 9. Ready. This file lets the command line in the container read the status without any variables.
   writeFileSync(statusTokenPath, statusToken, { mode: 0o600 });
   notices.start();
   schedules.start(config);

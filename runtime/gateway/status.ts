@@ -18,14 +18,12 @@ import type { Retention } from "./sessions/retention.ts";
 import type { Stores } from "./stores.ts";
 
 const DAYS = USAGE_RANGES.month;
-/** Persons and places of a report by name. */
 const MOST_SOURCES = 10;
 
 const USAGE_DAYS = 7;
 
-/** Sources of the status. */
 interface StatusSources {
-  /** ISO 8601: when the gateway became ready. */
+  /** ISO 8601 time at which the gateway became ready. */
   since: string;
   parts(): Components;
   stores: Stores;
@@ -37,7 +35,7 @@ interface StatusSources {
   clock(): number;
 }
 
-/** Returns how the gateway stands, without asking anybody. */
+/** Sends no requests. */
 export function gatewayStatus(sources: StatusSources): GatewayStatus {
   const { since, stores, inbox, schedules, reload, retention } = sources;
   const { channels, models, mcp } = sources.parts();
@@ -65,13 +63,13 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
   };
 }
 
-/** Returns how many people and browsers wait for approval. */
+/** Counts people and browsers that await approval. */
 function pending({ pairing, devices }: Pick<Stores, "pairing" | "devices">): number {
   const people = platformSchema.options.flatMap((platform) => pairing(platform).pending());
   return people.length + devices.pending().length;
 }
 
-/** Returns how many chats and people have used their tokens of today. */
+/** Counts chats and people that have reached today's token limit. */
 function limited({ parts, stores, clock }: StatusSources): number {
   const { tokensPerDay } = parts().config.agent.limits;
   return tokensPerDay === undefined ? 0 : stores.spending.reached(tokensPerDay, clock());
@@ -82,7 +80,7 @@ function withLastEvent(health: ChannelHealth, inbox: Inbox): ChannelHealth {
   return at === undefined ? health : { ...health, lastEventAt: new Date(at).toISOString() };
 }
 
-/** Returns what was said and what it took, by day. `now` is in milliseconds since the epoch. */
+/** Messages and tokens per day. `now` is in milliseconds since the epoch. */
 export function usageReport(
   { sessions, usage, sources }: Pick<Stores, "sessions" | "usage" | "sources">,
   config: Config,

@@ -5,32 +5,28 @@ import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
 import { withLock } from "../process/lock.ts";
 
-/** A store that could not be read: where its content lies now, and what was wrong with it. */
 interface SetAside {
   path: string;
   movedTo: string;
   problem: string;
 }
 
-/** Requirements of reading a store. */
 export interface StoreFileOptions {
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Told of a store that could not be read and was set aside. */
   onSetAside(report: SetAside): void;
 }
 
-/** A store's content; `undefined` where there is no file; the problem where the file is not a store. */
+/** `undefined` if the file does not exist; a problem if it is not a valid store. */
 export type StoreReading<T> = { ok: true; value: T | undefined } | { ok: false; problem: string };
 
 const DENIED = new Set<unknown>(["EACCES", "EPERM"]);
 
 /**
- * Reads a JSON store. One that cannot be read is renamed, so that nothing of it is lost and a new one
- * can begin, and counts as missing. Whoever changes stores does so under a lock of its own; the one
- * that is taken here only keeps two readers from setting the same file aside.
+ * Reads a JSON store. A corrupt one is renamed, to preserve its content, and counts as missing. The lock only
+ * prevents two readers from setting the same file aside; changes need their own lock.
  *
- * @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ * @throws StewardError `data_directory_unwritable` if permissions are insufficient.
  */
 export function readStoreFile<T>(
   path: string,
@@ -40,7 +36,7 @@ export function readStoreFile<T>(
   const first = readStore(path, schema);
   if (first.ok) return first.value;
   return withLock(`${path}.lock`, () => {
-    // Once more: another process may have set it aside and written a new one.
+    // Another process may have replaced the file meanwhile.
     const reading = readStore(path, schema);
     if (reading.ok) return reading.value;
     const movedTo = `${path}.corrupt-${new Date(clock()).toISOString().replaceAll(":", "-")}`;
@@ -51,9 +47,9 @@ export function readStoreFile<T>(
 }
 
 /**
- * Reads a JSON store and leaves it as it is. A problem's text quotes nothing of the file.
+ * Reads a JSON store without changing it. Problems quote nothing from the file.
  *
- * @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ * @throws StewardError `data_directory_unwritable` if permissions are insufficient.
  */
 export function readStore<T>(path: string, schema: z.ZodMiniType<T>): StoreReading<T> {
   let text: string;
@@ -79,7 +75,7 @@ export function readStore<T>(path: string, schema: z.ZodMiniType<T>): StoreReadi
   return { ok: false, problem: `${at.join(".") || "(root)"}: ${message}` };
 }
 
-/** Stores that could not be read and were renamed, `<name>.corrupt-<time>`, with their whole paths. */
+/** Returns the paths of corrupt stores that were renamed to `<name>.corrupt-<time>`. */
 export function setAsideFiles(home: string): string[] {
   return ["", "credentials", "devices"].flatMap((folder) =>
     names(join(home, folder))

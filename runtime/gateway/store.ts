@@ -3,7 +3,9 @@ import { StewardError } from "../contract/errors.ts";
 import { OLDEST_STATE_SCHEMA, STATE_SCHEMA } from "../contract/names.ts";
 import { type DatabaseSetAside, openDatabase } from "../process/database.ts";
 
-/** Schema of a new database. A change of it is also an entry of {@link MIGRATIONS}; a test compares the results. */
+/**
+ * Schema of a new database. Every change also needs an entry in {@link MIGRATIONS}; a test compares the results.
+ */
 const SCHEMA = `
    CREATE TABLE messages (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -192,7 +194,7 @@ const SCHEMA = `
    ) STRICT, WITHOUT ROWID;
 `;
 
-/** One entry per schema from {@link OLDEST_STATE_SCHEMA} on. Released entries must never be edited; add a new entry. */
+/** One entry per schema from {@link OLDEST_STATE_SCHEMA} on. Never edit released entries; add a new one. */
 const MIGRATIONS = [
   `ALTER TABLE messages ADD COLUMN quoted TEXT;
    ALTER TABLE messages ADD COLUMN message TEXT;
@@ -231,15 +233,15 @@ const MIGRATIONS = [
 ];
 
 /**
- * Opens the gateway's database and migrates its schema. Committed data survives crashes and power cuts, as the record
- * of answered deliveries requires; see {@link openDatabase}.
+ * Opens the gateway's database and migrates its schema. Committed data survives crashes and power cuts, as the
+ * records of answered deliveries require; see {@link openDatabase}.
  *
- * @throws StewardError `data_newer` or `data_older` if this version does not read the file's schema. The file stays as it
- * is.
+ * @throws StewardError `data_newer` or `data_older` if this version cannot read the schema. The file is not
+ * changed.
  */
 export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
   const database = openDatabase(path, onSetAside);
-  // 0: the gateway has no tables yet. On a host, the edge has its own in the same file.
+  // 0 means that the gateway has no tables yet. On a host, the edge's tables are in the same file.
   const schema = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
   const refusal = schema === 0 ? undefined : refusalOf(path, schema);
   if (refusal !== undefined) {
@@ -248,7 +250,7 @@ export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) 
   }
   const missing = schema === 0 ? [SCHEMA] : MIGRATIONS.slice(schema - OLDEST_STATE_SCHEMA);
   if (missing.length > 0) {
-    // In one transaction: a first start waits for the disk only once, and a crash cannot leave a version in between.
+    // One transaction: a first start waits for the disk only once, and a crash leaves no intermediate version.
     database.exec(`BEGIN IMMEDIATE; ${missing.join(" ")} PRAGMA user_version = ${STATE_SCHEMA}; COMMIT;`);
   }
   return database;

@@ -34,7 +34,6 @@ export interface Stores {
   devices: DeviceStore;
 }
 
-/** Dependencies of {@link openStores}. */
 export interface StoresOptions {
   home: string;
   /** Milliseconds since the epoch. */
@@ -43,7 +42,7 @@ export interface StoresOptions {
 }
 
 /**
- * Opens the stores. An unreadable one is set aside with a report and replaced by an empty one.
+ * Opens the stores. A corrupt one is set aside, reported and replaced by an empty one.
  *
  * @throws StewardError if the database cannot be opened.
  */

@@ -11,12 +11,12 @@ import {
   type OperationTools,
 } from "./operation.ts";
 
-/** At the edge the operations reach the backups of the deployment, and nothing else. */
+/** At the edge, these operations can only reach the deployment's backups. */
 type Tools = { backups: Pick<OperationTools["backups"], "list" | "create" | "verify"> };
 
 const id = () => argument(z.string(), "as `list` shows it");
 
-/** `steward backup`. It works with the gateway up and down. */
+/** `steward backup`. Works whether the gateway is up or down. */
 export const backup = {
   list: operation({
     name: "backup list",
@@ -27,7 +27,7 @@ export const backup = {
   }),
   create: operation({
     name: "backup create",
-    summary: "makes a backup now, beside a gateway that may run",
+    summary: "makes a backup now; the gateway may be running",
     rights: EVERYWHERE,
     changes: always,
     run: ({ backups }: Tools) => backups.create({ cause: "operator" }),
@@ -35,7 +35,7 @@ export const backup = {
   }),
   verify: operation({
     name: "backup verify",
-    summary: "unpacks a backup beside the data and checks it; changes nothing",
+    summary: "unpacks a backup separately from the data and checks it; changes nothing",
     rights: EVERYWHERE,
     input: () => z.strictObject({ id: id() }),
     run: ({ backups }: Tools, { id }) => backups.verify(id),
@@ -43,7 +43,7 @@ export const backup = {
   }),
   restore: operation({
     name: "backup restore",
-    summary: "puts a backup in place at steward's next start, after a copy of what is there then",
+    summary: "restores a backup at steward's next start, after backing up the data of that time",
     rights: TERMINAL,
     input: () =>
       z.strictObject({
@@ -53,7 +53,7 @@ export const backup = {
           "the config file: the backup's, a fresh one, or the current one",
           "source",
         ),
-        yes: option(z._default(z.boolean(), false), "do it; without it the backup is only checked"),
+        yes: option(z._default(z.boolean(), false), "confirm; without this the backup is only checked"),
       }),
     changes: ({ yes }) => yes,
     async run({ backups }, { id, config, yes }) {
@@ -62,8 +62,8 @@ export const backup = {
     },
     text(report, { id }) {
       const what = report.pending
-        ? `Backup ${id} is put in place when steward starts next. Restart it now (docker restart steward).`
-        : `Backup ${id} is whole. Nothing was changed; with --yes it is put in place at the next start.`;
+        ? `Backup ${id} will be restored at steward's next start. Restart steward now (docker restart steward).`
+        : `Backup ${id} is complete. Nothing was changed. Add --yes to restore it at the next start.`;
       return `${what}\n${reportText(report)}`;
     },
   }),

@@ -2,18 +2,20 @@ import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
 import { argument, operation } from "./operation.ts";
 
-/** `cat`, on `/debug/cli` and the pages: the supervisor reads the file itself, so it works if no process can start. */
+/**
+ * `cat`, on `/debug/cli` and the pages. The supervisor reads the file itself, so it works if no process can start.
+ */
 export const cat = operation({
   name: "cat",
   summary: "prints a text file of the data directory",
   rights: ["console"],
   input: () =>
     z.strictObject({ file: argument(z.string().check(z.minLength(1)), "path in the data directory") }),
-  // The supervisor looks at what the path leads to.
+  // The supervisor also checks where links lead.
   refused: ({ file }) =>
     file.split("/").includes("..") ? "The file lies outside the data directory." : undefined,
   output: () => z.object({ text: z.string() }),
-  // No process runs it: the supervisor reads the file.
+  // Never called: the supervisor reads the file.
   run(): { text: string } {
     throw new StewardError("command_not_allowed");
   },

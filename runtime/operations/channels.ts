@@ -6,7 +6,7 @@ interface ChannelRow extends Pick<ChannelHealth, "platform" | "reason" | "lastEv
   state: ChannelHealth["state"] | "unknown";
 }
 
-/** `steward channels`: as the gateway sees them; while it is down, those that the config names. */
+/** `steward channels`. While the gateway is down, it lists the config's channels with an unknown state. */
 export const channels = {
   status: operation({
     name: "channels status",
@@ -26,7 +26,7 @@ export const channels = {
       ]);
       const note = known
         ? ""
-        : "\nThe gateway did not tell: it is down, or STEWARD_CONTROL_TOKEN is not set here.";
+        : "\nState unknown: the gateway is down, or STEWARD_CONTROL_TOKEN is not set here.";
       return `${table(["Channel", "State", "Last event", "Problem"], cells)}${note}`;
     },
   }),

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { argument, operation, TERMINAL } from "./operation.ts";
 
-/** `steward completion`: prints what the shell has to read to complete this command line. */
 export const completion = operation({
   name: "completion",
   summary: "prints completions for a shell, such as: source <(steward completion bash)",

@@ -10,7 +10,7 @@ const path = () => argument(z.string(), "for example channels.slack.dmPolicy, or
 export const config = {
   get: operation({
     name: "config get",
-    summary: "the value at a path, defaults included; a secret that is asked for by its path is resolved",
+    summary: "the value at a path, including defaults; the path of a secret shows its resolved value",
     rights: EVERYWHERE,
     input: () => z.strictObject({ path: path() }),
     async run(tools, { path: wanted }) {
@@ -25,14 +25,14 @@ export const config = {
       }
       if (isReference(found)) return resolveSecret(found, environment);
       if (typeof found !== "object") return found;
-      // A larger piece is asked for to be looked at, and shown to others: what it holds in plain text is masked.
+      // Others may see larger parts of the config, so secrets in plain text are masked.
       return redactValue(found, createRedactor(environment, secretValues(valid, environment)), place.at(-1));
     },
     text: (value) => (typeof value === "object" ? JSON.stringify(value, null, 2) : String(value)),
   }),
   validate: operation({
     name: "config validate",
-    summary: "checks the file as the gateway does at its start",
+    summary: "checks the file as the gateway does at startup",
     rights: EVERYWHERE,
     output: () =>
       z.object({
@@ -68,7 +68,7 @@ export const config = {
         value: argument(z.optional(z.string()), "JSON or plain text"),
         env: option(
           z.optional(z.string()),
-          "write a reference to this environment variable: the way for secrets",
+          "write a reference to this environment variable; use it for secrets",
           "name",
         ),
         plain: flag("write a secret in plain text"),
@@ -82,7 +82,7 @@ export const config = {
   }),
   unset: operation({
     name: "config unset",
-    summary: "removes a value, so that its default holds",
+    summary: "removes a value, so that its default applies",
     rights: TERMINAL,
     input: () => z.strictObject({ path: path() }),
     async run(tools, { path }) {
@@ -94,14 +94,14 @@ export const config = {
   }),
   schema: operation({
     name: "config schema",
-    summary: "the file's form as JSON Schema",
+    summary: "the JSON Schema of the file",
     rights: TERMINAL,
     run: (tools) => tools.config.schema(),
     text: (schema) => JSON.stringify(schema, null, 2),
   }),
 };
 
-// Own keys only: `constructor` is no path of a config.
+// Own keys only: `constructor` is not a config path.
 function lookUp(value: unknown, [key, ...rest]: readonly string[]): unknown {
   if (key === undefined) return value;
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;

@@ -3,10 +3,9 @@ import { EVERYWHERE, operation } from "./operation.ts";
 
 const FINDINGS = "SELECT * FROM contract_findings ORDER BY last_at DESC, area, what LIMIT 200";
 
-/** `steward contract`. */
 export const contract = operation({
   name: "contract",
-  summary: "what platforms, tools and models sent and was not understood; with --json for a bug report",
+  summary: "data from platforms, tools and models that was not understood; --json for a bug report",
   rights: EVERYWHERE,
   async run(tools) {
     const rows = await tools.rows("contract_findings", FINDINGS);
@@ -17,17 +16,17 @@ export const contract = operation({
         count: Number(row["count"]),
         firstAt: new Date(Number(row["first_at"])).toISOString(),
         lastAt: new Date(Number(row["last_at"])).toISOString(),
-        /** Form of one as JSON, fields and types without text; `null` where there is none. */
+        /** Shape of one sample as JSON: fields and types without text; `null` if none was stored. */
         sample: row["sample"] === null ? null : String(row["sample"]),
       })),
     };
   },
   text({ findings }) {
-    if (findings.length === 0) return "Everything that came was understood.";
+    if (findings.length === 0) return "All received data was understood.";
     const cells = findings.map(({ area, what, count, lastAt }) => [area, what, String(count), lastAt]);
     return [
       table(["Area", "Not understood", "Count", "Last"], cells),
-      "With --json each has the form of a sample: fields and types without text, for a bug report.",
+      "For a bug report, --json adds the shape of a sample: fields and types without text.",
     ].join("\n");
   },
 });

@@ -11,7 +11,6 @@ const id = () =>
 const requestId = () => z.strictObject({ requestId: id() });
 const deviceId = () => z.strictObject({ deviceId: id() });
 
-/** A request, as the list has it. */
 export const pendingDevice = () =>
   z.object({
     requestId: z.string(),
@@ -33,11 +32,11 @@ const pairedDevice = () =>
 type Named = Pick<PairedDevice, "deviceId" | "displayName">;
 type Paired = z.infer<ReturnType<typeof pairedDevice>>;
 
-/** `steward devices`. It works on the stores, so the gateway may be down. */
+/** `steward devices`. Works on the stored files, so the gateway may be down. */
 export const devices = {
   list: operation({
     name: "devices list",
-    summary: "the devices that wait for approval, and those that have it",
+    summary: "pending and approved devices",
     rights: EVERYWHERE,
     output: () => z.object({ pending: z.array(pendingDevice()), paired: z.array(pairedDevice()) }),
     async run(tools) {
@@ -48,7 +47,7 @@ export const devices = {
   }),
   approve: operation({
     name: "devices approve",
-    summary: "let the device of a request use the web chat, with a person's rights",
+    summary: "let a device use the web chat, with a person's rights",
     rights: EVERYWHERE,
     input: () =>
       z.extend(requestId(), {
@@ -65,7 +64,7 @@ export const devices = {
   }),
   reject: operation({
     name: "devices reject",
-    summary: "drop a request",
+    summary: "reject a device's request",
     rights: EVERYWHERE,
     input: requestId,
     changes: always,
@@ -119,7 +118,7 @@ function pairedId(store: { paired(): { deviceId: string }[] }, given: string): s
   return whole(given, ids, "device_unknown");
 }
 
-/** The one id that begins with what was given. */
+/** Returns the only id that begins with `given`. */
 function whole(given: string, ids: readonly string[], unknown: ErrorCode): string {
   const wanted = given.trim().toLowerCase();
   const matches = wanted === "" ? [] : ids.filter((id) => id.toLowerCase().startsWith(wanted));

@@ -2,10 +2,9 @@ import * as z from "zod/mini";
 import type { Finding } from "../gateway/doctor.ts";
 import { EVERYWHERE, flag, operation } from "./operation.ts";
 
-/** `steward doctor`: exit code 1 while a problem remains. */
 export const doctor = operation({
   name: "doctor",
-  summary: "looks for what is wrong; exit code 1 while a problem remains",
+  summary: "checks for problems; exit code 1 while one remains",
   rights: EVERYWHERE,
   input: () =>
     z.strictObject({

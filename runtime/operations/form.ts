@@ -5,7 +5,7 @@ import { AGENT } from "../contract/names.ts";
 import { nearest } from "../contract/nearest.ts";
 import type { Entrance, Operation } from "./operation.ts";
 
-/** One value of an operation's input, as words give it. */
+/** An argument or option, as typed on the command line. */
 export interface Field {
   name: string;
   help: string;
@@ -14,18 +14,18 @@ export interface Field {
   /** An option without a value. */
   isFlag: boolean;
   choices: readonly string[] | undefined;
-  /** As help and forms show it, such as `--to <platform:chat>`. */
+  /** Notation in help, such as `--to <platform:chat>`. */
   form: string;
 }
 
-/** Parts of a schema that tell how words give a value. */
+/** The parts of a zod definition that determine how a value is typed. */
 interface Definition {
   innerType?: z.core.$ZodType & { _zod: { def: Definition } };
   entries?: Record<string, string>;
   type: string;
 }
 
-/** Returns an operation's input as fields: the arguments in their order, and the options. */
+/** Arguments come first, in their order, then options. */
 export function inputFields(operation: Operation): Field[] {
   const fields = Object.entries(operation.input()._zod.def.shape).map(([name, outer]): Field => {
     let definition = outer._zod.def as Definition;
@@ -49,13 +49,11 @@ export function inputFields(operation: Operation): Field[] {
   ];
 }
 
-/** Returns the names of an operation's options, with their dashes. */
 export function optionNames(operation: Operation): string[] {
   const own = inputFields(operation).filter(({ isArgument }) => !isArgument);
   return [...own.map(({ name }) => `--${name}`), "--json"];
 }
 
-/** Returns an operation's name with everything that it takes at an entrance. */
 export function synopsis(operation: Operation, entrance: Entrance): string {
   const fields = inputFields(operation).filter(
     ({ name }) => entrance === "terminal" || !operation.terminalOnly?.includes(name),
@@ -64,11 +62,7 @@ export function synopsis(operation: Operation, entrance: Entrance): string {
   return [operation.name, ...parts].join(" ");
 }
 
-/**
- * Checks an operation's input, wherever it comes from.
- *
- * @throws StewardError `usage_invalid` with every problem, the form and the summary.
- */
+/** @throws StewardError `usage_invalid` with every problem, the usage and the summary. */
 export function readInput(operation: Operation, given: unknown): object {
   const parsed = operation.input().safeParse(given);
   if (parsed.success) return parsed.data;
@@ -78,7 +72,6 @@ export function readInput(operation: Operation, given: unknown): object {
   );
 }
 
-/** Returns the error for a line or an input that does not fit an operation. */
 export function inputError(operation: Operation, problem: string): StewardError {
   const form = operation.rights.includes("terminal")
     ? `${AGENT} ${synopsis(operation, "terminal")}`
@@ -92,18 +85,17 @@ function problemsOf(operation: Operation, given: unknown, issue: z.core.$ZodIssu
   const field = inputFields(operation).find(({ name }) => name === issue.path[0]);
   if (field === undefined) return [issue.message];
   const { name, isArgument, choices, form } = field;
-  // As the form names it, without its brackets.
   const what = isArgument ? `argument '${form.slice(1, -1)}'` : `option '--${name}'`;
   if (!Object.hasOwn(Object(given), name))
     return [`missing required ${isArgument ? what : `option '${form}'`}`];
   if (choices === undefined) return [`${what}: ${issue.message}`];
   const value: unknown = Object(given)[name];
-  // Not every object has a text of its own.
+  // `String` fails for an object without a prototype.
   const told = typeof value === "string" ? value : JSON.stringify(value);
   return [`value '${told}' is invalid for ${what}. Allowed choices are ${choices.join(", ")}.`];
 }
 
-/** Returns the sentence on a word that is unknown, with the one that it most likely means. */
+/** Suggests the most similar known word. */
 export function unknownWord(kind: "command" | "option", word: string, known: readonly string[]): string {
   const meant = nearest(word, known);
   return `unknown ${kind} '${word}'${meant === undefined ? "" : `. Did you mean ${meant}?`}`;

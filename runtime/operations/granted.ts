@@ -2,13 +2,12 @@ import * as z from "zod/mini";
 import type { GrantedRole } from "../contract/config/rights.ts";
 import { AGENT } from "../contract/names.ts";
 
-/** Not the list of the config's schema, which a command and a Worker's start do not load. */
+/** The config's schema also has this list, but is too large to load in every command and Worker. */
 const ROLES = ["person", "operator"] as const satisfies GrantedRole[];
 
-/** A role that an approval can grant. */
 export const roleSchema = () => z.enum(ROLES);
 
-/** Returns what an approval has granted, and the command that grants the other role. */
+/** Describes an approval, with the command that grants the other role. */
 export function grantedText(role: GrantedRole, command: readonly string[]): string {
   const [now, other, next]: [string, string, GrantedRole] =
     role === "person"

@@ -12,11 +12,11 @@ const reason = () =>
   >;
 const state = () => z.string() as z.ZodMiniType<ModelHealth["state"]>;
 
-/** `steward models`: the models in the order in which they are asked. */
+/** `steward models`. The primary model comes first, then the fallbacks in order. */
 export const models = {
   list: operation({
     name: "models list",
-    summary: "lists them in the order in which they are asked, with prices in dollars a million tokens",
+    summary: "models in fallback order, with prices in dollars per million tokens",
     rights: EVERYWHERE,
     output: () =>
       z.object({
@@ -52,7 +52,7 @@ export const models = {
   }),
   test: operation({
     name: "models test",
-    summary: "asks one of them a short question; the provider charges for it",
+    summary: "asks a model a short question; the provider charges for it",
     rights: EVERYWHERE,
     input: () => z.strictObject({ model: argument(z.string(), "as `list` shows it") }),
     output: () => z.object({ ms: z.number(), tokens: z.object({ input: z.number(), output: z.number() }) }),

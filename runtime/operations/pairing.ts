@@ -7,11 +7,10 @@ import { always, argument, EVERYWHERE, flag, type Names, operation, sealRecord }
 
 const channel = () => argument(platformSchema, "the chat platform", "platform");
 const codeInput = {
-  code: argument(z.string().check(z.minLength(1)), "the code that the sender was given, in either case"),
+  code: argument(z.string().check(z.minLength(1)), "the sender's code, in upper or lower case"),
 };
 const senderInput = { sender: argument(z.string(), "the sender's id on the platform") };
 
-/** A request, as the list has it. */
 export const request = () =>
   z.object({
     id: z.string(),
@@ -28,10 +27,10 @@ const people = () =>
   });
 type People = z.infer<ReturnType<typeof people>>;
 
-/** A file of `credentials/`, which tells who asks even if no command runs. */
+/** Schema of a pairing file in `credentials/`, which can be read even if no command runs. */
 export const pairingFile = () => z.object({ requests: z.array(request()) });
 
-/** `steward pairing`. It works on the stores, so the gateway may be down. */
+/** `steward pairing`. Works on the stored files, so the gateway may be down. */
 export const pairing = {
   list: operation({
     name: "pairing list",
@@ -83,7 +82,7 @@ export const pairing = {
   }),
   reject: operation({
     name: "pairing reject",
-    summary: "drop the request of a code",
+    summary: "reject the request with this code",
     rights: EVERYWHERE,
     input: () => z.strictObject({ channel: channel(), ...codeInput }),
     changes: always,
@@ -95,7 +94,7 @@ export const pairing = {
   }),
   grant: operation({
     name: "pairing grant",
-    summary: "give a sender a role; one that is not approved yet is let in, also without a code",
+    summary: "give a sender a role; also approves a new sender, even without a code",
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
@@ -107,7 +106,7 @@ export const pairing = {
     async run(tools, { channel, sender, role }) {
       const { isUserId, USER_IDS } = await tools.contract.ids();
       if (!isUserId(channel, sender)) {
-        const detail = `${JSON.stringify(sender)} is no user id: ${USER_IDS[channel].words}.`;
+        const detail = `${JSON.stringify(sender)} is not a user id: ${USER_IDS[channel].words}.`;
         throw new StewardError("sender_id_invalid", detail);
       }
       (await tools.pairing())(channel).grant(sender, role);
@@ -118,7 +117,7 @@ export const pairing = {
   }),
   revoke: operation({
     name: "pairing revoke",
-    summary: "take an approved sender's access away",
+    summary: "remove an approved sender's access",
     rights: EVERYWHERE,
     input: () => z.strictObject({ channel: channel(), ...senderInput }),
     changes: always,

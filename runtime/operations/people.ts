@@ -3,7 +3,6 @@ import { ADMITTED } from "../contract/delivery.ts";
 import { table } from "../shared/table.ts";
 import { EVERYWHERE, operation } from "./operation.ts";
 
-/** People that one list names. */
 const MOST_PEOPLE = 1_000;
 
 const person = () =>
@@ -16,13 +15,12 @@ const person = () =>
     lastSeenAt: z.iso.datetime(),
   });
 
-/** At the edge the operation reads the directory of the deployment or the chat, and nothing else. */
+/** At the edge, this operation can only read the directory of the deployment or chat. */
 interface Tools {
-  /** Returns people, the last seen first. */
+  /** Most recently seen first. */
   people(most: number): Promise<z.infer<ReturnType<typeof person>>[]>;
 }
 
-/** `steward people`. */
 export const people = {
   list: operation({
     name: "people list",

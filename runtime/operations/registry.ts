@@ -19,7 +19,7 @@ import { undo } from "./undo.ts";
 import { usage } from "./usage.ts";
 import { workspace } from "./workspace.ts";
 
-/** Operations that share their first word. One that is named by that word alone is a group too. */
+/** Operations with the same first word. An operation with only one word is also a group. */
 export interface Group {
   name: string;
   summary: string;
@@ -27,19 +27,19 @@ export interface Group {
 }
 
 /**
- * Every group, in the order of the help. All are loaded: imports on demand would make a Worker, which has one file, set
- * up each module and its packages at run time.
+ * All groups, in the order of the help. Imported statically, because a Worker is one file, where dynamic imports
+ * add setup work at run time.
  */
 export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, Operation> | Operation[]]>({
   cat: ["a file of the data directory", [cat]],
   devices: ["the browsers of the web chat", devices],
   people: ["who has written to the bot", people],
-  pairing: ["who asks to write to the bot", pairing],
+  pairing: ["requests to write to the bot", pairing],
   config: ["the gateway's config file", config],
   health: ["whether the gateway is ready", [health]],
   status: ["the gateway, its config, and who waits for approval", [status]],
   channels: ["the chat platforms", channels],
-  contract: ["what came and was not understood", [contract]],
+  contract: ["received data that was not understood", [contract]],
   models: ["the models that answer", models],
   sessions: ["conversations with their models and sizes", sessions],
   workspace: ["the files that the assistant reads", workspace],
@@ -47,24 +47,19 @@ export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, O
   usage: ["tokens by day and model", [usage]],
   backup: ["copies of the data directory", backup],
   completion: ["completions for bash, zsh and fish", [completion]],
-  undo: ["restores what a page has removed", [undo]],
+  undo: ["undoes a removal made on a page", [undo]],
   doctor: ["checks for problems and fixes what it can", [doctor]],
 }).map(([name, [summary, operations]]) => ({ name, summary, operations: Object.values(operations) }));
 
-/** The groups of the command line. The console alone has `cat` and `undo`. */
+/** Without `cat` and `undo`, which exist only in the console. */
 export const TERMINAL_GROUPS = GROUPS.filter(({ name }) => name !== "cat" && name !== "undo");
 
-/** An operation with the input to run it with. */
 export interface Request {
   operation: Operation;
   input: object;
 }
 
-/**
- * Reads a request of the console: the name of an operation, and its input as JSON.
- *
- * @throws StewardError `command_not_allowed`, `usage_invalid`
- */
+/** @throws StewardError `command_not_allowed`, `usage_invalid` */
 export function readRequest(name: unknown, input: unknown): Request {
   const operation = GROUPS.flatMap(({ operations }) => operations).find((one) => one.name === name);
   if (operation === undefined) throw notAllowed(undefined, String(name));
@@ -72,9 +67,8 @@ export function readRequest(name: unknown, input: unknown): Request {
 }
 
 /**
- * Checks an input that comes from the console.
- *
- * @throws StewardError `command_not_allowed` for what only the command line may run or give, `usage_invalid`
+ * @throws StewardError `usage_invalid`; `command_not_allowed` for an operation or key that only the command line
+ * may use.
  */
 export function readConsoleInput(operation: Operation, given: unknown): object {
   if (!operation.rights.includes("console")) throw notAllowed(undefined, operation.name);
@@ -86,7 +80,7 @@ export function readConsoleInput(operation: Operation, given: unknown): object {
   return input;
 }
 
-/** Returns the refusal of the console, with what it allows of the group that `meant` begins with, or everything. */
+/** Builds the console's refusal. It lists the allowed commands of the group that `meant` begins with, or all. */
 export function notAllowed(detail = "This command is not in the list.", meant = ""): StewardError {
   const allowed = GROUPS.flatMap(({ operations }) => operations).filter(({ rights }) =>
     rights.includes("console"),

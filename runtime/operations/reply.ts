@@ -1,10 +1,10 @@
 import type { OperationReply } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 
-/** Option of the command line that reads an {@link OperationRequest} from standard input and writes its reply. */
+/** Makes the command read an {@link OperationRequest} from standard input and write the reply. */
 export const REQUEST_FLAG = "--request";
 
-/** Returns the reply to a request from what its operation returns or throws. Only a bug makes it reject. */
+/** Resolves to the reply for a result or a StewardError. Rejects for other errors, which are bugs. */
 export async function replyOf(run: () => unknown): Promise<OperationReply> {
   try {
     return { ok: true, value: await run(), notes: "" };

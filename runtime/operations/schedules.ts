@@ -20,21 +20,21 @@ const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${
 const id = () => z.strictObject({ id: argument(z.string(), "as `list` shows it") });
 const text = (help: string, shown: string) => option(z.optional(z.string()), help, shown);
 
-/** Times for people. Absent from the answer of an older container. */
+/** Containers of older versions do not send these. */
 const outlook = {
   words: z.optional(z.string()),
   next: z.optional(z.array(z.object({ at: z.string(), local: z.string() }))),
 };
 
 const times = () => ({
-  at: text("once, ISO 8601; a time without an offset is one of --timezone", "time"),
-  every: text("in equal steps, for example 1h30m", "duration"),
-  cron: text("by a cron expression of five fields", "expression"),
+  at: text("once; ISO 8601, in --timezone if it has no offset", "time"),
+  every: text("at a fixed interval, for example 1h30m", "duration"),
+  cron: text("by a five-field cron expression", "expression"),
   timezone: text("for --cron and a local --at, for example Europe/Berlin; default UTC", "name"),
 });
 const contents = () => ({
   text: text("the text to send", "text"),
-  prompt: text("what the agent is asked", "text"),
+  prompt: text("what to ask the agent", "text"),
 });
 const CHAT = "the chat, for example slack:C0123456789";
 const THREAD = "the thread inside the chat";
@@ -58,7 +58,7 @@ const listed = () =>
   });
 type Listed = z.infer<ReturnType<typeof listed>>;
 
-/** `steward schedules`. It works on the table; a running gateway sees a change within seconds. */
+/** `steward schedules`. A running gateway notices changes within seconds. */
 export const schedules = {
   list: operation({
     name: "schedules list",
@@ -69,7 +69,7 @@ export const schedules = {
       const { outlook } = await tools.scheduleTimes();
       const shown = (await tools.listSchedules()).map(async (one) => {
         const { spec, createdAt, nextAt } = one;
-        // A run that is due at the moment of the question belongs to the next ones.
+        // One millisecond earlier, so that a run due exactly now counts as a next one.
         const { words, next } = await outlook(spec, createdAt, (nextAt ?? tools.clock()) - 1);
         return shownSchedule(one, { words, next: nextAt === undefined ? [] : next });
       });
@@ -102,7 +102,7 @@ export const schedules = {
   }),
   edit: operation({
     name: "schedules edit",
-    summary: "changes the chat, time or message of one; what is not given stays",
+    summary: "changes a schedule's chat, time or message; options not given stay unchanged",
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
@@ -129,7 +129,7 @@ export const schedules = {
     input: () => z.strictObject(times()),
     output: () => z.object(outlook),
     async run(tools, given) {
-      // The schema checks a schedule as a whole.
+      // The schema requires a complete schedule, so add a placeholder chat and text.
       const rest = { to: { platform: "slack", chat: "C0" }, text: "-" } as const;
       const spec = await readSpec(tools, { ...given, ...rest });
       const { firstRun, outlook } = await tools.scheduleTimes();
@@ -141,7 +141,7 @@ export const schedules = {
   }),
   pause: operation({
     name: "schedules pause",
-    summary: "switches one off that was made in a chat or here",
+    summary: "disables a schedule that was made in a chat or here",
     rights: EVERYWHERE,
     input: id,
     changes: always,
@@ -153,7 +153,7 @@ export const schedules = {
   }),
   resume: operation({
     name: "schedules resume",
-    summary: "switches one on again",
+    summary: "enables a paused schedule",
     rights: EVERYWHERE,
     input: id,
     changes: always,
@@ -167,7 +167,7 @@ export const schedules = {
   }),
   run: operation({
     name: "schedules run",
-    summary: "runs one now, beside its own times",
+    summary: "runs a schedule once now, in addition to its own times",
     rights: EVERYWHERE,
     input: id,
     changes: always,
@@ -222,14 +222,13 @@ export const schedules = {
   }),
 };
 
-/** Options of a change or of a new schedule. */
 type Given = z.output<
   z.ZodMiniObject<
     ReturnType<typeof times> & ReturnType<typeof contents> & Record<"to" | "thread", ReturnType<typeof text>>
   >
 >;
 
-/** Returns the parts of a schedule with a change. A new time replaces the whole one before it; so does a new message. */
+/** A new time replaces all keys of the previous time, and a new message those of the previous message. */
 function merged(before: Schedule, { to, thread, ...given }: Given) {
   const { at, every, cron, timezone, text, prompt, ...rest } = before;
   const isNewTime = [given.at, given.every, given.cron].some((one) => one !== undefined);
@@ -243,7 +242,7 @@ function merged(before: Schedule, { to, thread, ...given }: Given) {
   };
 }
 
-/** A chat without a thread keeps the thread that it had. */
+/** Parses an address. An unchanged chat retains its previous thread unless `thread` is given. */
 function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   const [platform, ...rest] = to.split(":");
   const chat = rest.join(":");
@@ -252,7 +251,10 @@ function addressOf(to: string, thread?: string, before?: Schedule["to"]) {
   return { platform, chat, ...(shown !== undefined && { thread: shown }) };
 }
 
-/** @throws StewardError `schedule_invalid` with every problem as `<option>: <sentence>`, or as a sentence about several, separated by semicolons. */
+/**
+ * @throws StewardError `schedule_invalid` with every problem, as `<option>: <sentence>` or as a sentence about
+ * several options, separated by semicolons.
+ */
 async function readSpec(tools: OperationTools, given: Record<string, unknown>): Promise<Schedule> {
   const { schedule } = await tools.contract.schedules();
   const { at, timezone, ...rest } = given;
@@ -267,7 +269,7 @@ async function readSpec(tools: OperationTools, given: Record<string, unknown>): 
   });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path: [name, part], message }) => {
-    // Both are of one option.
+    // `platform` and `chat` come from the same option.
     if (name === "to" && part !== "thread")
       return "to: must be a platform and a chat, such as slack:C0123456789";
     return name === undefined ? message : `${String(name)}: ${message}`;

@@ -5,7 +5,7 @@ import { always, argument, EVERYWHERE, operation, option, type OperationTools } 
 
 const MOST_SESSIONS = 1_000;
 const MOST_MESSAGES = 50;
-/** A long message is not shown in full. */
+/** Characters. Longer messages are shortened. */
 const LONGEST_TEXT = 2_000;
 const SESSIONS = `SELECT conversation, count(*) AS messages, max(at) AS last_at,
     iif(min(sender) = max(sender), max(name), NULL) AS name FROM messages
@@ -16,7 +16,7 @@ const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE convers
 const MESSAGES = `SELECT role, sender, name, text, at FROM messages
   WHERE conversation = ? ORDER BY seq DESC LIMIT ${MOST_MESSAGES}`;
 
-/** Bytes of an export's messages as JSON, so that its reply passes the console. A longer message comes alone. */
+/** Most bytes of an export as JSON, so that the reply fits the console's limit. A longer message is sent alone. */
 const EXPORT_BYTES = 128 * 1024;
 const EXPORTED = `SELECT seq, role, sender, name, text, at, last FROM (
     SELECT *, sum(length(text)) OVER (ORDER BY seq) AS characters, max(seq) OVER () AS last FROM messages
@@ -37,7 +37,7 @@ export const sessions = {
         sessions: z.array(
           z.object({
             conversation: z.string(),
-            /** Of a conversation with one person. */
+            /** Present if only one person wrote. */
             name: z.optional(z.string()),
             messages: z.int(),
             lastAt: z.iso.datetime(),
@@ -64,7 +64,7 @@ export const sessions = {
   }),
   show: operation({
     name: "sessions show",
-    summary: "tells a conversation's size, age and model, and nothing that was said",
+    summary: "shows a conversation's size, age and model, but no messages",
     rights: EVERYWHERE,
     input: conversation,
     output: () =>
@@ -112,7 +112,8 @@ export const sessions = {
       }));
       return { conversation, messages };
     },
-    // Names stand in one line, and a message's further lines are indented: none looks like another message.
+    // Prevents text from imitating another message: names are put on one line, and continuation lines are
+    // indented.
     text: ({ messages }) =>
       messages
         .map(({ at, from, text }) => {
@@ -128,7 +129,7 @@ export const sessions = {
       z.extend(conversation(), {
         after: option(
           z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
-          "continue behind this message",
+          "continue after this message",
           "seq",
         ),
       }),
@@ -152,7 +153,7 @@ export const sessions = {
   }),
   reset: operation({
     name: "sessions reset",
-    summary: "starts a conversation over, as /new does in the chat; its messages are kept",
+    summary: "starts a conversation over, as /new does in the chat; its messages stay stored",
     rights: EVERYWHERE,
     input: conversation,
     changes: always,
@@ -169,7 +170,7 @@ export const sessions = {
   }),
   delete: operation({
     name: "sessions delete",
-    summary: "removes a conversation and all its messages; backups that hold them keep them",
+    summary: "removes a conversation and all its messages; existing backups still contain them",
     rights: EVERYWHERE,
     input: conversation,
     changes: always,
@@ -193,7 +194,6 @@ function listedSession({ conversation, name, messages, last_at: lastAt }: Record
   };
 }
 
-/** @throws StewardError `session_unknown` */
 async function known(tools: OperationTools, conversation: string) {
   const [row] = await tools.rows("sessions", SESSION, conversation);
   if (row === undefined) throw new StewardError("session_unknown");

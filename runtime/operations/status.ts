@@ -5,20 +5,19 @@ import type { GatewayAnswer } from "../gateway/cli/gateway.ts";
 import type { AccessRisk } from "../gateway/access-risks.ts";
 import { EVERYWHERE, operation, TERMINAL, type OperationTools } from "./operation.ts";
 
-/** Answer of `steward status --json`. */
+/** Result of `steward status --json`. */
 interface StatusReport {
   gateway: Omit<GatewayAnswer, "details">;
   config: { path: string; valid: boolean; detail?: string };
-  /** Risks of who may do what. */
   risks: AccessRisk[];
-  /** From the gateway itself, if it is up and this process holds its control token. */
+  /** From the gateway, if it is up and this process has its control token. */
   details?: GatewayStatus;
   pairing: { channel: Platform; pending: number; approved: number }[];
-  /** Stores that could not be read and lie beside the new ones. */
+  /** Corrupt stores that were renamed and replaced. */
   setAside: string[];
 }
 
-/** `steward status`: exit code 0 whenever it could be found out, also while the gateway is down. */
+/** `steward status`. The exit code is 0 even if the gateway is down. */
 export const status = operation({
   name: "status",
   summary: "the gateway, its config, and who waits for approval",
@@ -56,7 +55,6 @@ export const status = operation({
   },
 });
 
-/** `steward health`: exit code 0 while the gateway is ready, else 1. */
 export const health = operation({
   name: "health",
   summary: "whether the gateway is ready: exit code 0 or 1",
@@ -81,7 +79,6 @@ async function configState(tools: OperationTools): Promise<Pick<StatusReport, "c
   }
 }
 
-/** Says where the gateway answers, or why it does not. */
 function readyText({ url, ready, foreign, version }: GatewayAnswer): string {
   if (ready) return `ready at ${url}, version ${version}`;
   return foreign
@@ -91,7 +88,7 @@ function readyText({ url, ready, foreign, version }: GatewayAnswer): string {
 
 function detailLines({ model, models, channels, schedules, config, retention }: GatewayStatus): string[] {
   const lines: string[] = [];
-  if (config.problem) lines.push(`Config:  a change was not taken over: ${config.problem.detail}`);
+  if (config.problem) lines.push(`Config:  a change was not applied: ${config.problem.detail}`);
   if (models.length === 0)
     lines.push(`Model:   ${model.id}${model.reason ? `, ${model.reason.detail}` : ""}`);
   for (const { id, state, reason, until } of models) {
@@ -110,7 +107,7 @@ function detailLines({ model, models, channels, schedules, config, retention }: 
   }
   if (retention !== undefined && retention.messages > 0) {
     lines.push(
-      `Retention: ${retention.messages} messages go, from ${retention.beginsAt} on (sessions.retention)`,
+      `Retention: ${retention.messages} messages will be removed from ${retention.beginsAt} on (sessions.retention)`,
     );
   }
   return lines;

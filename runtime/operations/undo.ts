@@ -9,7 +9,6 @@ import { roleSchema } from "./granted.ts";
 import { always, argument, operation, SEAL_LENGTH } from "./operation.ts";
 import { request } from "./pairing.ts";
 
-/** Forms of what removals return as `undo`. */
 const takenSchema = () => {
   const rows = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
   const device = z.custom<DeviceRequest>((value) => pendingDevice().safeParse(value).success);
@@ -22,17 +21,17 @@ const takenSchema = () => {
   ]);
 };
 
-/** Restores what an operation removed, exactly, and only if nothing has changed since. A page offers it, for seconds. */
+/** Restores what an operation removed, if nothing has changed since. Pages offer it for a few seconds. */
 export const undo = operation({
   name: "undo",
-  summary: "restores what a rejection, a revocation or a removal took",
+  summary: "undoes a rejection, a revocation or a removal",
   rights: ["console"],
-  input: () => z.strictObject({ record: argument(z.string(), "`undo` of its answer") }),
+  input: () => z.strictObject({ record: argument(z.string(), "the `undo` value of its result") }),
   changes: always,
   async run(tools, { record }) {
     const text = record.slice(SEAL_LENGTH);
     const { data } = takenSchema().safeParse(parseJson(text));
-    // A secret in it may have been masked on its way.
+    // Masking of secrets may have altered the record.
     const isWhole = data !== undefined && record.slice(0, SEAL_LENGTH) === (await sha256Hex(text));
     const isBack =
       isWhole &&

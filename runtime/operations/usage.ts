@@ -5,7 +5,6 @@ const MOST_ROWS = 1_000;
 const USAGE = `SELECT day, model, requests, input_tokens, output_tokens FROM usage
   ORDER BY day DESC, model LIMIT ${MOST_ROWS}`;
 
-/** `steward usage`. */
 export const usage = operation({
   name: "usage",
   summary: "tokens by day (UTC) and model, newest first",

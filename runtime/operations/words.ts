@@ -13,24 +13,23 @@ import {
 
 const LONGEST_LINE = 1_024;
 const HELP: ReadonlySet<string> = new Set(["--help", "-h"]);
-/** A negative number is no option. */
+/** A negative number is not an option. */
 const OPTION = /^-\D/;
 
-/** A line that was read. */
 export interface Line extends Request {
-  /** The value is wanted as JSON. */
   json: boolean;
 }
 
 /**
- * Parts a line into its words: at blanks, with single or double quotes around what holds some. There is no escape and no
- * expansion, since no shell ever sees it.
+ * Splits a line at spaces. Single or double quotes group words. No escapes or expansions, since no shell sees the
+ * line.
  *
- * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or control characters.
+ * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or contains control
+ * characters.
  */
 export function splitWords(line: string): string[] {
   if (line.length > LONGEST_LINE) throw notAllowed(`The line is longer than ${LONGEST_LINE} characters.`);
-  if (/\p{Cc}/u.test(line)) throw notAllowed("The line holds control characters.");
+  if (/\p{Cc}/u.test(line)) throw notAllowed("The line contains control characters.");
   const words: string[] = [];
   let word: string | undefined;
   let quote: string | undefined;
@@ -38,7 +37,7 @@ export function splitWords(line: string): string[] {
     if (quote !== undefined && character === quote) quote = undefined;
     else if (quote === undefined && (character === '"' || character === "'")) {
       quote = character;
-      // Two quotes with nothing between them are a word, too.
+      // Empty quotes are a word, too.
       word ??= "";
     } else if (quote === undefined && character === " ") {
       if (word !== undefined) words.push(word);
@@ -50,11 +49,11 @@ export function splitWords(line: string): string[] {
 }
 
 /**
- * Reads the words of a command, at every entrance alike.
+ * Parses a command in the same way at every entrance.
  *
- * @returns the operation with its input, or the help that was asked for.
- * @throws StewardError `usage_invalid` for words that do not fit; on the console `command_not_allowed` for what is not
- * in its list.
+ * @returns the operation with its input, or the requested help.
+ * @throws StewardError `usage_invalid` for an invalid command; `command_not_allowed` for one that the console does
+ * not allow.
  */
 export function readCommandLine(words: readonly string[], entrance: Entrance): Line | { help: string } {
   const found = findOperation(words);
@@ -74,7 +73,6 @@ export function readCommandLine(words: readonly string[], entrance: Entrance): L
   return isHelp ? { help: helpOf(operation) } : { operation, input: readInput(operation, given), json };
 }
 
-/** Finds the operation that words begin with. */
 function findOperation(
   words: readonly string[],
 ): { operation: Operation; rest: readonly string[] } | { help: string } | { problem: string } {
@@ -103,8 +101,8 @@ function findOperation(
 const MISSING = "A command is missing.";
 
 /**
- * Sorts words into the values of an operation's input. Whether they fit is {@link readInput}'s to say, which sees an
- * unknown option as a key.
+ * Sorts words into the values of an operation's input, unchecked. An unknown option becomes a key, which {@link
+ * readInput} then reports.
  */
 function readGiven(
   operation: Operation,
@@ -112,7 +110,7 @@ function readGiven(
 ): { given: Record<string, unknown>; json: boolean; isHelp: boolean } {
   const fields = inputFields(operation);
   const open = fields.filter(({ isArgument }) => isArgument);
-  // Without a prototype, so that no option's name has a meaning.
+  // Without a prototype, so that names such as `__proto__` are ordinary keys.
   const given: Record<string, unknown> = Object.create(null);
   const surplus: string[] = [];
   let json = false;
@@ -141,7 +139,7 @@ function readGiven(
         given[name] = true;
       } else {
         if (inline === undefined) at += 1;
-        // Two dashes can be a value; then they end no options.
+        // If `--` is the value of this option, it does not end the options.
         if (at === end) end = words.indexOf("--", at + 1);
         const value = inline ?? words[at];
         if (value === undefined) throw inputError(operation, `option '${field.form}' needs a value`);
@@ -157,7 +155,7 @@ function readGiven(
 function programHelp(): string {
   return [
     `Usage: ${AGENT} <command>`,
-    "Looks after a steward gateway, whether it is up or down.",
+    "Manages a steward gateway, whether it is up or down.",
     listed("Options:", [
       ["-V, --version", "print the version"],
       ["-h, --help", "print this help, or the help of a command"],

@@ -10,7 +10,7 @@ const MOST_FILES = 500;
 
 const file = () => argument(z.string(), "path in the workspace");
 
-/** `steward workspace`: the files that the assistant reads, with the versions before each change. */
+/** `steward workspace`. Shows and edits the assistant's files and their earlier versions. */
 export const workspace = {
   list: operation({
     name: "workspace list",
@@ -22,7 +22,7 @@ export const workspace = {
           z._default(z.string(), "."),
           "chats/<chat>, as the list shows it, or . for the shared files",
         ),
-        after: argument(z.optional(z.string()), "name that the list continues after"),
+        after: argument(z.optional(z.string()), "continue the list after this file"),
       }),
     output: () =>
       z.object({
@@ -33,7 +33,7 @@ export const workspace = {
     async run(tools, { root: folder, after }) {
       const workspace = await tools.workspace();
       const { root, name } = workspace.find(folder);
-      if (name !== "") throw refusal(`A list is of the whole workspace, or of one chat: ${CHATS}/<chat>.`);
+      if (name !== "") throw refusal(`Only the whole workspace or one chat can be listed: ${CHATS}/<chat>.`);
       const isShared = root.id === "shared";
       const { files, isCut } = root.files({
         most: MOST_FILES,
@@ -56,19 +56,19 @@ export const workspace = {
   }),
   show: operation({
     name: "workspace show",
-    summary: "prints a file, or a former version of it",
+    summary: "prints a file, or an earlier version of it",
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
         file: file(),
-        version: argument(z.optional(z.string()), "as --json lists them"),
+        version: argument(z.optional(z.string()), "id of a version, as --json lists it"),
       }),
     output: () =>
       z.object({
         text: z.string(),
-        /** Digest of the file that is there now. */
+        /** Digest of the current file. */
         expected: z.string(),
-        /** Digest of the text above: a text that was masked on the way has another. */
+        /** Digest of `text`. It does not match if masking altered the text on its way. */
         sha256: z.string(),
         versions: z.array(
           z.object({ id: z.string(), at: z.iso.datetime(), by: z.optional(z.enum(["operator", "agent"])) }),
@@ -79,7 +79,7 @@ export const workspace = {
       const present = root.read(name);
       const text = version === undefined ? present : root.readVersion(name, version);
       const versions = root.versions(name);
-      // A removed file can be restored: it has versions, and no text.
+      // A removed file has versions but no text, and can be restored.
       if (text === undefined && (version !== undefined || versions.length === 0))
         throw new StewardError("workspace_file_unknown");
       refuseLong(text ?? "");
@@ -96,18 +96,18 @@ export const workspace = {
   }),
   write: operation({
     name: "workspace write",
-    summary: "writes a file in place of the one that was read; the one before is kept as a version",
+    summary: "replaces a file if it has not changed; the previous text becomes a version",
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
         file: file(),
-        expected: argument(z.string(), "sha256 of the file that it replaces, or none"),
-        text: argument(z.string(), "its text, behind --"),
+        expected: argument(z.string(), "SHA-256 of the file to replace, or none"),
+        text: argument(z.string(), "the new text, after --"),
       }),
     changes: always,
     async run(tools, { file, expected, text }) {
       refuseLong(text);
-      if (text.includes("\0")) throw refusal("The text holds a NUL character.");
+      if (text.includes("\0")) throw refusal("The text contains a NUL character.");
       const { root, name } = (await tools.workspace()).find(file);
       root.write(name, text, { by: "operator", expected });
       return { name: file, expected: await sha256Hex(text) };
@@ -116,12 +116,12 @@ export const workspace = {
   }),
   remove: operation({
     name: "workspace remove",
-    summary: "removes a file; it is kept as a version",
+    summary: "removes a file; its text becomes a version",
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
         file: file(),
-        expected: argument(z.string(), "sha256 of the file that it removes"),
+        expected: argument(z.string(), "SHA-256 of the file to remove"),
       }),
     changes: always,
     async run(tools, { file, expected }) {
@@ -135,7 +135,7 @@ export const workspace = {
 
 function refuseLong(text: string): void {
   if (new TextEncoder().encode(text).length > LARGEST)
-    throw refusal(`A file of more than ${LARGEST / 1024} KiB is not edited here.`);
+    throw refusal(`A file larger than ${LARGEST / 1024} KiB cannot be shown or edited here.`);
 }
 
 function refusal(detail: string): StewardError {

@@ -1,11 +1,10 @@
 import { AGENT } from "../../contract/names.ts";
 
-/** A place in the line, and the words that may follow there. */
+/** Words that may follow the words in `before`. */
 export type Place = readonly [before: string, words: readonly string[]];
 
 const SHELLS = { bash, zsh, fish } as const;
 
-/** Returns the script that makes a shell complete this command line. */
 export function completionScript(shell: keyof typeof SHELLS, places: readonly Place[]): string {
   return SHELLS[shell](places);
 }
@@ -25,7 +24,7 @@ complete -F _${AGENT} ${AGENT}
 `;
 }
 
-/** zsh runs completions of bash: https://zsh.sourceforge.io/Doc/Release/Completion-System.html */
+/** zsh can run bash completions: https://zsh.sourceforge.io/Doc/Release/Completion-System.html */
 function zsh(places: readonly Place[]): string {
   return `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bash(places)}`;
 }

@@ -4,11 +4,7 @@ import { readConfigText, type ConfigReading } from "../../contract/config/text.t
 import { StewardError } from "../../contract/errors.ts";
 import type { Environment } from "../../contract/variables.ts";
 
-/**
- * Reads and checks the config file.
- *
- * @throws StewardError `config_missing` where there is none.
- */
+/** @throws StewardError `config_missing` */
 export function readConfigFile(path: string, environment: Environment): ConfigReading {
   try {
     return readConfigText(readFileSync(path, "utf8"), environment);
@@ -18,11 +14,7 @@ export function readConfigFile(path: string, environment: Environment): ConfigRe
   }
 }
 
-/**
- * Reads the config file.
- *
- * @throws StewardError `config_missing`, and `config_invalid` with every problem.
- */
+/** @throws StewardError `config_missing`; `config_invalid` with every problem. */
 export function validConfig(path: string, environment: Environment): Config {
   const { result } = readConfigFile(path, environment);
   if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));

@@ -9,19 +9,18 @@ import { writeFileAtomic } from "../../process/files.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 
-/** Options beside writing a value. */
 interface SetOptions {
-  /** Writes a reference to this variable instead of a value. */
+  /** Environment variable to reference instead of a value. */
   env: string | undefined;
-  /** A secret may stand in the file in plain text. */
+  /** Allows a secret in plain text. */
   plain: boolean | undefined;
 }
 
-// Assigning to these would change the object's own machinery instead of adding a key.
+// As keys, these would reach the object's prototype instead of adding an entry.
 const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);
 
 /**
- * Writes one value of the config file. The whole file is checked first: what is not valid is not written.
+ * Writes one value, after checking the whole changed file.
  *
  * @throws StewardError `config_refused`, `config_invalid`, `secret_in_plain`, `usage_invalid`, `config_missing`.
  */
@@ -46,7 +45,7 @@ export async function setConfig(
 }
 
 /**
- * Removes one value of the config file, so that its default holds.
+ * Removes one value, so that its default applies.
  *
  * @throws StewardError `config_path_not_found`, `config_refused`, `config_invalid`, `config_missing`.
  */
@@ -63,7 +62,10 @@ export async function unsetConfig(context: CommandContext, path: string): Promis
   });
 }
 
-/** Checked without the lock, which is for moments only; again if the file has changed meanwhile. */
+/**
+ * Checks the changed file without the lock, which must be held only briefly. Starts over if the file has changed
+ * meanwhile.
+ */
 async function change(
   { settings, environment }: CommandContext,
   work: (root: ConfigSection) => void,
@@ -103,14 +105,14 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** By where it would stand, or by its form. */
+/** Recognises a secret by its path or by its format. */
 function refusePlainSecret({ redact }: CommandContext, keys: string[], value: unknown, path: string): void {
   const written = JSON.stringify(value);
   const byPlace = secretsOf(value, keys).some(({ secret }) => typeof secret === "string");
   if (!byPlace && redact(written) === written) return;
   throw new StewardError(
     "secret_in_plain",
-    `${path} would hold a secret in plain text. Use --plain to write it anyway.`,
+    `${path} would contain a secret in plain text. Use --plain to write it anyway.`,
   );
 }
 

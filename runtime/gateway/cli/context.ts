@@ -5,7 +5,6 @@ import type { Redactor } from "../../shared/redact.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { ProcessSettings } from "../../process/settings.ts";
 
-/** Dependencies of every command. */
 export interface CommandContext {
   environment: Environment;
   settings: ProcessSettings;
@@ -13,33 +12,30 @@ export interface CommandContext {
   output: Output;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** For a command that answered and yet found something wrong. */
+  /** For a command that printed a result but found a problem. */
   setExitCode(code: number): void;
 }
 
-/** Destination of a command's words; exit code 1 where something is wrong. */
 interface Output {
-  /** One answer: the text, or with `--json` the value. */
+  /** Prints the text, or the value with `--json`. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
-  /** A file. Elsewhere than on a terminal its text is written as it is, so that it can be copied. */
+  /** Prints a file. Without a terminal, the text is unchanged, so that it can be copied. */
   file(text: string): void;
-  /** Text as it stands, such as a help page. */
+  /** Prints text unchanged. */
   text(text: string): void;
-  /** Something the operator should know beside the answer. */
+  /** Prints to stderr. */
   warn(text: string): void;
-  /** Writes what went wrong, and its fix; with `--json` as an object on standard output too. */
+  /** Prints the error and its fix to stderr; with `--json`, also an object to stdout. */
   fail(json: boolean, error: unknown): void;
 }
 
-/** Dependencies of a process's output. */
 interface OutputOptions {
   stdout: NodeJS.WritableStream;
   stderr: NodeJS.WritableStream;
-  /** For failures and warnings. Answers are left as they are: they hold a secret only on demand. */
+  /** Redacts failures and warnings. Results contain secrets only if requested. */
   redact: Redactor;
 }
 
-/** An output over the streams of a process. */
 export function processOutput({ stdout, stderr, redact }: OutputOptions): Output {
   const line = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
   return {
@@ -65,12 +61,11 @@ export function processOutput({ stdout, stderr, redact }: OutputOptions): Output
   };
 }
 
-/** Words whose colour tells at a glance how something is. */
 const STATES =
   /\b(?:(not valid|failing|failed|no answer|revoked)|(starting|pending|missed|cooling|disabled)|(ready|valid|answered|complete|done))\b/g;
 const COLOURS = ["red", "yellow", "green"] as const;
 
-/** A text on a terminal: the head of a table stands out, and so do states. Elsewhere, or with NO_COLOR, as it is. */
+/** Highlights table headers and states. Without a terminal, or with NO_COLOR, returns the text unchanged. */
 function coloured(text: string, stream: NodeJS.WritableStream): string {
   if (!("isTTY" in stream) || stream.isTTY !== true) return text;
   const paint = (format: (typeof COLOURS)[number] | "bold", words: string) =>

@@ -13,12 +13,12 @@ import { isErrorCode, StewardError } from "../../contract/errors.ts";
 import { homeName } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
 
-/** A gateway on this machine answers within milliseconds; one that hangs is not up. */
+/** Milliseconds. A local gateway answers much faster unless it hangs. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Statement of the running gateway about itself. `details` if this process has its control token or may read its status
- * token. `foreign`: something else answers on its port, perhaps the gateway of another data directory.
+ * Answer of the local gateway. `details` requires its control token or readable status token. `foreign` is true if
+ * another program answers on its port, such as another data directory's gateway.
  */
 export interface GatewayAnswer {
   url: string;
@@ -30,7 +30,6 @@ export interface GatewayAnswer {
 
 type Surroundings = Pick<CommandContext, "settings">;
 
-/** Asks the gateway of this machine whether it is ready. */
 export async function askReady({ settings }: Surroundings): Promise<GatewayAnswer> {
   const url = gatewayUrl(settings);
   const answer = await readJson<{ version: string; home?: string }>(`${url}${GATEWAY_ROUTES.ready}`);
@@ -39,7 +38,6 @@ export async function askReady({ settings }: Surroundings): Promise<GatewayAnswe
   return { url, ready: true, version: answer.version };
 }
 
-/** Asks the gateway of this machine how everything stands. */
 export async function askGateway(context: Surroundings): Promise<GatewayAnswer> {
   const answer = await askReady(context);
   if (!answer.ready) return answer;
@@ -48,9 +46,9 @@ export async function askGateway(context: Surroundings): Promise<GatewayAnswer> 
 }
 
 /**
- * Has the gateway of this machine ask a model a short question; `undefined` if none runs.
+ * Lets the local gateway test a model; `undefined` if no gateway runs.
  *
- * @throws StewardError what the gateway says of the model
+ * @throws StewardError the gateway's error
  */
 export async function testByGateway(
   context: Surroundings,
@@ -76,7 +74,7 @@ function bearer({ settings }: Surroundings): Record<string, string> {
   return { authorization: `Bearer ${controlToken}` };
 }
 
-/** Reads the token of the running gateway; empty if there is none to read. */
+/** Returns an empty token if it is not readable. */
 function statusToken(home: string): string {
   try {
     return readFileSync(path.join(home, STATUS_TOKEN_FILE), "utf8").trim();
@@ -85,7 +83,7 @@ function statusToken(home: string): string {
   }
 }
 
-/** A wildcard address is reached on loopback. */
+/** A wildcard address is reached through loopback. */
 function gatewayUrl({ bind, gatewayPort }: CommandContext["settings"]): string {
   if (bind === "0.0.0.0") return `http://127.0.0.1:${gatewayPort}`;
   if (bind === "::") return `http://[::1]:${gatewayPort}`;
@@ -97,8 +95,8 @@ async function readJson<T>(url: string, headers: Record<string, string> = {}): P
   return answer?.status === 200 ? (answer.body as T | undefined) : undefined;
 }
 
-/** Sends a GET, or a POST with a body. Resolves to `undefined` if nothing answers in time. */
-// Node's plain client: `fetch` takes a quarter of a command's time to load.
+/** Sends a POST if there is a body, else a GET. Resolves to `undefined` if no response arrives in time. */
+// Uses `node:http`, because loading `fetch` takes a quarter of a command's time.
 function exchange(
   url: string,
   { body, timeoutMs, headers }: { body?: string; timeoutMs: number; headers: Record<string, string> },

@@ -9,8 +9,8 @@ import { text } from "node:stream/consumers";
 import { runCommandLine, runRequest } from "./program.ts";
 
 /**
- * Becomes the user of the data directory, if this is root's process: so is that of `docker exec` where each chat has a user
- * of its own. What it wrote would else be closed to the gateway.
+ * Switches from root to the owner of the data directory, because the gateway could not read root's files. `docker
+ * exec` runs as root if each chat has its own user.
  */
 function becomeOwnerOf(home: string): void {
   const { uid = 0, gid = 0 } = statSync(home, { throwIfNoEntry: false }) ?? {};
@@ -20,7 +20,7 @@ function becomeOwnerOf(home: string): void {
   process.setuid?.(uid);
 }
 
-// Only the gateway reads what a command writes.
+// Only the gateway may read files that a command writes.
 process.umask(0o077);
 const args = process.argv.slice(2);
 const received = readOwnEnvironment();
@@ -30,7 +30,7 @@ try {
   const settings = readProcessSettings(received);
   becomeOwnerOf(settings.home);
   const setExitCode = (code: number): void => void (process.exitCode = code);
-  // A config is valid by what the gateway gets, and not by what else this shell has.
+  // Ignore other variables of this shell, which the gateway does not have.
   const environment = gatewayVariables(received);
   const context = { environment, settings, redact, output, clock: Date.now, setExitCode };
   const isRequest = args.length === 1 && args[0] === REQUEST_FLAG;

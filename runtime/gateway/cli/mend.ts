@@ -6,10 +6,10 @@ import { writeFileAtomic } from "../../process/files.ts";
 import type { CommandContext } from "./context.ts";
 
 /**
- * Makes the repairs of the config file that lose nothing, all or none: a file that would still not be valid is not
- * written. The file as it was is kept beside it. Twice in a row changes nothing more.
+ * Makes all lossless repairs of the config file, or none if the result would be invalid. Saves a copy of the old
+ * file. A second call changes nothing.
  *
- * @returns one line a change.
+ * @returns one line per change.
  */
 export function mendFile({ settings, environment, clock }: CommandContext): string[] {
   const path = settings.configPath;

@@ -9,11 +9,7 @@ import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 import { commandTools } from "./tools.ts";
 
-/**
- * Runs one command line.
- *
- * @throws StewardError `usage_invalid` for a line that cannot be understood, and what the operation throws.
- */
+/** @throws StewardError `usage_invalid` for an invalid line, and the operation's errors. */
 export async function runCommandLine(context: CommandContext, args: readonly string[]): Promise<void> {
   const { output, setExitCode } = context;
   const line = readCommandLine(args, "terminal");
@@ -28,8 +24,8 @@ export async function runCommandLine(context: CommandContext, args: readonly str
 }
 
 /**
- * Runs a request of the console, which is the text of an {@link OperationRequest}, and writes its reply as JSON. The
- * supervisor has checked it; it is checked again here, where its words end.
+ * Runs an {@link OperationRequest} and writes its reply as JSON. The supervisor has checked it; this is the second
+ * check.
  */
 export async function runRequest(context: CommandContext, text: string): Promise<void> {
   const reply = await replyOf(async () => {
@@ -40,7 +36,6 @@ export async function runRequest(context: CommandContext, text: string): Promise
   context.output.text(JSON.stringify(reply));
 }
 
-/** Returns the words behind each command, for the completions of shells. */
 function completedPlaces(): Place[] {
   const places: Place[] = [["", [...TERMINAL_GROUPS.map(({ name }) => name), "--version", "--help"]]];
   for (const { name, operations } of TERMINAL_GROUPS) {

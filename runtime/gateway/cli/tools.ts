@@ -12,23 +12,20 @@ import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 
 const BUSY_MS = 5_000;
-/** Limits where the config is not valid: the gateway is down, and its files are edited all the same. */
+/** Limits if the config is invalid, since files can be edited even then. */
 const LIMITS = { workspaceMiB: 256, groupMiB: 16 };
 const PEOPLE = `SELECT key, name, admitted, first_at, seen_at FROM ledger_names
   WHERE kind = 'person' AND person_of IS NULL ORDER BY seen_at DESC, key DESC LIMIT ?`;
 const SILENT = { debug: noop, info: noop, warn: noop, error: noop };
 
 /**
- * Makes the capabilities of operations on this machine, whether the gateway is up or down. The modules of each are
- * loaded when it is used: a command loads no more than it needs.
- *
- * @param places - lists what the shells complete
+ * Creates the tools of operations on this machine, whether the gateway is up or down. Imports modules on use, to
+ * keep commands fast.
  */
 export function commandTools(context: CommandContext, places: () => Place[]) {
   const { settings, environment, redact, output, clock } = context;
   const { home, configPath } = settings;
   const file = join(home, STATE_FILE);
-  /** A store that cannot be read is reported beside the answer. */
   const storeOptions: StoreFileOptions & { home: string } = {
     home,
     clock,
@@ -42,7 +39,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     configPath,
     redact,
     clock,
-    /** Modules of the config's schema. A Worker, which loads the operations too, has no use for them. */
+    /** Modules of the config's schema. A Worker loads the operations but none of these. */
     contract: {
       config: () => import("../../contract/config/index.ts"),
       ids: () => import("../../contract/config/ids.ts"),
@@ -52,19 +49,18 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     },
     pairing: async () => (await import("../pairing/store.ts")).pairingStores(storeOptions),
     devices: async () => new (await import("../devices.ts")).DeviceStore(storeOptions),
-    /** Returns the paths of the stores that were set aside. */
     setAside: async () => (await import("../store-file.ts")).setAsideFiles(home),
-    /** Returns rows of state.db, none without the table. Reading neither makes the file nor changes its form. */
+    /** Returns rows of state.db; none without the table. Never creates or migrates the file. */
     rows: async (table: string, query: string, ...values: (string | number)[]) =>
       (await readTable(file, table, (database): Row[] => database.prepare(query).all(...values))) ?? [],
-    /** Returns people of the host's directory, the last seen first. A container on serverless has none. */
+    /** Returns people of a host's directory, last seen first. Serverless containers have none. */
     async people(most: number) {
       const rows = await readTable(file, "ledger_names", (database): Row[] =>
         database.prepare(PEOPLE).all(most),
       );
       return (rows ?? []).map(personOf);
     },
-    /** Changes the conversations of state.db; `undefined` if there is no such file. */
+    /** Calls `act` unless state.db does not exist; then returns `undefined`. */
     async sessions<T>(act: (sessions: Sessions, remove: (name: string) => number | undefined) => T) {
       if (!existsSync(file)) return undefined;
       const { openStore } = await import("../store.ts");
@@ -77,13 +73,12 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       const { ScheduleStore } = await import("../schedules/store.ts");
       return (await readTable(file, "schedules", (database) => new ScheduleStore(database).list())) ?? [];
     },
-    /** Loads the functions that compute the times of schedules. */
     scheduleTimes: async () => ({
       firstRun: (await import("../schedules/port.ts")).firstRun,
       outlook: (await import("../schedules/times.ts")).describeUpcomingRuns,
       readLocalTime: (await import("../../process/cron.ts")).readLocalTime,
     }),
-    /** Changes the schedules of state.db. A running gateway sees it within seconds. */
+    /** Calls `act` with the stored schedules. A running gateway notices changes within seconds. */
     async schedules<T>(act: (changes: ScheduleChanges, store: ScheduleStore) => T | Promise<T>): Promise<T> {
       const { ScheduleStore } = await import("../schedules/store.ts");
       const { openStore } = await import("../store.ts");
@@ -98,21 +93,19 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
       return new Workspace({ home, limits: result.ok ? result.config.agent.limits : LIMITS, clock });
     },
     config: {
-      /** Checks the file as the gateway does at its start. @throws StewardError `config_missing` */
+      /** @throws StewardError `config_missing` */
       check: async () =>
         (await import("../../process/config-file.ts")).withScheduleChecks(await readConfig()),
       /** @throws StewardError `config_missing`, `config_invalid` */
       valid: async () => (await import("./config-file.ts")).validConfig(configPath, environment),
-      /** Returns the risks of who may do what. */
       risks: async (config: Config) => (await import("../access-risks.ts")).accessRisks(config, home),
-      /** Loads what changes the file, with {@link CommandContext} for it. */
       changes: async () => ({ context, ...(await import("./config-write.ts")) }),
       schema: async () => (await import("../../contract/config/json-schema.ts")).configJsonSchema(),
     },
     gateway: {
       ready: async () => (await gateway()).askReady(context),
       status: async () => (await gateway()).askGateway(context),
-      /** Has the running gateway ask a model a short question; asks in this process if none runs. */
+      /** Tests a model through the running gateway, or in this process if none runs. */
       async testModel(config: Config, model: string) {
         const { TEST_LIMIT_MS, testModel } = await import("../models/test-question.ts");
         const asked = await (await gateway()).testByGateway(context, model, TEST_LIMIT_MS);
@@ -130,13 +123,12 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
     doctor: {
       examine: async () =>
         (await import("../doctor.ts")).diagnose(context, await (await gateway()).askGateway(context)),
-      /** Makes the repairs that lose nothing. Resolves with one line a change. */
+      /** Makes lossless repairs. Resolves to one line per change. */
       mend: async () => [
         ...(await import("./mend.ts")).mendFile(context),
         ...(await import("../doctor.ts")).fixPermissions(context),
       ],
     },
-    /** Returns the script that completes this command line in a shell. */
     completion: async (shell: "bash" | "zsh" | "fish") =>
       (await import("./completion.ts")).completionScript(shell, places()),
   };
@@ -144,7 +136,6 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
 
 type Row = Record<string, SQLOutputValue>;
 
-/** Changes of schedules. */
 type ScheduleChanges = Awaited<ReturnType<typeof scheduleChanges>>;
 
 async function scheduleChanges() {
@@ -182,7 +173,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
       const { backupDirectory, options, verifyArchive } = await openArchive(id);
       return (await backupDirectory.runExclusively(async () => verifyArchive(await options()))).report;
     },
-    /** Puts a backup in place at the next start, after a copy of what is there then. */
+    /** Stages a restore for the next start, which first backs up the data of that time. */
     async stageRestore(id: string, config: ConfigSource) {
       const { backupDirectory, options, stageRestore } = await openArchive(id);
       return backupDirectory.runExclusively(async () =>
@@ -192,7 +183,7 @@ function backupTools({ settings, environment, redact, clock }: CommandContext) {
   };
 }
 
-/** Reads a table of state.db; `undefined` if there is no such file or table. */
+/** Returns `undefined` if state.db or the table does not exist. */
 async function readTable<T>(
   file: string,
   table: string,
@@ -211,7 +202,7 @@ async function readTable<T>(
 }
 
 function noop(): void {
-  // The answer, or the error, says it all.
+  // Commands have no log: results and errors say enough.
 }
 
 function personOf({ key, name, admitted, first_at: first, seen_at: seen }: Row) {

@@ -34,7 +34,7 @@ import { testModel as askModel } from "../models/test-question.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
-/** A platform's event has at most 1 MiB; its envelope and different escaping add to that. */
+/** Platform events have at most 1 MiB, without the envelope and other escaping. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 const channelTestSchema = z.strictObject({ platform: platformSchema });
@@ -44,30 +44,29 @@ const chatFileSchema: z.ZodMiniType<ChatFileRequest> = z.strictObject({
   item: z.string(),
 });
 
-/** The connection to the edge stays open for a name at most this long. */
+/** Milliseconds to wait for a name while the edge's request is open. */
 const NAME_MS = 5_000;
 
-/** Dependencies of the gateway's HTTP API. */
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Components;
-  /** If undefined, routes that need it refuse everyone. */
+  /** If undefined, all routes that need it refuse. */
   controlToken: string | undefined;
-  /** Allows reading status and usage and testing a model, and nothing else. */
+  /** Only for reading status and usage, and for testing a model. */
   statusToken: string;
   inbox: Inbox;
-  /** Returns when the chat of an event got its first word, in milliseconds since the epoch; `undefined` if unknown. */
+  /** Time of the first word in an event's chat, in milliseconds since the epoch. */
   firstWordAt(event: Pick<Delivery, "platform" | "id">): number | undefined;
-  /** Returns a file of the web chat; throws StewardError if the page may not have it. */
+  /** @throws StewardError if the page may not have the file. */
   chatFile(request: ChatFileRequest): { data: Uint8Array; picture?: string };
-  /** Reads past events and redacts them. Sends nothing. */
+  /** Reads and redacts past events. Sends nothing. */
   replayRecord(deliveries: readonly unknown[]): Promise<ReplayRecord>;
-  /** Applies a config file that has changed. Never rejects. */
+  /** Applies a changed config file. Never rejects. */
   configTaken(): Promise<void>;
   status(): GatewayStatus;
   usage(): UsageReport;
 }
 
-/** Builds the gateway's HTTP API, except for its health route. */
+/** Creates the gateway's HTTP API, without the health routes. */
 export function gatewayApp(options: GatewayAppOptions): Hono {
   const { controlToken, statusToken, inbox, status, usage, log } = options;
   const app = new Hono();
@@ -83,7 +82,6 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
 
-  // These routes check the gateway's own token.
   app.route("/v1", completions(options));
   app.route("/hooks", hooks(options));
 
@@ -100,7 +98,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   app.use(
     bodyLimit({
       maxSize: LONGEST_BODY,
-      onError: () => problemResponse(problem("body_too_large", "The body is above 2 MiB.")),
+      onError: () => problemResponse(problem("body_too_large", "The body is larger than 2 MiB.")),
     }),
     async (context, next) => {
       if (context.req.method !== "POST") return next();
@@ -141,7 +139,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
 
   app.post(deliveriesPath, async (context) => {
     const delivery = readBody(deliverySchema, await context.req.text(), "delivery_invalid");
-    // After a config change, a redelivered event must see the new config.
+    // Apply config changes first, since a redelivered event must see them.
     await options.configTaken();
     return context.json(await inbox.deliver(delivery));
   });
@@ -160,7 +158,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     const names = body.names === undefined ? undefined : learnNames(body.names, channels, log);
     return answerEach(all, log, { names, more: (index) => moreOf(read[index]?.data) });
   });
-  // Parsing stores and sends nothing, so it may be done once more.
+  // Parsing again is safe, since it stores and sends nothing.
   const moreOf = (delivery: Delivery | undefined): Pick<DeliveryEnd, "firstWordMs" | "admitted"> => {
     if (delivery === undefined) return {};
     const heardAt = options.firstWordAt(delivery);
@@ -194,7 +192,7 @@ function answerError(error: Error, log: Log): Response {
   return problemResponse({ ...body, status }, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 }
 
-/** Converts an error to the result that the edge receives. Errors that the sender did not cause are logged. */
+/** Converts an error to the edge's result. Logs it unless the sender caused it. */
 function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: Problem } {
   if (error instanceof RetryableError) {
     const { code, message, retryAfterMs } = error;
@@ -207,7 +205,7 @@ function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: P
     const body = problem(error.code, error.message);
     return { status: body.status, body };
   }
-  // The edge keeps the event and retries, so nothing is lost while the disk is full.
+  // The edge retries, so nothing is lost while the disk is full.
   const store = storeFailure(error);
   if (store !== undefined) {
     log.error("the store failed", { code: store.code, detail: store.message });
@@ -217,7 +215,7 @@ function refusal(error: Error, log: Log): Omit<DeliveryEnd, "index"> & { body: P
   return { status: 503, body: problem("internal", undefined, 503) };
 }
 
-/** Asks the platforms for names, each for at most {@link NAME_MS}. Never rejects. */
+/** Waits at most {@link NAME_MS} for each name. Never rejects. */
 async function learnNames(
   wanted: readonly WantedName[],
   channels: Channels,
@@ -229,7 +227,7 @@ async function learnNames(
       const channel = channels.get(platform as Platform);
       const asked = channel?.nameOf?.(kind, id.join(":")) ?? Promise.resolve(undefined);
       const name = await withTimeout(NAME_MS, asked, () => new Error("timeout")).catch((error: unknown) => {
-        log.info("a platform did not tell a name", { platform, kind, error: String(error) });
+        log.info("a platform did not return a name", { platform, kind, error: String(error) });
         return undefined;
       });
       return { key, name };
@@ -237,13 +235,12 @@ async function learnNames(
   );
 }
 
-/** Additions to the lines of {@link answerEach}. */
 interface Additions {
   names: Promise<LearnedName[]> | undefined;
   more(index: number): Pick<DeliveryEnd, "firstWordMs" | "admitted">;
 }
 
-/** Returns a stream with one line per event, see {@link DeliveryEnd}, and one of names. It starts at once. */
+/** Streams one line per event, see {@link DeliveryEnd}, and one with the names. */
 function answerEach(ends: readonly Promise<unknown>[], log: Log, { names, more }: Additions): Response {
   const encoder = new TextEncoder();
   let open = true;
@@ -262,7 +259,7 @@ function answerEach(ends: readonly Promise<unknown>[], log: Log, { names, more }
       await Promise.all([...written, names?.then((learned) => write({ names: learned }))]);
       if (open) controller.close();
     },
-    // The edge has disconnected. It retries.
+    // The edge has disconnected and will retry.
     cancel: () => void (open = false),
   });
   return new Response(lines, { headers: { "content-type": "application/x-ndjson" } });

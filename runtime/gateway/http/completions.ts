@@ -35,9 +35,8 @@ const message = z.discriminatedUnion("role", [
 ]);
 
 /**
- * The supported part of a request for a chat completion. Tools of the caller are refused instead of
- * left out: an answer without them would be another one.
- * https://platform.openai.com/docs/api-reference/chat/create
+ * The supported part of a chat completion request. Refuses the caller's tools, since ignoring them would change
+ * the answer. https://platform.openai.com/docs/api-reference/chat/create
  */
 const completionSchema = z.object({
   model: textUpTo(200),
@@ -47,15 +46,14 @@ const completionSchema = z.object({
   max_tokens: z.nullish(z.int().check(z.minimum(1))),
   max_completion_tokens: z.nullish(z.int().check(z.minimum(1))),
   n: z.nullish(z.literal(1, "must be 1")),
-  tools: z.nullish(z.array(z.unknown()).check(z.maxLength(0, "tools of the caller are not served"))),
+  tools: z.nullish(z.array(z.unknown()).check(z.maxLength(0, "tools of the caller are not supported"))),
 });
 
-/** Images come in the body, in base64. */
+/** Includes images in base64. */
 const LONGEST_BODY = 20 * 1024 * 1024;
-/** The name under which the configured order of models is asked. */
+/** Model name for the configured order of models. */
 const DEFAULT_MODEL = "steward";
 
-/** Dependencies of the OpenAI-compatible routes. */
 export interface CompletionsOptions extends GatewayTokenOptions {
   parts(): { config: Config; models: Model };
   /** Milliseconds since the epoch. */
@@ -64,10 +62,9 @@ export interface CompletionsOptions extends GatewayTokenOptions {
 }
 
 /**
- * `/v1`, OpenAI-compatible: a plain relay to the configured models with their fallbacks. Nothing is
- * kept, no tool is used and no workspace is read; where the caller gives no instructions, the agent's
- * own are put before. `model` is `steward`, or one of the configured ones to ask first.
- * https://platform.openai.com/docs/api-reference/chat
+ * `/v1`, compatible with OpenAI: a relay to the configured models and fallbacks. It stores nothing and uses no
+ * tools or workspace. Callers without instructions get the agent's. `model` is `steward`, or a configured model to
+ * try first. https://platform.openai.com/docs/api-reference/chat
  */
 export function completions(options: CompletionsOptions): Hono {
   const { parts, clock, log } = options;
@@ -89,7 +86,7 @@ export function completions(options: CompletionsOptions): Hono {
 
   app.post(
     "/chat/completions",
-    bodyLimit({ maxSize: LONGEST_BODY, onError: () => refusal(413, "The body is above 20 MiB.") }),
+    bodyLimit({ maxSize: LONGEST_BODY, onError: () => refusal(413, "The body is larger than 20 MiB.") }),
     async (context) => {
       const body: unknown = await context.req.json().catch(() => undefined);
       const parsed = completionSchema.safeParse(body);
@@ -133,7 +130,7 @@ export function completions(options: CompletionsOptions): Hono {
   return app;
 }
 
-/** Answers piece by piece. Until the first piece a failure still has its own status. */
+/** Streams an answer. A failure before the first piece has its own HTTP status. */
 async function stream(
   models: Model,
   request: ModelRequest,
@@ -146,7 +143,6 @@ async function stream(
   const encoder = new TextEncoder();
   const gone = new AbortController();
   const begun = Promise.withResolvers<void>();
-  // The caller is gone, so the model need not continue.
   writer.closed.catch(() => gone.abort());
   let sent = "";
   const write = (data: object | string): void => {
@@ -168,14 +164,14 @@ async function stream(
   const restarted = new RetryableError("model_failed", "The model's answer broke off and started over.");
   const onText = (delta: string | undefined): void => {
     if (delta !== undefined) piece(delta);
-    // What was sent cannot be taken back.
+    // Sent text cannot be retracted.
     else if (sent !== "") gone.abort(restarted);
   };
   const signal = AbortSignal.any([request.signal, gone.signal]);
   const run = async (): Promise<void> => {
     try {
       const answer = await models.answer({ ...request, signal, onText });
-      // What the model's end adds, for example that the answer was cut.
+      // Send what was not streamed, such as the note that the answer was cut.
       if (answer.text.startsWith(sent)) piece(answer.text.slice(sent.length));
       chunk({}, "stop");
       if (stream_options?.include_usage) {
@@ -209,7 +205,7 @@ function readError(error: unknown, log: Log): { status: number; message: string;
     const { status, message, retryAfterMs } = error;
     return { status, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
-  // Not the caller's own token: 401 and 403 would say that.
+  // Not 401 or 403, which would blame the caller's own token.
   if (error instanceof StewardError) return { status: 502, message: `${error.message} ${error.reason.fix}` };
   log.error("request failed", { error: String(error) });
   return { status: 500, message: "Internal error." };
@@ -237,16 +233,14 @@ function refusal(
   return Response.json(errorObject(status, message, code ?? null), { status, headers });
 }
 
-/** See {@link completionSchema}. */
 type Completion = z.infer<typeof completionSchema>;
 
-/** Request to the model: the caller's own words alone. `instructions` is empty where there are none. */
+/** `instructions` may be empty. */
 interface CallerPrompt {
   instructions: string;
   messages: ModelMessage[];
 }
 
-/** Turns the caller's messages into the relay's. */
 function readMessages({ messages }: Completion): CallerPrompt {
   const instructions: string[] = [];
   const said: ModelMessage[] = [];

@@ -4,13 +4,12 @@ import type { Config } from "../../contract/config/index.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { bearerToken, isSameToken } from "../../shared/token.ts";
 
-/** Dependencies of the check of the gateway token. */
 export interface GatewayTokenOptions {
   config(): Pick<Config, "gateway">;
   environment: Environment;
 }
 
-/** Lets in callers that send `gateway.token` as a Bearer token. Without one in the config, all are refused. */
+/** Admits callers with `gateway.token` as Bearer token. Without one in the config, refuses everyone. */
 export function requireGatewayToken(
   { config, environment }: GatewayTokenOptions,
   refuse: () => Response,

@@ -15,33 +15,31 @@ const LONGEST_BODY = 256 * 1024;
 
 const hookSchema = z.strictObject({
   message: textUpTo(100_000),
-  /** Chat that the answer is posted to. Without it, the caller gets the answer. */
+  /** Chat for the answer. Without it, the caller gets the answer. */
   to: z.optional(chatAddress),
-  /** The caller's name; identifies the conversation if `to` does not. */
+  /** Identifies the conversation if `to` is absent. */
   name: z._default(z.string().check(z.regex(/^[\w .-]{1,64}$/)), "hook"),
 });
 
 type Hook = z.infer<typeof hookSchema>;
 
-/** Response of a hook. `delivered`: the answer was posted to the chat of `to`. */
+/** `delivered` is true if the answer was posted to `to`. */
 interface HookAnswer {
   text: string;
   delivered: boolean;
 }
 
-/** Dependencies of the hooks. */
 export interface HooksOptions extends GatewayTokenOptions {
   parts(): Pick<Components, "config" | "channels" | "agent">;
   replies: Pick<Replies, "say">;
   inTurn: InTurn;
-  /** Aborts all answers. */
   signal: AbortSignal;
 }
 
 /**
- * `/hooks`: lets other programs ask the agent. `/hooks/agent` returns the answer, or posts it to the chat of `to`.
- * `/hooks/wake` posts to the heartbeat's chat by default. The response is sent once the answer is out. A repeated call
- * with the same Idempotency-Key neither asks the model nor posts again.
+ * `/hooks`: lets other programs ask the agent. `/hooks/agent` returns the answer, or posts it to `to`.
+ * `/hooks/wake` posts to the heartbeat's chat by default. The response follows once the answer is sent. A repeated
+ * Idempotency-Key neither asks the model nor posts again.
  */
 export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;
@@ -60,7 +58,7 @@ export function hooks(options: HooksOptions): Hono {
     "*",
     bodyLimit({
       maxSize: LONGEST_BODY,
-      onError: () => problemResponse(problem("body_too_large", "The body is above 256 KiB.")),
+      onError: () => problemResponse(problem("body_too_large", "The body is larger than 256 KiB.")),
     }),
   );
   app.post("/agent", async (context) =>
@@ -70,7 +68,7 @@ export function hooks(options: HooksOptions): Hono {
     const hook = await readHook(context.req.raw);
     const to = hook.to ?? options.parts().config.agent.heartbeat?.to;
     if (to === undefined) {
-      throw new StewardError("body_invalid", "Neither `to` nor agent.heartbeat.to says where to speak.");
+      throw new StewardError("body_invalid", "Set `to` in the request, or agent.heartbeat.to in the config.");
     }
     return ask({ ...hook, to }, context.req.header("idempotency-key"));
   });
@@ -92,7 +90,7 @@ async function answer(
   if (to !== undefined && channel === undefined) {
     throw new StewardError(
       "channel_not_configured",
-      `The config has no ${to.platform} channel that is served.`,
+      `The config has no ${to.platform} channel that this gateway serves.`,
     );
   }
   const target =
@@ -117,7 +115,7 @@ async function answer(
   );
   if (failure !== undefined) throw new StewardError(failure.code, failure.detail);
   if (to === undefined || channel === undefined) return { text, delivered: false };
-  // Recorded like a reply: a repeated call only posts what is still missing.
+  // Recorded like a reply, so that a repeated call posts only what is missing.
   const { outcome, note } = await replies.say({ platform: to.platform, id }, channel, target, text);
   if (outcome !== "answered") throw new RefusedError("reply_refused", note ?? outcome);
   return { text, delivered: true };

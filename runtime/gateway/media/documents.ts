@@ -1,15 +1,14 @@
 import { unzipSync } from "fflate";
 
-/** Bytes of all parts that are unpacked. What a part declares bounds what is unpacked of it. */
+/** Limit for the total unpacked bytes, by the sizes that the parts declare. */
 const MOST_UNPACKED = 64_000_000;
-/** Characters of text, more than any question takes. */
+/** Characters. No question can contain more. */
 const MOST_TEXT = 1_000_000;
-/** Pages of a PDF that are read for it. */
 const MOST_PAGES = 500;
-/** Empty cells that are written before one that is not. */
+/** Limits the padding for empty cells. */
 const MOST_EMPTY_CELLS = 100;
 
-/** The parts with text, by kind: ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3, part 2. */
+/** Parts that contain text, by format: ISO/IEC 29500-1 (docx, pptx, xlsx) and OpenDocument 1.3, part 2. */
 const WORD = /^word\/(?:document|footnotes|endnotes)\.xml$/;
 const SLIDE = /^ppt\/(?:slides\/slide|notesSlides\/notesSlide)(\d{1,5})\.xml$/;
 const SHEET = /^xl\/(?:workbook|sharedStrings|_rels\/workbook\.xml\.rels|worksheets\/[^/]{1,80})(?:\.xml)?$/;
@@ -18,19 +17,15 @@ const PARTS = [WORD, SLIDE, SHEET, OPEN];
 
 type Parts = Readonly<Record<string, string>>;
 
-/** A PDF's pages, and their text. A page that was scanned has none. */
+/** A scanned page has no text. */
 interface PdfText {
   pages: number;
   text: string;
-  /** A password is needed to read it. */
+  /** True if a password is needed. */
   locked?: boolean;
 }
 
-/**
- * Reads the text of a PDF.
- *
- * @throws if it is broken beyond what pdf.js repairs.
- */
+/** @throws if the file is broken beyond what pdf.js repairs. */
 export async function pdfText(data: Uint8Array): Promise<PdfText> {
   const { getDocumentProxy } = await import("unpdf");
   const pdf = await getDocumentProxy(new Uint8Array(data)).catch((error: unknown) => {
@@ -53,7 +48,7 @@ export async function pdfText(data: Uint8Array): Promise<PdfText> {
 }
 
 /**
- * Returns the text of an office file, or `undefined` if it is an archive of another kind.
+ * Returns `undefined` for other archives.
  *
  * @throws if the archive is broken, or unpacks to more than 64 MB.
  */
@@ -79,7 +74,7 @@ function unpacked(data: Uint8Array): Parts {
   return Object.fromEntries(Object.entries(files).map(([name, content]) => [name, decoder.decode(content)]));
 }
 
-/** Returns the text of a Word or OpenDocument file: a line for each paragraph or row of a table. */
+/** One line per paragraph or table row. */
 function paragraphs(parts: Parts, part: RegExp): string {
   const names = Object.keys(parts).filter((name) => part.test(name));
   return names.map((name) => xmlText(parts[name] ?? "")).join("\n");
@@ -90,7 +85,6 @@ function slides(parts: Parts): string {
     const number = SLIDE.exec(name)?.[1];
     return number === undefined ? [] : [{ name, number: Number(number) }];
   });
-  // The notes of a slide follow it.
   const sorted = numbered.sort((a, b) => a.number - b.number || (a.name < b.name ? 1 : -1));
   return sorted
     .map(({ name, number }) => {
@@ -101,8 +95,8 @@ function slides(parts: Parts): string {
 }
 
 /**
- * Reads words: `w:t` and `a:t` hold them in Microsoft's formats, paragraphs themselves in OpenDocument. A row of a table
- * is a line with its cells apart by tabs.
+ * Extracts text from `w:t` and `a:t` in Microsoft's formats, and from paragraphs in OpenDocument. A table row
+ * becomes a line with tabs between cells.
  */
 function xmlText(xml: string): string {
   const lines: string[] = [];
@@ -152,7 +146,7 @@ const BREAKS: Readonly<Record<string, string>> = {
   "text:line-break": "\n",
 };
 
-/** The tables of a workbook: a line for each row, its cells apart by tabs. Dates are the numbers that they are stored as. */
+/** Returns one line per row, with tabs between cells. Dates appear as serial numbers. */
 function sheets(parts: Parts): string {
   const shared = sharedStrings(parts["xl/sharedStrings.xml"] ?? "");
   const targets = new Map<string, string>();
@@ -213,7 +207,7 @@ function rows(xml: string, shared: readonly string[]): string {
   return [...lines, ...(row.length > 0 ? [row.join("\t")] : [])].join("\n");
 }
 
-/** Returns the column of a cell's reference from 0: 27 for `AB12`. */
+/** Returns the zero-based column of a cell reference: 27 for `AB12`. */
 function columnOf(reference: string): number {
   const letters = /^[A-Z]{1,3}/.exec(reference)?.[0] ?? "A";
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
@@ -221,13 +215,16 @@ function columnOf(reference: string): number {
 
 interface Tag {
   closes: boolean;
-  /** `<a/>` */
+  /** True for `<a/>`. */
   alone: boolean;
-  /** Returns the value of an attribute; empty if there is none. */
+  /** Empty if the attribute is missing. */
   attributes(name: string): string;
 }
 
-/** Calls back for each tag, with the text behind it, until it is answered with false. One pass; no entity is expanded. */
+/**
+ * Calls `visit` for each tag and the text after it, until it returns false. Takes linear time and expands no
+ * declared entities.
+ */
 function walk(xml: string, visit: (name: string, tag: Tag, words: string) => boolean): void {
   let at = xml.indexOf("<");
   while (at !== -1) {
@@ -254,7 +251,7 @@ function attribute(tag: string, name: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
-/** Replaces the entities that XML itself knows (https://www.w3.org/TR/xml/#sec-predefined-ent). */
+/** Replaces XML's predefined entities (https://www.w3.org/TR/xml/#sec-predefined-ent). */
 function unescaped(text: string): string {
   return text.replace(/&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|([a-z]{2,4}));/g, (whole, hex, decimal, name) => {
     if (name !== undefined) return ENTITIES[name as string] ?? whole;

@@ -1,14 +1,14 @@
-/** Properties of a picture that can be read without decoding it. */
+/** Facts that need no decoding. */
 export interface ImageFacts {
   /**
-   * `image/png`, `image/jpeg`, `image/gif` or `image/webp`: determined from the content, since names and declared types
-   * are unreliable.
+   * `image/png`, `image/jpeg`, `image/gif` or `image/webp`. Detected from the content, since names and declared
+   * types are unreliable.
    */
   mediaType: string;
-  /** Pixels, as stored. */
+  /** Stored pixels, before rotation. */
   width: number;
   height: number;
-  /** The file is complete, not truncated. */
+  /** False for a truncated file. */
   whole: boolean;
   /** Exif's orientation, 1 to 8; 1 is upright (section 4.6.5 of JEITA CP-3451E). */
   orientation: number;
@@ -19,7 +19,7 @@ type Frame = Pick<ImageFacts, "width" | "height" | "whole"> & { orientation?: nu
 /** Start of scan and end of image (ITU-T T.81, table B.1). */
 const SOS = 0xda;
 const EOI = Buffer.from([0xff, 0xd9]);
-/** The Exif segment begins with `Exif` and two zero bytes; 0x0112 is the orientation's tag. */
+/** Header of the Exif segment, and tag number of the orientation. */
 const EXIF = "Exif\0\0";
 const ORIENTATION = 0x0112;
 
@@ -30,7 +30,7 @@ const READERS: Readonly<Record<string, (file: Buffer) => Frame | undefined>> = {
   "image/webp": webp,
 };
 
-/** Returns a picture's type from its first bytes; `undefined` for other files. */
+/** Reads only the first bytes. Returns `undefined` for other files. */
 export function imageType(data: Uint8Array): string | undefined {
   const head = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, 16)).toString("latin1");
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -39,7 +39,7 @@ export function imageType(data: Uint8Array): string | undefined {
   return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined;
 }
 
-/** Reads a picture's header and block structure, in linear time. Returns `undefined` if it finds no size. */
+/** Reads headers and block structure in linear time. Returns `undefined` if it finds no size. */
 export function imageFacts(data: Uint8Array): ImageFacts | undefined {
   const mediaType = imageType(data) ?? "";
   const frame = READERS[mediaType]?.(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
@@ -60,9 +60,7 @@ function png(file: Buffer): Frame | undefined {
   return { width: file.readUInt32BE(16), height: file.readUInt32BE(20), whole };
 }
 
-/**
- * Annex B of ITU-T T.81: segments up to the scan, in whose data each 0xFF is followed by a zero or a restart marker.
- */
+/** Annex B of ITU-T T.81: segments up to the scan. In its data, a zero or a restart marker follows each 0xFF. */
 function jpeg(file: Buffer): Frame | undefined {
   let size: Pick<Frame, "width" | "height"> | undefined;
   let orientation = 1;
@@ -84,12 +82,12 @@ function jpeg(file: Buffer): Frame | undefined {
   return size && { ...size, whole: false };
 }
 
-/** Returns true for SOF0 to SOF15, except the markers among them that define tables. */
+/** Returns true for SOF0 to SOF15, except the markers in that range that define tables. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** Reads the first directory of a TIFF block (section 2 of TIFF 6.0), whose entries have 12 bytes each. */
+/** Reads the first directory of a TIFF block (section 2 of TIFF 6.0), with entries of 12 bytes. */
 function exifOrientation(segment: Buffer): number | undefined {
   if (segment.toString("latin1", 0, 6) !== EXIF || segment.length < 16) return undefined;
   const tiff = segment.subarray(6);
@@ -107,7 +105,10 @@ function exifOrientation(segment: Buffer): number | undefined {
   return undefined;
 }
 
-/** https://www.w3.org/Graphics/GIF/spec-gif89a.txt. Many files lack the trailer, so one complete picture is enough. */
+/**
+ * https://www.w3.org/Graphics/GIF/spec-gif89a.txt. One complete picture is enough, since many files lack the
+ * trailer.
+ */
 function gif(file: Buffer): Frame | undefined {
   if (file.length < 13) return undefined;
   const size = { width: file.readUInt16LE(6), height: file.readUInt16LE(8) };
@@ -116,7 +117,7 @@ function gif(file: Buffer): Frame | undefined {
   while (at < file.length) {
     const isPicture = file[at] === 0x2c;
     if (!isPicture && file[at] !== 0x21) break;
-    // A descriptor with its color table and code size, or an extension with its label.
+    // Descriptor, color table and code size of a picture, or an extension with its label.
     at += isPicture ? 11 + tableBytes(file[at + 9]) : 2;
     while (at < file.length && file[at] !== 0) at += 1 + (file[at] ?? 0);
     if (isPicture && at < file.length) return { ...size, whole: true };

@@ -1,5 +1,5 @@
-// Works on one file, which comes in by the standard input; what becomes of it goes out by the standard output: a JPEG, or
-// JSON with the text of a document. The first argument is the task. Ends with a code other than 0 if the file is broken.
+// Processes one possibly hostile file from standard input. The first argument is the task. Writes a JPEG, or a
+// document's text as JSON, to standard output. Fails if the file is broken.
 import { buffer } from "node:stream/consumers";
 
 const TASKS: Readonly<Record<string, (data: Uint8Array) => Promise<Uint8Array | string>>> = {

@@ -1,37 +1,36 @@
 import { join } from "node:path";
 import { preferOomKill, runtimeProgramFile } from "../../process/programs.ts";
 
-/** Work on a file whose content may be hostile; see main.ts. */
 export type Task = "image" | "pdf" | "office";
 
-/** The process ends before any other when memory is full. */
+/** The kernel kills this process first if memory runs out. */
 const OOM_SCORE = 1_000;
 const TASK_MS = 20_000;
-/** Seconds of processor time. It also ends a program whose gateway is gone. */
+/** Seconds of processor time, which also ends a process that outlives its gateway. */
 const CPU_LIMIT = 'ulimit -t 60; exec "$@"';
-/** Megabytes of V8's heap. The memory of WebAssembly is bounded by what is given to it: see `mostPixels`. */
+/** Megabytes of V8's heap. `mostPixels` limits WebAssembly's memory. */
 const HEAP_MB = 192;
 const MOST_OUTPUT = 8_000_000;
 
 /**
- * Runs work on files in a process of its own, one after the other: with no key in its environment, with no right but to
- * read the program, and with bounds of time and memory. A file that breaks it breaks nothing else.
+ * Processes possibly hostile files in a separate process, one at a time. It has no keys, may only read its
+ * program, and has limits for time and memory.
  */
 export class MediaProcess {
   readonly #taskMs: number;
   readonly #program: string;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `program`: its file; a test may put another one there. */
+  /** Tests replace `program`. */
   constructor({ taskMs = TASK_MS, program = runtimeProgramFile("gateway/media/main") } = {}) {
     this.#taskMs = taskMs;
     this.#program = program;
   }
 
   /**
-   * Returns what the program writes.
+   * Returns the program's output.
    *
-   * @throws if it fails, takes too long or writes too much, or if the signal ends it.
+   * @throws if it fails, exceeds its time or output limit, or is aborted.
    */
   run(task: Task, data: Uint8Array, signal: AbortSignal): Promise<Buffer> {
     const work = this.#last.then(() => this.#run(task, data, signal));
@@ -42,7 +41,7 @@ export class MediaProcess {
   async #run(task: Task, data: Uint8Array, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     const { spawn } = await import("node:child_process");
-    // In source, packages lie outside of the programs' folder.
+    // Without a bundle, packages are outside the program's folder.
     const readable = this.#program.endsWith(".ts") ? "*" : join(this.#program, "../../../*");
     const [program, ...args] = preferOomKill(OOM_SCORE, [
       "/bin/sh",
@@ -76,7 +75,7 @@ export class MediaProcess {
         if (code === 0) resolve(Buffer.concat(pieces));
         else reject(new Error(`The file cannot be read (${task}, exit ${code}).`));
       });
-      // A program that has failed reads no further.
+      // The program does not read its input after a failure.
       child.stdin.on("error", () => {});
       child.stdin.end(data);
     });

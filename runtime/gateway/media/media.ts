@@ -7,17 +7,17 @@ import type { MediaProcess } from "./media-process.ts";
 import { type ImageFacts, imageFacts, imageType } from "./image.ts";
 
 /**
- * Anthropic's limits per image, the lowest of the supported providers: 5 MB in base64, 8,000 pixels per side
+ * Anthropic's limits per image, the lowest of the providers: 5 MB in base64, and 8,000 pixels per side
  * (https://docs.claude.com/en/docs/build-with-claude/vision).
  */
 const MOST_IMAGE_BYTES = 3_750_000;
 const LONGEST_SIDE = 8_000;
-/** Larger pictures are not decoded: a file of a few kilobytes can expand to gigabytes. */
+/** Larger pictures are not decoded, since a few kilobytes can expand to gigabytes. */
 const LONGEST_DECODED_SIDE = 20_000;
 const MOST_PIXELS = 100_000_000;
 /**
- * Memory of the decoder, measured with photos of 12 and 49 megapixels (323 and 676 MB), and of the supervisor and the
- * gateway.
+ * Memory of the decoder, its process, and supervisor with gateway, measured with photos of 12 and 49 megapixels
+ * (323 and 676 MB).
  */
 const BYTES_A_PIXEL = 10;
 const PROGRAM_BYTES = 200_000_000;
@@ -25,10 +25,9 @@ const RESERVED_BYTES = 170_000_000;
 /** https://docs.claude.com/en/docs/build-with-claude/pdf-support */
 const MOST_PDF_PAGES = 100;
 
-/** More text than any question can contain. */
 const MOST_TEXT_BYTES = 1_000_000;
 const PDF = "%PDF-";
-/** PDF readers accept the header anywhere in the first 1,024 bytes, and the end marker in the last 1,024. */
+/** PDF readers accept the header in the first 1,024 bytes, and the end marker in the last 1,024. */
 const PDF_MARGIN = 1_024;
 
 const documentSchema = z.object({
@@ -37,31 +36,26 @@ const documentSchema = z.object({
   locked: z.optional(z.boolean()),
 });
 
-/** A file prepared for the model. */
 export interface ReadFile {
   /** Facts for the remark after the file's name; may be empty. */
   facts: readonly string[];
-  /** Shown to the model with the question. */
   image?: ModelImage;
-  /** Inserted into the question if there is no image or no room for it. */
+  /** Inserted into the question if the image is absent or does not fit. */
   text?: string;
 }
 
-/** Dependencies of {@link Media}. */
 export interface MediaOptions {
   apart: Pick<MediaProcess, "run">;
-  /** Memory available to this container or machine, in bytes. */
   memoryBytes: number;
-  /** All configured models accept PDFs. */
+  /** True if all configured models accept PDFs. */
   takesPdf: boolean;
-  /** Absent if none is configured. */
   transcriber?: Transcriber | undefined;
 }
 
-/** Why a recording has no transcript. */
+/** Reason for which a recording has no transcript. */
 export type UnheardReason = "not configured" | "too long" | "failed";
 
-/** Prepares message files for the model. Never fails: a file that cannot be read says so in its facts. */
+/** Prepares files for the model. Never fails: a file's facts report if it is unreadable. */
 export class Media {
   readonly #options: MediaOptions;
 
@@ -69,14 +63,13 @@ export class Media {
     this.#options = options;
   }
 
-  /** Returns why a recording need not be fetched; `undefined` if it may be transcribed. */
+  /** Returns `undefined` if the recording may be transcribed. Otherwise it need not be downloaded. */
   unheard({ seconds = 0 }: Pick<Attachment, "seconds">): UnheardReason | undefined {
     const { transcriber } = this.#options;
     if (transcriber === undefined) return "not configured";
     return seconds > transcriber.mostSeconds ? "too long" : undefined;
   }
 
-  /** Reads one file according to its content. */
   async read(data: Uint8Array, { kind }: Pick<Attachment, "kind">, signal: AbortSignal): Promise<ReadFile> {
     if (kind === "audio") {
       const text = await this.#options.transcriber?.transcribe(data, signal);
@@ -96,7 +89,6 @@ export class Media {
     return text === "" ? { facts: ["without text"] } : { text, facts: [] };
   }
 
-  /** Keeps a picture within the limits unchanged, and scales a larger one down. */
   async #image(
     data: Uint8Array,
     { mediaType, width, height, whole }: ImageFacts,
@@ -116,7 +108,6 @@ export class Media {
     return { image: { mediaType: found.mediaType, data: scaled }, facts: [] };
   }
 
-  /** Returns a PDF's text and, if the models accept PDFs, the file itself. */
   async #pdf(data: Uint8Array, signal: AbortSignal): Promise<ReadFile> {
     const { text = "", pages = 0, locked = false } = await this.#document("pdf", data, signal);
     if (locked) return { facts: ["protected by a password"] };
@@ -142,14 +133,14 @@ export class Media {
 
 type DocumentText = z.output<typeof documentSchema>;
 
-/** Returns the number of pixels that can be decoded within the given memory. */
+/** Returns the pixels that fit into the given memory when decoded. */
 export function mostPixels(memoryBytes: number): number {
   return Math.min(MOST_PIXELS, (memoryBytes - RESERVED_BYTES - PROGRAM_BYTES) / BYTES_A_PIXEL);
 }
 
 /**
- * Accepts a picture whose header cannot be parsed: the provider may be able to read it. If it refuses, the request is
- * repeated without the picture.
+ * Accepts a picture with an unknown header, which the provider may support. If the provider refuses it, the
+ * request is repeated without the picture.
  */
 function ofUnknownSize(data: Uint8Array): ReadFile {
   const mediaType = imageType(data);
@@ -157,25 +148,20 @@ function ofUnknownSize(data: Uint8Array): ReadFile {
   return { image: { mediaType, data }, facts: [] };
 }
 
-/** Returns true if a file has a PDF header. */
 function isPdf(data: Uint8Array): boolean {
   return latin1(data.subarray(0, PDF_MARGIN)).includes(PDF);
 }
 
-/** Returns true if a PDF is complete, not truncated. */
 function isWholePdf(data: Uint8Array): boolean {
   return latin1(data.subarray(-PDF_MARGIN)).includes("%%EOF");
 }
 
-/** Returns true if a file has the header of a ZIP archive, the format of office files. */
+/** Office files are ZIP archives, too. */
 function isArchive(data: Uint8Array): boolean {
   return latin1(data.subarray(0, 4)) === "PK\x03\x04";
 }
 
-/**
- * Returns a text file's content, up to one megabyte: UTF-8, or UTF-16 with a byte order mark. `undefined` for other
- * files.
- */
+/** Returns the first megabyte of UTF-8, or of UTF-16 with a byte order mark; `undefined` for other files. */
 function plainText(data: Uint8Array): string | undefined {
   const mark = latin1(data.subarray(0, 2));
   const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";

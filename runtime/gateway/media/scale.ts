@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { programsFolder } from "../../process/programs.ts";
 import { imageFacts } from "./image.ts";
 
-/** Longest edge that a model sees without scaling it down itself (https://docs.claude.com/en/docs/build-with-claude/vision). */
+/** Longest edge that a model does not scale down (https://docs.claude.com/en/docs/build-with-claude/vision). */
 const LONG_EDGE = 1_568;
 const JPEG_QUALITY = 85;
 
 /**
- * Returns a picture as a JPEG of at most 1,568 pixels a side, upright, on white where it is transparent. Decodes all of
- * it at once, so it runs in a process of its own.
+ * Returns an upright JPEG of at most 1,568 pixels per side, with a white background. Needs a separate process,
+ * since it decodes the whole picture.
  *
  * @throws if the picture is broken.
  */
@@ -32,7 +32,10 @@ export async function scaleDown(data: Uint8Array): Promise<Uint8Array> {
   return new PhotonImage(upright.pixels, upright.width, upright.height).get_bytes_jpeg(JPEG_QUALITY);
 }
 
-/** Returns the decoder's file: beside the program in the bundle, in its package in source. Inlined it takes 90 MB more. */
+/**
+ * Returns the decoder's path: next to the program in the bundle, else in its package. Inlining it would use 90 MB
+ * more memory.
+ */
 function codecFile(): string {
   const bundled = join(programsFolder(), "gateway/media/photon.wasm");
   return existsSync(bundled)
@@ -40,14 +43,14 @@ function codecFile(): string {
     : createRequire(import.meta.url).resolve("@cf-wasm/photon/photon.wasm");
 }
 
-/** Four bytes a pixel: red, green, blue, opacity. */
+/** Four bytes per pixel: red, green, blue, opacity. */
 interface Bitmap {
   pixels: Uint8Array;
   width: number;
   height: number;
 }
 
-/** Turns a picture by its Exif orientation, and puts it on white. */
+/** Applies the Exif orientation and replaces transparency with white. */
 function turn({ pixels, width, height }: Bitmap, orientation: number): Bitmap {
   const isSwapped = orientation >= 5;
   const isFromRight = [2, 3, 7, 8].includes(orientation);

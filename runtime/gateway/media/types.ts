@@ -1,4 +1,4 @@
-/** Types that chats show or play, by file name extension. Other files are sent as plain bytes. */
+/** Types that chats show or play, by file name extension. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: "text/csv",
   gif: "image/gif",
@@ -17,13 +17,13 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   webp: "image/webp",
 };
 
-/** Returns the media type for a file name: `application/octet-stream` for an unknown extension. */
+/** Returns `application/octet-stream` for an unknown extension. */
 export function mediaTypeOf(name: string): string {
   const ending = name.split(".").at(-1)?.toLowerCase() ?? "";
   return (Object.hasOwn(MEDIA_TYPES, ending) && MEDIA_TYPES[ending]) || "application/octet-stream";
 }
 
-/** Returns the file name extension for a media type, such as `png`; `bin` for an unknown type. */
+/** Returns an extension such as `png`; `bin` for an unknown type. */
 export function endingOf(mediaType: string): string {
   const plain = mediaType.split(";", 1)[0]?.trim().toLowerCase().replace("/x-", "/");
   return Object.entries(MEDIA_TYPES).findLast(([, type]) => type === plain)?.[0] ?? "bin";

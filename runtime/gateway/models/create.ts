@@ -15,7 +15,6 @@ import { createAnthropicModel, createOpenAiCompatibleModel } from "./providers.t
 import type { UsageStore } from "./usage.ts";
 import { type ModelTimeout, timeoutWith } from "./streamed.ts";
 
-/** Dependencies of the models. */
 interface ModelsOptions {
   environment: Environment;
   redact: Redactor;
@@ -27,7 +26,7 @@ interface ModelsOptions {
   timeout?: ModelTimeout;
 }
 
-/** The models of a config, behind one. No request goes out. */
+/** Sends no requests. */
 export function createModels(config: Config, options: ModelsOptions): ModelRelay {
   const { usage, clock, log } = options;
   const { primary, fallbacks, cooldown } = config.models;
@@ -44,19 +43,18 @@ export function createModels(config: Config, options: ModelsOptions): ModelRelay
   });
 }
 
-/** Address of a model. */
 export interface ModelAddress {
   provider: string;
   modelId: string;
-  /** Address that its client puts its paths behind, without a slash at the end: as a rule up to and including `/v1`. */
+  /** Without a trailing slash. Usually ends in `/v1`. */
   baseUrl: string;
   /** Empty if none is set. */
   apiKey: string;
-  /** The request that asks the provider about the model, or for all of its models. */
+  /** Request for the provider's entry of this model, or for its list of models. */
   catalog: Pick<ServiceRequest, "url" | "headers">;
 }
 
-/** Returns where the model of a reference is. A checked config names only providers that it has. */
+/** Resolves a model reference of a valid config. */
 export function addressOf(reference: string, config: Config, environment: Environment): ModelAddress {
   const slash = reference.indexOf("/");
   const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];
@@ -66,7 +64,7 @@ export function addressOf(reference: string, config: Config, environment: Enviro
     return {
       provider,
       modelId,
-      // The broker's operations have no version in their names.
+      // The broker's paths have no version.
       baseUrl: isPass("anthropic", key, environment) ? address : `${address}/v1`,
       apiKey: key,
       catalog: operationRequest("anthropic/model", { id: modelId }, { key, environment }),
@@ -81,7 +79,9 @@ export function addressOf(reference: string, config: Config, environment: Enviro
   return { provider, modelId, baseUrl, apiKey: key, catalog };
 }
 
-/** Returns where a server of the config is, and its key: of the deployment's own service, by the deployment's address. */
+/**
+ * Returns a configured server's address and key. The deployment's own OpenAI service has the deployment's address.
+ */
 export function serverOf(
   { baseUrl, apiKey }: { baseUrl: string; apiKey?: Secret | undefined },
   environment: Environment,

@@ -1,9 +1,9 @@
 import { isRecord, parseJson } from "../../shared/json.ts";
 
-/** Turns a whole answer into the events of a stream that says the same; `undefined` if it is no whole answer. */
+/** Converts a complete answer to stream events; `undefined` if it is not a complete answer. */
 export type ToEvents = (answer: Record<string, unknown>) => object[] | undefined;
 
-/** Something else came than an event stream. `body` is the JSON document, where it was one. */
+/** A response that is not an event stream. `body` is the parsed body if it was JSON. */
 export class NoStreamError extends Error {
   readonly body: unknown;
 
@@ -14,16 +14,14 @@ export class NoStreamError extends Error {
   }
 }
 
-/** Of a whole answer where a stream was asked for, and of one event. */
+/** Limit for one event, and for a complete answer instead of a stream. */
 const LARGEST_BYTES = 8 * 1024 * 1024;
 const END = "[DONE]";
 const FINISHED = /"finish_reason":\s*"/;
 
 /**
- * Wraps `fetch` for a client that takes a successful answer for an event stream, whatever it is. A whole answer in JSON,
- * as servers give it that do not stream, is handed on as a stream; a page or another document is an error.
- *
- * @param toEvents reads a whole answer in the provider's form
+ * Wraps `fetch` for a client that parses every success as an event stream. Converts the JSON answers of servers
+ * that do not stream. Any other document is an error.
  */
 export function toStreamingFetch(
   toEvents: ToEvents,
@@ -40,7 +38,7 @@ export function toStreamingFetch(
     if (!type.includes("json")) return response;
     const received = await readText(response.body);
     const answer = parseJson(received);
-    // Events that are only labelled as JSON.
+    // Some servers label an event stream as JSON.
     if (answer === undefined) return eventStream(received);
     const events = isRecord(answer) ? toEvents(answer) : undefined;
     if (events === undefined) {
@@ -55,8 +53,7 @@ function eventStream(text: string): Response {
 }
 
 /**
- * Adds the finish reason that some servers leave out before they end the stream with `[DONE]`: without it the client
- * takes the answer for one that was cut off.
+ * Adds a finish reason before `[DONE]` if the server omits it. Otherwise the client treats the answer as cut off.
  */
 export function withFinishReason(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
@@ -91,8 +88,8 @@ function addFinishReason(): TransformStream<string, string> {
 }
 
 /**
- * Reads a whole chat completion (https://platform.openai.com/docs/api-reference/chat/object) as its stream would have
- * told it.
+ * Converts a complete chat completion (https://platform.openai.com/docs/api-reference/chat/object) to stream
+ * events.
  */
 export function fromChatCompletion({ choices, usage }: Record<string, unknown>): object[] | undefined {
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
@@ -112,7 +109,7 @@ function chatEvent(delta: object, finishReason: string | null): object {
   return { object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finishReason }] };
 }
 
-/** Reads a whole message of Anthropic's (https://docs.claude.com/en/api/messages) as its stream would have told it. */
+/** Converts a complete Anthropic message (https://docs.claude.com/en/api/messages) to stream events. */
 export function fromMessage(message: Record<string, unknown>): object[] | undefined {
   const { content, stop_reason: reason, stop_sequence: sequence = null, usage } = message;
   if (message["type"] !== "message" || !Array.isArray(content)) return undefined;
@@ -140,7 +137,7 @@ export function fromMessage(message: Record<string, unknown>): object[] | undefi
   ];
 }
 
-/** @throws Error if it is larger than {@link LARGEST_BYTES} */
+/** @throws NoStreamError if the body is larger than {@link LARGEST_BYTES} */
 async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -16,12 +16,11 @@ type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
 >[number];
 
 /**
- * Converts a conversation to the format of the providers' clients. Empty texts are left out, since providers refuse
- * them.
+ * Converts messages to the format of the providers' clients. Leaves out empty texts, which providers refuse.
  *
- * `picturesInResults`: tool results may contain pictures, as with Anthropic
- * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). The chat completions API accepts only
- * text there (https://platform.openai.com/docs/api-reference/chat/create), so the pictures follow in a separate
+ * `picturesInResults` is true if tool results may contain pictures, as with Anthropic
+ * (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use). Chat completions accept only
+ * text there (https://platform.openai.com/docs/api-reference/chat/create), so pictures follow in a separate
  * message.
  */
 export function toMessages(
@@ -63,7 +62,7 @@ function toFile({ mediaType, data }: ModelImage) {
   return { type: "file", mediaType, data: { type: "data", data } } as const;
 }
 
-/** Both providers refuse a call whose input is not an object, even if the model generated it. */
+/** Wraps other inputs in an object: providers refuse them, even if their own model generated them. */
 function toCall({ id, name, input }: ToolCall): Part<"assistant"> {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return { type: "tool-call", toolCallId: id, toolName: name, input: isObject ? input : { input } };
@@ -76,7 +75,6 @@ function toResult({ id, name, output, images = [], failed }: ToolResult): Part<"
   return { ...call, output: { type: "content", value: [...toText(output), ...images.map(toFile)] } };
 }
 
-/** Converts tools to the format of the providers' clients. */
 export function toTools(tools: readonly ToolDefinition[]): Tool[] {
   return tools.map(({ name, description, inputSchema }) => ({
     type: "function",
@@ -87,9 +85,9 @@ export function toTools(tools: readonly ToolDefinition[]): Tool[] {
 }
 
 /**
- * Converts the instructions and marks them for prompt caching: like the tools, they are the same in every request
- * (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). The variable part follows after the mark. Without
- * marks, everything is one message, since some servers accept only one.
+ * Converts the instructions and marks their constant part for prompt caching
+ * (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). Without marks, everything is one message,
+ * since some servers accept only one.
  */
 export function toInstructions(
   { instructions, circumstances }: Pick<ModelRequest, "instructions" | "circumstances">,

@@ -7,18 +7,16 @@ import { RetryableError } from "../failure.ts";
 import { NoStreamError } from "./event-stream.ts";
 import { ModelRefusal, ModelTrouble } from "./model.ts";
 
-/** A provider's error: by HTTP status, or inside a stream that had begun. */
 export interface ProviderError {
   message: string;
   statusCode?: number;
   headers?: Record<string, string>;
-  /** Anthropic's `error.type`, OpenAI's `error.code` and `error.type`. */
+  /** Anthropic's `error.type`, or OpenAI's `error.code` and `error.type`. */
   kinds: readonly string[];
 }
 
-/** Dependencies of reading an error. */
 export interface ReadingOptions {
-  /** `<provider>/<model id>`: the report names it. */
+  /** `<provider>/<model id>`, for the report. */
   reference: string;
   /** Milliseconds since the epoch. */
   now: number;
@@ -26,18 +24,18 @@ export interface ReadingOptions {
 }
 
 const LONGEST_DETAIL = 300;
-/** Of a message that may be of any length; what is behind is not shown. */
+/** Characters processed. */
 const LONGEST_READ = 4_000;
 const TOO_LONG =
   /prompt is too long|exceeds? the (?:maximum|context)|maximum context|context (?:window|length|limit)/i;
 const NO_CREDIT = /credit balance is too low|exceeded your current quota|insufficient (?:credits|quota)/i;
-/** A key that a provider quotes in part: OpenAI shows its beginning, asterisks, and its end. */
+/** Forms of quoted API keys. OpenAI shows the beginning and end with asterisks between. */
 const QUOTED_KEYS = [
   /(?<!\S)\S*\*{3,}[\w*-]*/g,
   /\b(?:sk|pk|key)-[\w-]{4,}/gi,
   /(?<=api[ _-]?key provided: )\S+/gi,
 ];
-/** Inside a stream there is no status, but a kind that corresponds to one. */
+/** Errors inside a stream have no status, so their kind is mapped to one. */
 const STATUS_OF: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,
@@ -55,7 +53,7 @@ const STATUS_OF: Record<string, number> = {
 };
 
 /**
- * Returns what an error means for the question it answers. Statuses and bodies:
+ * Classifies a client's or provider's error as retryable or permanent. Statuses and bodies:
  * https://docs.claude.com/en/api/errors, https://platform.openai.com/docs/guides/error-codes
  */
 export function readProviderError(error: unknown, options: ReadingOptions): Error {
@@ -63,12 +61,12 @@ export function readProviderError(error: unknown, options: ReadingOptions): Erro
   const noStream = causesOf(error).find((one) => one instanceof NoStreamError);
   if (noStream !== undefined) return notStreamed(noStream, options);
   const failure = providerFailure(shapeOf(error), options, error);
-  // Without an answer the client has an error of its own class. What it says of a stream that breaks is about itself.
+  // An error of another class means that the stream broke. Its message describes the client.
   const isCut = failure.code === "model_no_answer" && isRecord(error) && error["name"] !== "AI_APICallError";
   return isCut ? answerInterruptedError(options.reference, { cause: error }) : failure;
 }
 
-/** The failure of an answer that had begun. `how` is the provider's word for its end. */
+/** `how` is the provider's finish reason. */
 export function answerInterruptedError(
   reference: string,
   { how, cause }: { how?: string; cause?: unknown } = {},
@@ -77,7 +75,7 @@ export function answerInterruptedError(
   return new ModelTrouble("model_broke_off", detail, { cause, quick: true });
 }
 
-/** An error in a document counts as such; anything else at the address is none of a model's answers. */
+/** An error in a JSON document counts as that error. Other documents are not model answers. */
 function notStreamed({ message, body }: NoStreamError, options: ReadingOptions): Error {
   const kinds = errorKinds(body);
   if (isRecord(body) && kinds.length > 0)
@@ -86,18 +84,18 @@ function notStreamed({ message, body }: NoStreamError, options: ReadingOptions):
   return new ModelTrouble("model_not_streamed", detail, { quick: true });
 }
 
-/** The library wraps what happens while it reads an answer. */
+/** The client library wraps errors that occur while it reads. */
 function causesOf(error: unknown): unknown[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [error];
 }
 
-/** As {@link readProviderError}, for an error whose parts are known. `cause` is for the log alone. */
+/** Classifies an error with known parts. `cause` is only logged. */
 export function providerFailure(
   { message, statusCode, headers, kinds }: ProviderError,
   { reference, now, redact }: ReadingOptions,
   cause?: unknown,
 ): RetryableError | ModelRefusal {
-  // A status below 400 is that of an answer which broke off: the error inside it counts, where there is one.
+  // A success status belongs to an answer that broke off, so use the kind of the error in the stream.
   const answered = statusCode !== undefined && statusCode >= 400 ? statusCode : undefined;
   const status = answered ?? kinds.map(statusOfKind).find((known) => known !== undefined);
   const detail = `${reference}: ${clean(message, redact)}`;
@@ -110,7 +108,7 @@ export function providerFailure(
   if (status === 402 || kinds.includes("insufficient_quota") || kinds.includes("billing_error")) {
     return refusal("model_quota_exhausted");
   }
-  // Providers do not write such documents: it is from the broker, which could not ask.
+  // Only the broker sends this content type, if it could not reach the provider.
   const isBrokers = headers?.["content-type"]?.startsWith(PROBLEM_TYPE) === true;
   if (status === undefined && statusCode !== undefined) return answerInterruptedError(reference, { cause });
   if (status === undefined || isBrokers)
@@ -125,12 +123,12 @@ export function providerFailure(
   return TOO_LONG.test(message) ? refusal("model_context_exceeded", true) : refusal("model_failed");
 }
 
-/** Some servers name a status in the place of a kind (https://openrouter.ai/docs/api-reference/errors). */
+/** Some servers use a status as the kind (https://openrouter.ai/docs/api-reference/errors). */
 function statusOfKind(kind: string): number | undefined {
   return STATUS_OF[kind] ?? (/^[45]\d\d$/.test(kind) ? Number(kind) : undefined);
 }
 
-/** A provider's words, without what may be a key, short enough for a chat. */
+/** Removes possible keys and limits the length. */
 function clean(message: string, redact: Redactor): string {
   const masked = QUOTED_KEYS.reduce(
     (text, form) => text.replace(form, "[redacted]"),
@@ -139,7 +137,7 @@ function clean(message: string, redact: Redactor): string {
   return masked.length <= LONGEST_DETAIL ? masked : `${masked.slice(0, LONGEST_DETAIL - 1)}…`;
 }
 
-/** Read by shape, not by class: the classes live in a library that is loaded on first use only. */
+/** Checks the shape, because the library with the classes is loaded only on first use. */
 function shapeOf(error: unknown): ProviderError {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "unknown error", kinds: [] };
   const { message, statusCode, responseHeaders, responseBody } = error;
@@ -152,7 +150,7 @@ function shapeOf(error: unknown): ProviderError {
   };
 }
 
-/** The kinds that a provider's error body names, in its own form or as the library hands it on. */
+/** Reads a provider's error body, or the library's copy of it. */
 export function errorKinds(body: unknown): string[] {
   if (!isRecord(body)) return [];
   const inner = isRecord(body["error"]) ? body["error"] : isRecord(body["data"]) ? body["data"] : body;
@@ -162,7 +160,7 @@ export function errorKinds(body: unknown): string[] {
   );
 }
 
-/** Returns `error.message` of an answer, in Anthropic's form and in OpenAI's. */
+/** Returns `error.message`, which Anthropic and OpenAI share. */
 export function messageOf(body: unknown): string | undefined {
   if (!isRecord(body) || !isRecord(body["error"])) return undefined;
   const { message } = body["error"];

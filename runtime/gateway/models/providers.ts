@@ -2,11 +2,11 @@ import { type Model, ModelRefusal } from "./model.ts";
 import { withFinishReason, fromChatCompletion, fromMessage, toStreamingFetch } from "./event-stream.ts";
 import { createStreamedModel, type ProviderOptions } from "./streamed.ts";
 
-/** Advice about a missing key, also for those who meant to use another provider. */
+/** Also advises people who want another provider. */
 export const NO_KEY =
   "ANTHROPIC_API_KEY is not set. To use another provider, name one of its models in models.primary.";
 
-/** Anthropic's Messages API (https://docs.claude.com/en/api/messages-streaming). */
+/** Uses Anthropic's Messages API (https://docs.claude.com/en/api/messages-streaming). */
 export function createAnthropicModel(options: ProviderOptions): Model {
   const { modelId, apiKey, baseUrl, redact, report, clock, timeout } = options;
   const model = createStreamedModel({
@@ -29,15 +29,15 @@ export function createAnthropicModel(options: ProviderOptions): Model {
   };
 }
 
-/** Connection settings of a server that speaks OpenAI's chat completions. `baseUrl` ends in `/v1` as a rule. */
+/** `baseUrl` usually ends in `/v1`. */
 interface OpenAiCompatibleOptions extends ProviderOptions {
-  /** Its name in `models.providers`. */
+  /** Name in `models.providers`. */
   provider: string;
 }
 
 /**
- * A server that speaks OpenAI's chat completions, streamed
- * (https://platform.openai.com/docs/api-reference/chat-streaming). Without a key, none is sent.
+ * Uses OpenAI's streamed chat completions (https://platform.openai.com/docs/api-reference/chat-streaming). Sends
+ * no key if none is set.
  */
 export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): Model {
   const { provider, modelId, apiKey, baseUrl, redact, report, clock, timeout } = options;

@@ -1,45 +1,43 @@
-/** Elements in which open models write what they think, by the templates of Qwen, DeepSeek, Magistral and others. */
+/** Tags around reasoning in templates of Qwen, DeepSeek, Magistral and other open models. */
 const ELEMENT = /^<(\/?)(?:think|thinking|thought|reasoning)>$/i;
 /** Tokens of the format of gpt-oss: https://developers.openai.com/cookbook/articles/openai-harmony */
 const TOKEN = /^<\|(start|channel|message|end|return|call)\|>$/;
-/** A beginning of one of them. */
+/** Possible beginning of a tag or token. */
 const BEGUN = /^<(?:\/?[a-z]{0,9}|\|[a-z]{0,7}\|?)$/i;
-/** The channel that is meant for people, in the head of a message. */
+/** Channel for people, in a message's header. */
 const FINAL = /\bfinal\b/;
 
-/** Part of the answer that a piece adds. */
 export interface Added {
   text: string;
-  /** All that was added before was reasoning, and counts no longer. */
+  /** True if all previous text was reasoning and must be discarded. */
   startsOver: boolean;
 }
 
 /**
- * Creates what takes a model's reasoning out of an answer that comes in pieces: a server that has no parser for it sends
- * it within the text. In code the marks stay, since there they are what somebody asked about.
+ * Creates a filter that removes reasoning, which some servers leave in the streamed answer. Tags inside code are
+ * preserved, since the answer shows them on purpose.
  */
 export function createReasoningFilter(): ReasoningFilter {
   return new ReasoningFilter();
 }
 
-/** See {@link createReasoningFilter}. */
 class ReasoningFilter {
   readonly #code = new CodeState();
-  /** The beginning of a mark. */
+  /** Beginning of a tag or token. */
   #mark = "";
-  /** The text of an element that has no end yet; `undefined` outside. */
+  /** Text of an unclosed tag; `undefined` outside tags. */
   #element: { text: string; isOwnLine: boolean } | undefined;
-  /** In the format of gpt-oss: the head of a message, or whether the message is for people. */
+  /** For gpt-oss: the header of a message so far, or whether the message is for people. */
   #message: { head: string } | { isFinal: boolean } | undefined;
   #isEmpty = true;
   #hasEnded = false;
 
-  /** True once reasoning has come to its end: what follows is the answer. */
+  /** True once reasoning has ended and the answer follows. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Reads the next piece. Only the beginning of a mark is kept back. */
+  /** Filters the next piece. Withholds only a possible beginning of a tag or token. */
   push(piece: string): Added {
     const added: Added = { text: "", startsOver: false };
     for (const character of piece) {
@@ -59,12 +57,12 @@ class ReasoningFilter {
     return added;
   }
 
-  /** Ends the answer, and returns the part that was still held back. */
+  /** Returns the withheld text. */
   end(): Added {
     const added: Added = { text: "", startsOver: false };
     this.#add(added, this.#mark);
     this.#mark = "";
-    // An element within a line that never ends is something that the answer speaks of.
+    // An unclosed tag in the middle of a line is part of the answer.
     const element = this.#element;
     this.#element = undefined;
     if (element?.isOwnLine === false) this.#add(added, element.text);
@@ -76,7 +74,6 @@ class ReasoningFilter {
     if (element !== undefined) element.text += element.isOwnLine ? "" : text;
     else if (message !== undefined && "head" in message) message.head += text;
     else if (message === undefined || message.isFinal) {
-      // Blank lines stand between reasoning and answer.
       const shown = this.#isEmpty ? text.trimStart() : text;
       this.#isEmpty &&= shown === "";
       this.#code.read(shown);
@@ -84,7 +81,7 @@ class ReasoningFilter {
     }
   }
 
-  /** Returns false for what is no mark here. */
+  /** Returns false if the tag or token is ordinary text here. */
   #readMark(added: Added): boolean {
     const [, token] = TOKEN.exec(this.#mark) ?? [];
     if (token !== undefined) return this.#readToken(token);
@@ -97,7 +94,7 @@ class ReasoningFilter {
     if (this.#element !== undefined) this.#element = undefined;
     else if (this.#hasEnded) return false;
     else {
-      // Some templates write the element's beginning into the prompt.
+      // Some templates put the opening tag into the prompt, so only the closing tag arrives.
       Object.assign(added, { text: "", startsOver: true });
       this.#isEmpty = true;
     }
@@ -117,28 +114,25 @@ class ReasoningFilter {
   }
 }
 
-/** Some of the same character. */
+/** Repetitions of one character. */
 interface Run {
   of: string;
   length: number;
 }
 
-/** Tells where in a Markdown text code is open. */
+/** Tracks whether a Markdown text ends inside code. */
 class CodeState {
-  /** Ends of the code: a fence, or a run of backticks within a paragraph. */
   #fence: Run | undefined;
   #ticks: Run | undefined;
-  /** The run that the text so far ends in, and whether a fence may stand there. */
+  /** The run at the end of the text, and whether it may be a fence. */
   #run: (Run & { isFirst: boolean }) | undefined;
-  /** Characters before in this line; `undefined` once one of them is no blank. */
+  /** Blanks at the start of the line; `undefined` after another character. */
   #indent: number | undefined = 0;
 
-  /** The text so far ends in code. */
   get isOpen(): boolean {
     return (this.#fence ?? this.#ticks ?? this.#run) !== undefined;
   }
 
-  /** Nothing but blanks stands before in this line. */
   get isLineStart(): boolean {
     return this.#indent !== undefined;
   }
@@ -152,7 +146,7 @@ class CodeState {
           this.#run = { of: character, length: 1, isFirst: (this.#indent ?? 4) < 4 };
       }
       if (character === "\n") {
-        // A blank line ends a paragraph, and what is open in it.
+        // A blank line ends a paragraph and its inline code.
         if (this.isLineStart) this.#ticks = undefined;
         this.#indent = 0;
       } else if (this.#indent !== undefined)

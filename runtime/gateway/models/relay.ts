@@ -9,23 +9,21 @@ const ATTEMPTS = 3;
 const SHORTEST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** One model of a relay. */
 export interface RelayedModel {
   /** `<provider>/<model id>` */
   id: string;
   model: Model;
 }
 
-/** Dependencies of a relay. */
 export interface RelayOptions {
-  /** In the order in which they are asked. */
+  /** In order of preference. */
   models: readonly [RelayedModel, ...RelayedModel[]];
-  /** Pause of a model after a failure, in milliseconds, unless its provider has named one. */
+  /** Milliseconds a model rests after a failure, unless its provider requests another time. */
   cooldownMs: number;
   usage: UsageStore;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Waits some milliseconds; rejects when the signal ends it. */
+  /** Rejects if the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<unknown>;
   /** Between 0 and 1, for the jitter. */
   random(): number;
@@ -36,12 +34,12 @@ interface Entry extends RelayedModel {
   standing: ModelState;
 }
 
-/** Failures of the models that did not answer. */
 type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**
- * Several models behind one. A model that fails pauses, and the next one is asked. A failure that may pass within seconds is
- * retried up to three times. Nothing waits longer here: the edge keeps the message, and other chats continue.
+ * Combines several models. A model that fails rests while the next one is tried. A failure that may pass within
+ * seconds is tried up to three times. The relay never waits longer: the edge keeps the message and retries, so
+ * that other chats continue.
  */
 export class ModelRelay implements Model {
   readonly #options: RelayOptions;
@@ -52,17 +50,16 @@ export class ModelRelay implements Model {
     this.#entries = options.models.map((one) => ({ ...one, standing: new ModelState() }));
   }
 
-  /** The model that is asked first. */
   get primary(): string {
     return this.#options.models[0].id;
   }
 
-  /** Returns the models' health, in the order in which they are asked. */
+  /** In order of preference. */
   health(): ModelHealth[] {
     return this.#entries.map(({ id, standing }) => standing.health(id, this.#options.clock()));
   }
 
-  /** Records the result of a probe of a model. Without a problem, it would answer. */
+  /** Records a probe, which reports why the model would not answer. */
   probed(id: string, problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     this.#entries.find((entry) => entry.id === id)?.standing.probed(problem, askedAt);
   }
@@ -104,7 +101,7 @@ export class ModelRelay implements Model {
     return [...first, ...this.#entries.filter(({ id }) => id !== preferred)];
   }
 
-  /** The first that has not failed this question: an open one, else one that only rests. */
+  /** Skips models that failed this request, and prefers open to resting ones. */
   #next(entries: readonly Entry[], failures: Failures): Entry | undefined {
     const now = this.#options.clock();
     const left = entries.filter((entry) => !failures.has(entry));
@@ -128,14 +125,14 @@ export class ModelRelay implements Model {
       } catch (error) {
         const pause = attempt < attempts ? this.#pause(error, attempt) : undefined;
         if (pause === undefined || request.signal.aborted) throw error;
-        log.debug("a model is asked again", { model: entry.id, attempt, pause });
+        log.debug("a model request is retried", { model: entry.id, attempt, pause });
         await sleep(pause, request.signal).catch(() => {});
         if (request.signal.aborted) throw error;
       }
     }
   }
 
-  /** Milliseconds before the next attempt; `undefined` where another one would not help. */
+  /** Returns milliseconds; `undefined` if a retry would not help. */
   #pause(error: unknown, attempt: number): number | undefined {
     if (!(error instanceof ModelTrouble)) return undefined;
     const { retryAfterMs, quick } = error;
@@ -144,10 +141,9 @@ export class ModelRelay implements Model {
     return quick ? attempt * (SHORTEST_PAUSE_MS + this.#options.random() * spread) : undefined;
   }
 
-  /** Returns what the question comes to when no model answered it. */
   #verdict(entries: readonly Entry[], failures: Failures): Error {
     const errors = entries.flatMap((entry) => failures.get(entry) ?? []);
-    // A shorter question may pass, so this is what the agent should know first.
+    // Takes precedence, since the agent can shorten the conversation.
     const tooLong = errors.find((error) => error instanceof ModelRefusal && error.tooLong);
     if (tooLong) return tooLong;
 
@@ -157,7 +153,7 @@ export class ModelRelay implements Model {
     const [first] = errors;
     if (closed.length === 0 && troubles.length === 0 && first) return first;
 
-    // One that may be back at any moment leaves the time of the next attempt to the edge.
+    // Give a retry time only if every model has one. Otherwise the edge chooses.
     const unclosed = entries.filter((entry) => !closed.includes(entry));
     const waits = [
       ...closed.map(({ standing }) => standing.until - now),
@@ -176,7 +172,6 @@ export class ModelRelay implements Model {
   }
 }
 
-/** Tells the listener when pieces of an attempt that failed no longer count. */
 function trackText({ onText }: ModelRequest) {
   let begun = false;
   return {
@@ -195,9 +190,12 @@ function trackText({ onText }: ModelRequest) {
   };
 }
 
-/** Longest pause after a failure that a person has to fix, so that the fix takes effect soon. */
+/** Milliseconds of rest after a failure that a person must fix, so that the fix takes effect soon. */
 const LONGEST_REFUSAL_REST_MS = 60_000;
-/** Longest wait for a model. With a longer one, the next model is asked, or the edge keeps the message. */
+/**
+ * Longest wait for a model in milliseconds. If a model needs longer, the relay tries the next one or lets the edge
+ * retry.
+ */
 export const LONGEST_WAIT_MS = 2_000;
 const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_key_invalid",
@@ -205,18 +203,18 @@ const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_quota_exhausted",
 ]);
 
-/** Returns true for a refusal that is about the model, so that another one may answer. */
+/** Returns true if another model may answer. */
 export function concernsModel({ code }: ModelRefusal): boolean {
   return REFUSED.has(code);
 }
 
 /**
- * Availability of a model. `resting`: it failed a short time ago, so it is asked last, and only once. `closed`: the
- * provider has said until when it will not answer.
+ * `resting`: the model failed recently, so it is tried last and only once. `closed`: the provider has requested a
+ * longer wait.
  */
 export type Availability = "open" | "resting" | "closed";
 
-/** State of one model. Times are in milliseconds since the epoch. */
+/** State of one model. Times are milliseconds since the epoch. */
 export class ModelState {
   #answers = false;
   #failure: Reason | undefined;
@@ -224,12 +222,12 @@ export class ModelState {
   #closed = false;
   #changedAt = 0;
 
-  /** Time until which it is not asked, in milliseconds since the epoch. In the past if it may be asked. */
+  /** A time in the past if the model may be tried. */
   get until(): number {
     return this.#until;
   }
 
-  /** Reason of the last failure; `undefined` after a success. */
+  /** Returns `undefined` after a success. */
   get failure(): Reason | undefined {
     return this.#failure;
   }
@@ -239,14 +237,14 @@ export class ModelState {
     return this.#closed ? "closed" : "resting";
   }
 
-  /** Records an answer to a question of `askedAt`, unless the model has failed since. */
+  /** Records the success of a request sent at `askedAt`, unless the model has failed since. */
   answered(askedAt: number, now: number): void {
     if (this.#failure !== undefined && this.#changedAt > askedAt) return;
     this.#changedAt = now;
     this.#recover();
   }
 
-  /** Records a failure. The model pauses for as long as it requested, or for `restMs`. */
+  /** Records a failure. The model rests for the provider's requested time, else for `restMs`. */
   failed(error: ModelTrouble | ModelRefusal, now: number, restMs: number): void {
     this.#changedAt = now;
     this.#failure = error.reason;
@@ -257,8 +255,8 @@ export class ModelState {
   }
 
   /**
-   * Records a probe of `askedAt`, unless there is a newer result. Success ends a refusal, but no rate limit or overload. A
-   * problem is only shown, since the provider's list of models may be wrong.
+   * Records a probe sent at `askedAt`, unless there is a newer result. A success clears a refusal, but not a rate
+   * limit or overload. A problem is only shown, since the provider's list of models may be incomplete.
    */
   probed(problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
     if (this.#changedAt >= askedAt) return;

@@ -17,39 +17,34 @@ type FinishReason = LanguageModelV4FinishReason["unified"];
 
 const CUT_NOTE = "(The answer was cut at its length limit.)";
 
-/** Dependencies of every provider. */
 export interface ProviderOptions {
-  /** The provider's id of the model. */
   modelId: string;
   /** Empty if none is set. */
   apiKey: string;
   /** The provider's URL; empty for its default. */
   baseUrl: string;
-  /** Removes secrets from the provider's messages. */
   redact: Redactor;
   report: Report;
-  /** Milliseconds since the epoch. */
   clock(): number;
   timeout?: ModelTimeout;
 }
 
-/** Differences between providers. */
 export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "report" | "clock" | "timeout"> {
   /** `<provider>/<model id>` */
   reference: string;
-  /** The provider may include a model's reasoning in the text. */
+  /** True if the provider may include reasoning in the text. */
   reasonsInText: boolean;
-  /** Loads the provider's client. Called again only if that failed. */
+  /** Loads the provider's client. Called again only after a failure. */
   load(): Promise<LanguageModelV4>;
 }
 
 /**
- * A model accessed by streaming through its provider's client. The client is loaded with the first request, to keep the
- * start fast. Each question is one request: retries are up to the relay and the edge, and tool calls up to the agent.
+ * Creates a model that streams through its provider's client, which is loaded with the first request. Each call
+ * makes one request: the relay and the edge retry, and the agent runs the tools.
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, reasonsInText, load, clock, redact, report } = options;
-  // Reasoning may begin without a mark. Only a complete answer without reasoning proves that this model sends none.
+  // Reasoning may begin without a tag, so only a complete answer proves that this model sends none.
   let isPlain = !reasonsInText;
   let loading: Promise<LanguageModelV4> | undefined;
   const client = (): Promise<LanguageModelV4> => {
@@ -80,14 +75,13 @@ export function createStreamedModel(options: StreamedOptions): Model {
   };
 }
 
-/** State of an answer being streamed. */
 interface Streaming {
   request: ModelRequest;
   reference: string;
   patience: ModelDeadline;
-  /** Absent if the provider does not mix reasoning into the text. */
+  /** Absent if the provider separates reasoning from text. */
   reasoning: ReasoningFilter | undefined;
-  /** Text is shown immediately, before it is certain that it contains no reasoning. */
+  /** True if text may be shown before it is certain that it is not reasoning. */
   isPlain: boolean;
   report: Report;
 }
@@ -140,7 +134,7 @@ async function stream(
         // After tool calls, a model may have nothing to add.
         const mayBeEmpty = request.messages.at(-1)?.role === "tool";
         const { unified, raw } = part.finishReason;
-        // Servers may use unknown finish reasons; no reason at all means that the answer was cut off.
+        // Servers use unknown finish reasons, too. A missing one means that the answer was cut off.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         if (unified === "other") report("stream", `${reference}: finish reason ${raw ?? "none"}`);
         const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
@@ -151,7 +145,7 @@ async function stream(
   throw answerInterruptedError(reference);
 }
 
-/** A received call. `whole`: its input is complete JSON. */
+/** `whole` is true if the input is complete JSON. */
 type ReceivedCall = ToolCall & { whole: boolean };
 
 function readInput(text: string): Pick<ReceivedCall, "input" | "whole"> {
@@ -162,7 +156,7 @@ function readInput(text: string): Pick<ReceivedCall, "input" | "whole"> {
   }
 }
 
-/** Returns true if a call has an input. Clients replace a missing input with an empty object. */
+/** Clients replace a missing input with an empty object. */
 function hasInput({ input }: ToolCall): boolean {
   return typeof input === "object" && input !== null && Object.keys(input).length > 0;
 }
@@ -172,12 +166,11 @@ function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
   return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
 }
 
-/** Returns true if a text has a visible character; platforms refuse texts without any. */
+/** Platforms refuse texts without a visible character. */
 function isVisible(text: string): boolean {
   return /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
 
-/** Content of a finished stream. */
 interface Received {
   text: string;
   calls: readonly ReceivedCall[];
@@ -185,7 +178,7 @@ interface Received {
   mayBeEmpty: boolean;
 }
 
-/** Returns the answer of a finished stream. Throws if the stream was cut off or the answer is unusable. */
+/** @throws if the answer was cut off or is unusable. */
 function whole(
   { text, calls, finish, mayBeEmpty }: Received,
   reference: string,
@@ -196,7 +189,7 @@ function whole(
   const cut = finish === "length";
   const isEnd = cut || finish === "stop" || finish === "tool-calls" || finish === "content-filter";
   if (!isEnd) throw answerInterruptedError(reference, { how: finish });
-  // Drop a call that the token limit cut off: it would run with partial or no input.
+  // Drop a call that the token limit cut off, since its input is incomplete or missing.
   const kept = calls.filter((call, at) => !cut || (call.whole && (at < calls.length - 1 || hasInput(call))));
   const toolCalls = kept.map(({ id, name, input }) => ({ id, name, input }));
   if (toolCalls.length > 0) return { text, toolCalls };
@@ -209,22 +202,22 @@ function whole(
   throw new ModelTrouble("model_empty", `${reference}: the model's answer was empty.`, { quick: true });
 }
 
-/** Time limits for the whole answer, for its first word, and between two words, in milliseconds. */
+/** Limits for the whole answer, for its first piece, and between pieces, in milliseconds. */
 export interface ModelTimeout {
   totalMs: number;
   firstChunkMs: number;
   chunkMs: number;
 }
 
-/** Allows a minute between two words, and 150 s for all of them after the first. */
+/** Allows one minute between pieces, and 150 s for all pieces after the first. */
 export function timeoutWith(firstChunkMs: number): ModelTimeout {
   return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
 }
 
-/** A busy model may think for more than a minute before its first word. */
+/** A busy model may take more than a minute before its first piece. */
 const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
-/** Time limits of one question to a model. The signal aborts when one is exceeded, or the question is cancelled. */
+/** Time limits of one request. The signal aborts if one is exceeded or the request is cancelled. */
 export class ModelDeadline {
   readonly signal: AbortSignal;
   readonly #chunkMs: number;
@@ -241,7 +234,6 @@ export class ModelDeadline {
     this.signal = AbortSignal.any([asked, this.#late.signal]);
   }
 
-  /** A piece of the answer has come. The time for the next one begins. */
   renew(): void {
     if (this.#begun) {
       this.#chunk.refresh();
@@ -252,7 +244,6 @@ export class ModelDeadline {
     this.#chunk = setTimeout(() => this.#late.abort(), this.#chunkMs);
   }
 
-  /** The answer is complete, or nobody waits for it. */
   end(): void {
     clearTimeout(this.#total);
     clearTimeout(this.#chunk);

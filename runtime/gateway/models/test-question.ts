@@ -3,16 +3,16 @@ import { prompt } from "../prompt/text.ts";
 import type { ModelRelay } from "./relay.ts";
 
 const QUESTION = prompt`Reply with the word OK.`;
-/** Enough for one that thinks first: an empty answer would count as a failure. */
+/** Leaves room for reasoning, since an empty answer would count as a failure. */
 const MOST_TOKENS = 512;
-/** Less than a page waits for a command. */
+/** Milliseconds. Shorter than a page waits for a command. */
 export const TEST_LIMIT_MS = 8_000;
 
 /**
- * Asks one model a short question, once, also while it is left alone after a failure. What comes of it counts for the
- * model's state as every other question does.
+ * Sends a short question to one model once, even while it rests after a failure. The result updates the model's
+ * state.
  *
- * @throws StewardError what the provider refuses, or how it fails
+ * @throws StewardError the provider's refusal or failure
  */
 export async function testModel(
   relay: Pick<ModelRelay, "answer">,

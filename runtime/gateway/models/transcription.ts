@@ -7,16 +7,15 @@ import type { Redactor } from "../../shared/redact.ts";
 import { serverOf } from "./create.ts";
 import { errorKinds, messageOf, providerFailure } from "./provider-errors.ts";
 
-/** https://platform.openai.com/docs/guides/speech-to-text: 25 MB a file. */
+/** https://platform.openai.com/docs/guides/speech-to-text: 25 MB per file. */
 const MOST_BYTES = 25_000_000;
-/** The limit of gpt-4o-transcribe; a server without one would keep the person waiting. */
+/** The limit of gpt-4o-transcribe. Servers without a limit would take too long. */
 const MOST_SECONDS = 1_500;
 const LONGEST_ANSWER_BYTES = 1_000_000;
 const TIMEOUT_MS = 100_000;
-/** Recordings whose words are remembered: an answer that fails is tried again for a day, and each request costs. */
+/** Most transcripts cached. A failed answer is retried for a day, and each transcription costs money. */
 const MOST_REMEMBERED = 50;
 
-/** Dependencies of a transcriber. */
 export interface TranscriberOptions {
   environment: Environment;
   redact: Redactor;
@@ -26,18 +25,16 @@ export interface TranscriberOptions {
   log: Log;
 }
 
-/** Makes text of speech. */
 export interface Transcriber {
-  /** Seconds of a recording above which it is not even asked. */
+  /** Longest recording, in seconds, that is worth downloading. */
   readonly mostSeconds: number;
-  /** Returns the words of a recording; `undefined` if there are none to be had, which is logged. */
+  /** Returns the text of a recording; `undefined` after a failure, which is logged. */
   transcribe(data: Uint8Array, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /**
- * A server that speaks OpenAI's audio transcriptions
- * (https://platform.openai.com/docs/api-reference/audio/createTranscription), as `models.transcription` names it;
- * `undefined` if it names none.
+ * Creates a client for the server in `models.transcription`
+ * (https://platform.openai.com/docs/api-reference/audio/createTranscription); `undefined` if none is configured.
  */
 export function createTranscriber(
   { transcription }: Config["models"],
@@ -55,7 +52,7 @@ export function createTranscriber(
       method: "POST",
       headers: apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` },
       body,
-      // A redirect would carry the key elsewhere.
+      // A redirect would send the key elsewhere.
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
@@ -87,7 +84,7 @@ export function createTranscriber(
         remembered.set(key, text);
         return text;
       } catch (error) {
-        // What a client throws may quote the request.
+        // A client's error may quote the request.
         const detail = redact(error instanceof Error ? error.message : "no answer");
         log.warn("a recording was not transcribed", { model, detail });
         return undefined;
@@ -97,8 +94,8 @@ export function createTranscriber(
 }
 
 /**
- * Returns the ending by which servers tell what a recording is, from its first bytes: some refuse Telegram's own `.oga`,
- * and others any name that they do not know.
+ * Returns the extension for a recording's format. Servers detect the format by extension, and some refuse
+ * Telegram's `.oga`.
  */
 function audioFormat(data: Uint8Array): string | undefined {
   const head = Buffer.from(data.subarray(0, 12)).toString("latin1");
@@ -107,7 +104,7 @@ function audioFormat(data: Uint8Array): string | undefined {
   if (head.startsWith("RIFF") && head.endsWith("WAVE")) return "wav";
   if (head.startsWith("\x1a\x45\xdf\xa3")) return "webm";
   if (head.startsWith("ftyp", 4)) return "m4a";
-  // A tag, or the eleven bits that every frame of MPEG audio begins with, which has a layer.
+  // An ID3 tag, or the sync bits of an MPEG audio frame with a valid layer.
   const isFrame = data[0] === 0xff && ((data[1] ?? 0) & 0xe0) === 0xe0 && ((data[1] ?? 0) & 0x06) !== 0;
   return head.startsWith("ID3") || isFrame ? "mp3" : undefined;
 }

@@ -2,17 +2,16 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelUsage, SourceUsage } from "../../contract/control.ts";
 import { lightTransaction } from "../../process/database.ts";
 
-/** Milliseconds of a day. */
 export const DAY_MS = 24 * 3_600_000;
 
 const WEEK_DAYS = 7;
 
-/** The day (UTC, YYYY-MM-DD) of a time in milliseconds since the epoch. */
+/** Returns YYYY-MM-DD in UTC. `time` is in milliseconds since the epoch. */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Tokens by day (UTC) and model. */
+/** Counts tokens by day (UTC) and model. */
 export class UsageStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -38,17 +37,17 @@ export class UsageStore {
     );
   }
 
-  /** Counts one answered request. `at` is in milliseconds since the epoch. */
+  /** Counts one request. `at` is in milliseconds since the epoch. */
   add(model: string, tokens: { input: number; output: number }, at: number): void {
     lightTransaction(this.#database, () => this.#add.run(dayOf(at), model, tokens.input, tokens.output));
   }
 
-  /** The last `days` days on which a model was asked, newest first. */
+  /** Last `days` days with requests, newest first. */
   recent(days: number): ModelUsage[] {
     return this.#recent.all(days).map(readUsage);
   }
 
-  /** From a day (YYYY-MM-DD) on, oldest first. */
+  /** All days from `day` (YYYY-MM-DD) on, oldest first. */
   since(day: string): ModelUsage[] {
     return this.#since.all(day).map(readUsage);
   }
@@ -68,14 +67,11 @@ function countsOf(row: Record<string, SQLOutputValue>): Omit<ModelUsage, "day"> 
 }
 
 const KEPT_DAYS = 30;
-/** Most rows of a kind on a day, so that a stream of strangers cannot fill the disk. */
+/** Most rows per kind and day, so that many strangers cannot fill the disk. */
 const MOST_ROWS = 1_000;
 const KINDS = ["person", "place"] as const;
 
-/**
- * Tokens by day (UTC), model, and the person who asked or the place where they did, for 30 days. Older versions do not
- * know the table, and leave it.
- */
+/** Counts tokens by day (UTC), model, and person or place, for 30 days. Older versions ignore the table. */
 export class SourceUsageStore {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -118,7 +114,7 @@ export class SourceUsageStore {
     );
   }
 
-  /** Counts one answered request for a person and a place. `at` is in milliseconds since the epoch. */
+  /** Counts one request. `at` is in milliseconds since the epoch. */
   add(
     { platform, person, place }: { platform: string; person: string; place: string },
     { model, tokens }: { model: string; tokens: { input: number; output: number } },
@@ -139,7 +135,10 @@ export class SourceUsageStore {
     });
   }
 
-  /** Returns the rows with the most tokens from a day (YYYY-MM-DD) on: `most` of each kind, and the sum of the others. */
+  /**
+   * Returns the rows with the most tokens since `day` (YYYY-MM-DD): `most` of each kind, and the sum of the
+   * others.
+   */
   top(day: string, most: number): SourceUsage[] {
     const found: SourceUsage[] = [];
     for (const kind of KINDS) {
@@ -170,7 +169,7 @@ export class SourceUsageStore {
   }
 }
 
-/** Returns what /usage tells: tokens by model, of today and of seven days up to today (UTC). */
+/** Formats tokens by model, for today and the last seven days (UTC). */
 export function usageText(usage: readonly ModelUsage[], now: number): string {
   const today = dayOf(now);
   const first = dayOf(now - (WEEK_DAYS - 1) * DAY_MS);

@@ -5,16 +5,14 @@ import { pairingText } from "../../shared/channel-access.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PairingStores } from "./store.ts";
 
-/** Dependencies of the desk. */
 interface PairingDeskOptions {
   stores: PairingStores;
   waiting: WaitingSenders;
-  /** A sender waits for an approval from now on. */
+  /** Called when a sender starts to wait for approval. */
   onWaiting(): void;
   log: Log;
 }
 
-/** Desk at which a stranger asks to be let in. */
 export class PairingDesk {
   readonly #options: PairingDeskOptions;
 
@@ -23,15 +21,15 @@ export class PairingDesk {
   }
 
   /**
-   * Returns the reply to a stranger; `meta` is what the platform says about it. If the list is full, the reply has the
-   * sender's id in place of a code: the operator can let the sender in by it.
+   * Returns the reply to a stranger. `meta` is the platform's data about the sender. If the list is full, the
+   * reply has the sender's id instead of a code; the operator can approve by id.
    */
   ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string {
     const { stores, waiting, onWaiting, log } = this.#options;
     const { platform, sender } = stranger;
     const request = stores(platform).request(sender, meta);
-    // The code stays out of the log: it is for the sender and the operator.
-    log.info(request ? "a sender asks to be let in" : "a sender was left waiting: the list is full", {
+    // The code is only for the sender and the operator.
+    log.info(request ? "a sender requests access" : "a sender's request was not recorded: the list is full", {
       platform,
       sender,
     });
@@ -43,14 +41,14 @@ export class PairingDesk {
   }
 }
 
-/** A sender that got a code, and where to notify it of its approval. */
+/** `target` is where to notify the sender. */
 export interface WaitingSender {
   platform: Platform;
   sender: string;
   target: ReplyTarget;
 }
 
-/** Store of the senders to notify. In the database, so that an approval while the gateway is down is sent later. */
+/** Stores the senders to notify. An approval while the gateway is down is therefore sent later. */
 export class WaitingSenders {
   readonly #add: StatementSync;
   readonly #remove: StatementSync;
@@ -65,17 +63,15 @@ export class WaitingSenders {
     this.#on = database.prepare("SELECT sender, chat, thread FROM waiting_senders WHERE platform = ?");
   }
 
-  /** Records a sender; one that asks again is notified where it asked last. */
+  /** After repeated requests, the last chat gets the notice. */
   add({ platform, sender, target }: WaitingSender): void {
     this.#add.run(platform, sender, target.chat, target.thread ?? null);
   }
 
-  /** Forgets a sender: it was notified, or there is no more to send. */
   remove({ platform, sender }: Pick<WaitingSender, "platform" | "sender">): void {
     this.#remove.run(platform, sender);
   }
 
-  /** Returns who waits on a platform. */
   on(platform: Platform): WaitingSender[] {
     return this.#on.all(platform).map(({ sender, chat, thread }) => {
       const target = { chat: String(chat), ...(typeof thread === "string" && { thread }) };

@@ -11,10 +11,9 @@ import type { WaitingSender, WaitingSenders } from "./desk.ts";
 
 const LOOK_EVERY_MS = 1_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
-/** The waits double: the last attempt is about 40 minutes behind the first. */
+/** Waits double, so the last attempt is about 40 minutes after the first. */
 const MOST_ATTEMPTS = 10;
 
-/** Dependencies of the notices. */
 export interface ApprovalNoticesOptions {
   parts(): Pick<Components, "channels">;
   stores: PairingStores;
@@ -25,13 +24,12 @@ export interface ApprovalNoticesOptions {
 }
 
 /**
- * Tells senders that they were approved. The approval comes from another process through the store, so the store is read
- * every second while somebody waits. A notice is sent again if the gateway crashes after the platform has taken it, and
- * before that is recorded.
+ * Notifies senders of their approval. Another process writes approvals, so the store is polled every second while
+ * anybody waits. A crash between sending and recording a notice repeats it.
  */
 export class ApprovalNotices {
   readonly #options: ApprovalNoticesOptions;
-  /** Attempts that failed, by platform and sender. */
+  /** By platform and sender. */
   readonly #failed = new Map<string, { attempts: number; notBefore: number }>();
   #timer: NodeJS.Timeout | undefined;
   #looking = Promise.resolve();
@@ -42,19 +40,18 @@ export class ApprovalNotices {
     this.#options = options;
   }
 
-  /** Reads the store now, then every second while somebody waits. */
+  /** Checks now, then every second while anybody waits. */
   start(): void {
     this.#timer = undefined;
     if (this.#isLooking) this.expect();
     else this.#looking = this.#lookOnce();
   }
 
-  /** A sender waits from now on. */
   expect(): void {
     if (!this.#stopped) this.#timer ??= setTimeout(() => this.start(), LOOK_EVERY_MS);
   }
 
-  /** Stops, after at most `graceMs` for a notice that is being sent. */
+  /** Waits at most `graceMs` for a notice in progress. */
   async stop(graceMs: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopped = true;
@@ -70,19 +67,19 @@ export class ApprovalNotices {
     }
   }
 
-  // Side by side: a platform that does not answer holds up no other.
+  // In parallel, so that a platform that hangs does not delay others.
   async #look(): Promise<boolean> {
     const waits = await Promise.all(platformSchema.options.map((platform) => this.#lookOn(platform)));
     return waits.includes(true);
   }
 
-  /** @returns true while somebody waits on the platform, or if that cannot be looked up */
+  /** Returns true while anybody waits, or if the check failed. */
   async #lookOn(platform: Platform): Promise<boolean> {
     const { stores, waiting, log } = this.#options;
     try {
       const senders = waiting.on(platform);
       if (senders.length === 0) return false;
-      // In this order: an approval writes the second list first, so none is missed in between.
+      // Read the requests first: an approval writes the other list first, so none is missed.
       const pending = new Set(
         stores(platform)
           .pending()
@@ -96,7 +93,7 @@ export class ApprovalNotices {
       }
       return waiting.on(platform).length > 0;
     } catch (error) {
-      log.error("approvals could not be looked up", { platform, error: String(error) });
+      log.error("approvals could not be read", { platform, error: String(error) });
       return true;
     }
   }
@@ -111,8 +108,8 @@ export class ApprovalNotices {
     try {
       await channel.send(target, APPROVED_TEXT[role]);
       waiting.remove(waitingSender);
-      // Logged last: once this is read, the notice is not sent again.
-      log.info("a sender was told of its approval", { platform, sender });
+      // Logged last: the log proves that the notice will not be sent again.
+      log.info("a sender was notified of its approval", { platform, sender });
     } catch (error) {
       const attempts = failed.attempts + 1;
       if (attempts < MOST_ATTEMPTS) {
@@ -121,7 +118,7 @@ export class ApprovalNotices {
         this.#failed.set(key, { attempts, notBefore: clock() + wait });
         return;
       }
-      log.error("a sender could not be told of its approval", { platform, sender, error: String(error) });
+      log.error("a sender could not be notified of its approval", { platform, sender, error: String(error) });
       waiting.remove(waitingSender);
     }
     this.#failed.delete(key);

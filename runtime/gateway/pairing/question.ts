@@ -9,11 +9,10 @@ import { WEB, type WebOutbox, webSession } from "../webchat/outbox.ts";
 import { label } from "../prompt/text.ts";
 import type { PairingStores } from "./store.ts";
 
-/** Equals the validity of a stranger's request, in milliseconds. */
+/** Milliseconds that a stranger's request is valid. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
 
-/** Dependencies of the questions. */
 interface AdmissionQuestionsOptions {
   parts(): Pick<Components, "config" | "channels">;
   stores: PairingStores;
@@ -25,7 +24,6 @@ interface AdmissionQuestionsOptions {
   log: Log;
 }
 
-/** Asks operators with buttons if a stranger may write to the bot. */
 export class AdmissionQuestions {
   readonly #options: AdmissionQuestionsOptions;
 
@@ -34,8 +32,8 @@ export class AdmissionQuestions {
   }
 
   /**
-   * Asks each operator reachable on a platform with buttons or in the web chat, once per request. Never rejects:
-   * operators can also use the list of requests.
+   * Asks each operator who is reachable in the web chat or on a platform with buttons, once per request. Never
+   * rejects, since operators also have the list of requests.
    */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, devices, outbox, actions, clock, log } = this.#options;
@@ -76,7 +74,7 @@ export class AdmissionQuestions {
     }
   }
 
-  /** Carries out an operator's decision and returns a text with the result. */
+  /** Returns a text about the result. */
   settle({ does, platform, sender, name }: Extract<Action, { does: "admit" | "refuse" }>): string {
     const { stores, log } = this.#options;
     const store = stores(platform);
@@ -105,7 +103,7 @@ async function send(
   await channel.send({ chat }, text, 0, buttons);
 }
 
-/** Returns a person's display name for operators: the chosen name, which need not be unique, and the id, which is. */
+/** Includes the id, because names are not unique. */
 function nameOf(sender: string, { firstName = "", username = "" }: Readonly<Record<string, string>>): string {
   const shown = label(firstName, LONGEST_NAME);
   const account = label(username.replace(/[^\w.-]/g, ""), LONGEST_NAME);

@@ -42,27 +42,24 @@ export const approvedSchema = z.strictObject({
 });
 
 /**
- * `credentials/<channel>-operators.json`: the approved senders whose approval grants an operator's rights. Apart from the
- * approvals, whose form other programs and earlier versions read. An approved sender that is not listed has a person's
- * rights.
+ * `credentials/<channel>-operators.json`: approved senders with an operator's rights. Other approved senders have
+ * a person's rights. A separate file, because other programs and earlier versions read the approvals.
  */
 export const operatorsSchema = z.strictObject({
   version: z.literal(1),
   operators: z.array(z.string().check(z.minLength(1))),
 });
 
-/** Dependencies of a pairing store. */
 interface PairingStoreOptions extends StoreFileOptions {
-  /** The data directory; the stores are in its `credentials/`. */
+  /** The data directory. The files are in `credentials/`. */
   home: string;
   channel: Platform;
 }
 
 /**
- * Store of the senders that wait for approval on a channel, and of those that have it. Gateway and command line use it side by side:
- * every change reads, changes and replaces the files under one lock; a reader needs none, since a
- * file is replaced as a whole. A file that cannot be read is set aside and counts as empty, so nobody
- * is let in by mistake.
+ * Stores a channel's pending and approved senders, for the gateway and the command line. Changes replace whole
+ * files under one lock, so readers need no lock. A corrupt file is set aside and counts as empty, so that nobody
+ * is admitted by mistake.
  */
 export class PairingStore {
   readonly #options: PairingStoreOptions;
@@ -79,56 +76,50 @@ export class PairingStore {
     this.#operatorsPath = join(this.#directory, `${options.channel}-operators.json`);
   }
 
-  /** Returns the requests that can be approved, oldest first. */
+  /** Oldest first, without expired ones. */
   pending(): PairingRequest[] {
     return pendingRequests(this.#list(), this.#options.clock());
   }
 
-  /** Returns the ids of the approved senders. */
   approved(): string[] {
     return [...this.#list().allowFrom];
   }
 
-  /** Returns the ids of the approved senders whose approval grants an operator's rights. */
+  /** Approved senders with an operator's rights. */
   operators(): string[] {
     return approvedOperators(this.#list());
   }
 
-  /** Returns the role that a sender's approval grants; `undefined` without an approval. */
+  /** Returns `undefined` without an approval. */
   granted(id: string): GrantedRole | undefined {
     return grantedRole(this.#list(), id);
   }
 
-  /**
-   * Notes that a sender asks to be let in, by the rules of `requestPairing`.
-   *
-   * @returns its request; `undefined` if no place is free.
-   */
+  /** Adds an access request by the rules of `requestPairing`. Returns `undefined` if the list is full. */
   request(id: string, meta: Record<string, string> = {}): PairingRequest | undefined {
     return this.#change((list, now) => requestPairing(list, { id, meta }, { now }))?.request;
   }
 
-  /** Approves the sender of a code, in upper or lower case. Returns `undefined` if no such code is pending. */
+  /** Ignores the code's case. Returns `undefined` if it is not pending. */
   approve(code: string, role: GrantedRole = "person"): PairingRequest | undefined {
     return this.#settle((list, now) => approvePairing(list, code, role, now));
   }
 
-  /** Gives a sender a role. Approves it if it is not approved, even if it never asked. */
+  /** Grants a role, even to a sender that never asked. */
   grant(id: string, role: GrantedRole): void {
     this.#change((list, now) => grantRole(list, id, role, now));
   }
 
-  /** Removes the request of a code. Returns `undefined` if no such code is pending. */
+  /** Returns `undefined` if the code is not pending. */
   reject(code: string): PairingRequest | undefined {
     return this.#settle((list, now) => rejectPairing(list, code, now));
   }
 
-  /** Takes an approved sender's access away. Returns false if the sender is not approved. */
+  /** Returns false if the sender is not approved. */
   revoke(id: string): boolean {
     return this.#change((list) => revokeAccess(list, id)) !== undefined;
   }
 
-  /** See {@link restoreAccess}. */
   restore(taken: RevokedAccess): boolean {
     return this.#change((list, now) => restoreAccess(list, taken, now)) !== undefined;
   }
@@ -137,7 +128,7 @@ export class PairingStore {
     return existsSync(this.#requestsPath) ? this.#change(decide)?.request : undefined;
   }
 
-  /** Returns the lists. Each is read when it is needed, and each time. */
+  /** Each access reads the list from its file. */
   #list(): PairingList {
     const options = this.#options;
     const [requests, approved, operators] = [this.#requestsPath, this.#approvedPath, this.#operatorsPath];
@@ -163,8 +154,9 @@ export class PairingStore {
     });
   }
 
-  // In this order. The role first: a crash in between leaves a sender who is not let in, not one with rights of an
-  // earlier approval. The request last: a crash in between leaves it pending, to be settled again.
+  // The order makes crashes safe. The role comes first: a crash then leaves a sender who is not admitted, not one
+  // with an earlier approval's rights. The request comes last: a crash then leaves it pending, so that the change
+  // can be repeated.
   #write({ operators, allowFrom, requests }: PairingChange): void {
     if (operators) writeStore(this.#operatorsPath, { operators });
     if (allowFrom) writeStore(this.#approvedPath, { allowFrom });
@@ -172,17 +164,15 @@ export class PairingStore {
   }
 }
 
-/** Decides on a change; `undefined` for none. */
+/** Returns `undefined` for no change. */
 type Decide<T> = (list: PairingList, now: number) => T | undefined;
 
 function writeStore(path: string, lists: PairingChange): void {
   writeFileAtomic(path, `${JSON.stringify({ version: 1, ...lists }, null, 2)}\n`);
 }
 
-/** The pairing store of a channel. */
 export type PairingStores = (channel: Platform) => PairingStore;
 
-/** The pairing stores of a data directory. */
 export function pairingStores(options: Omit<PairingStoreOptions, "channel">): PairingStores {
   return (channel) => new PairingStore({ ...options, channel });
 }

@@ -7,15 +7,15 @@ import { readSlackEvent } from "../channels/slack/inbound.ts";
 import { readTelegramUpdate } from "../channels/telegram/inbound.ts";
 import { readCommand } from "../commands.ts";
 
-/** Runs of each measurement; the fastest counts. */
+/** Runs per measurement; the fastest counts. */
 const RUNS = 3;
-/** Shortest duration, in milliseconds, that is divided by. */
+/** Milliseconds; a lower bound for divisors. */
 const SHORTEST_MS = 0.0005;
 
-/** Reads one event as its channel does. It sends and stores nothing, and may throw. */
+/** Reads one event like its channel. Sends and stores nothing; may throw. */
 export type Read = (payload: Record<string, unknown>) => Inbound;
 
-/** Returns the function with which a channel reads its events: parsing and admission, without the channel itself. */
+/** Returns a channel's parsing and admission as a function, without needing the channel. */
 export function readerOf(platform: Platform, { rules, granted, bot, moved, mediaMaxBytes }: Reading): Read {
   const access = channelAccess(rules, {
     granted: (user) => (Object.hasOwn(granted, user) ? granted[user] : undefined),
@@ -35,7 +35,6 @@ export function readerOf(platform: Platform, { rules, granted, bot, moved, media
   }
 }
 
-/** Reads an event and returns its kind and the grounds for admission. */
 export function outcomeOf(read: Read, payload: Record<string, unknown>): Outcome {
   try {
     const inbound = read(payload);
@@ -60,7 +59,7 @@ function grounds(admission: Admission): string {
 }
 
 /**
- * Replays a record. Sends nothing and asks no model: it ends at the question that the model would get.
+ * Replays a record up to the question for the model. Sends nothing.
  *
  * @param now milliseconds, for measuring
  */
@@ -97,7 +96,7 @@ function fastest(work: () => unknown, now: () => number): number {
   return best;
 }
 
-/** Returns the median; 0 for no values. */
+/** Returns 0 for no values. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -10,23 +10,22 @@ import type { PairingStore } from "../pairing/store.ts";
 import { costOf, median, outcomeOf, type Read, readerOf } from "./read.ts";
 import { createRedaction } from "./redact.ts";
 
-/** Dependencies of {@link createReplayRecord}. */
 export interface ReplayRecordOptions {
   config: Config;
   channels: { get(platform: Platform): Pick<Channel, "bot" | "mediaMaxBytes"> | undefined };
   pairing(platform: Platform): Pick<PairingStore, "approved" | "operators">;
   moves: Pick<ChatMoves, "all">;
-  /** Key of this record's pseudonyms. Nothing else may know it. */
+  /** Secret key of this record's pseudonyms. */
   key: Uint8Array;
   /** Milliseconds, for measuring. */
   now(): number;
 }
 
 /**
- * Reads past events by the channels' own functions, and redacts them. An event is left out if redaction changes its
- * outcome. Yields between events, so that messages do not wait for it.
+ * Reads past events with the channels' own functions, and redacts them. Leaves out events whose outcome redaction
+ * changes. Yields between events, so that messages do not wait.
  *
- * @param deliveries entries of the ledger; those after the first {@link MOST_REPLAYED} are ignored
+ * @param deliveries entries of the ledger, of which {@link MOST_REPLAYED} are read
  */
 export async function createReplayRecord(
   deliveries: readonly unknown[],
@@ -75,7 +74,6 @@ function isSame(one: Outcome, other: Outcome): boolean {
   return one.kind === other.kind && one.admitted === other.admitted;
 }
 
-/** Returns the rules and the identity by which a channel reads; `undefined` if it is off. */
 function readingOf(
   platform: Platform,
   { config, channels, pairing, moves }: ReplayRecordOptions,

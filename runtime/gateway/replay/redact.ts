@@ -6,21 +6,21 @@ import { isRecord } from "../../shared/json.ts";
 import { readCommand } from "../commands.ts";
 
 /**
- * Redacts payloads so that they still read alike. Structure, lengths, punctuation and the platform's own words stay;
- * letters become `x`, and ids, numbers and names become pseudonyms under a key. Equal ones get equal pseudonyms, so
- * mentions and allowlists still match. Runs in time linear in the size of a payload.
+ * Redacts payloads without changing how channels read them. Structure, lengths, punctuation and protocol words
+ * stay. Letters become `x`; ids, numbers and names become keyed pseudonyms. Equal values get equal pseudonyms, so
+ * mentions and allowlists still match. Runs in linear time.
  */
 export interface Redaction {
   payload(platform: Platform, payload: Record<string, unknown>): Record<string, unknown>;
-  /** Returns the ids of a channel's rules as they are in redacted payloads. */
+  /** Replaces the ids in a channel's rules with their pseudonyms. */
   reading(reading: Reading): Reading;
 }
 
 /** Deeper parts become `null`. Channels read no deeper either. */
 const DEEPEST = 64;
-/** Names that platforms give to fields. Others, such as those of an app's own data, are redacted like text. */
+/** Field names of platforms. Other keys, such as an app's own data, are redacted like text. */
 const FIELD = /^[a-z][a-z0-9_]{0,40}$/;
-/** Fields whose values are words of the platform's protocol. */
+/** Fields with protocol words as values. */
 const PROTOCOL_FIELDS = new Set(["type", "subtype", "channel_type", "mode", "t"]);
 const PROTOCOL_WORD = /^[A-Za-z][A-Za-z0-9_]{0,40}$/;
 const MEDIA_FIELDS = new Set(["mimetype", "mime_type", "content_type"]);
@@ -30,20 +30,19 @@ const MEASURES = new Set(
   `offset length type flags channel_type format_type file_size size duration duration_ms duration_secs
   width height`.split(/\s+/),
 );
-/** Options of Discord's commands. */
 const OPTIONS = new Set(["text", "name", "file"]);
 
-/** A name with its sign, a command, an id or a capitalised word, a number, or a character of a word. */
+/** An @name, a command, an id or capitalised word, a number, or a single letter. */
 const TOKEN =
   /@(\w+)|(?<![^\s>])\/([A-Za-z]{1,16})(?!\w)|((?<![A-Za-z0-9])[A-Z][A-Z0-9]+(?![A-Za-z0-9]))|(\d+)|[A-Za-z]|[^!-~\s]/g;
-/** Slack's own bot, the same in every workspace. */
+/** Slack's own bot has this id in every workspace. */
 const SLACKBOT = "USLACKBOT";
 
 const DIGITS = "0123456789";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/** Creates a redaction. Without the key, which nothing stores, pseudonyms cannot be traced back. */
+/** Nothing stores the key, so pseudonyms cannot be reversed. */
 export function createRedaction(key: Uint8Array): Redaction {
   const secret = Buffer.from(key).toString("hex");
   const known = new Map<string, string>();
@@ -51,13 +50,13 @@ export function createRedaction(key: Uint8Array): Redaction {
     const entry = `${alphabet[0]} ${text}`;
     const found = known.get(entry);
     if (found !== undefined) return found;
-    // SHA-3 cannot be extended, so a key in front suffices. HMAC objects would take four times as long.
+    // SHA-3 resists length extension, so prefixing the key suffices. HMAC objects would take four times as long.
     const bytes = hash("sha3-256", secret + entry, "buffer");
     const made = Array.from(text, (_, at) => alphabet[(bytes[at % bytes.length] ?? 0) % alphabet.length]);
     known.set(entry, made.join(""));
     return made.join("");
   };
-  // Without a leading zero, and at most 16 digits below 9e15, so that a number stays a safe integer.
+  // No leading zero, and at most 16 digits below 9e15, so that a number stays a safe integer.
   const digits = (text: string): string => {
     const [first = "0", ...rest] = hashed(text, DIGITS);
     return `${(Number(first) % 8) + 1}${rest.join("")}`;

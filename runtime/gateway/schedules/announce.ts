@@ -8,35 +8,33 @@ import { StewardError } from "../../contract/errors.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
 
-/** A message that nobody in the chat asked for. Has either `text` or `prompt`. */
+/** A message that nobody in the chat requested. Has either `text` or `prompt`. */
 export interface AnnounceRequest {
-  /** Like a delivery's id: a message with the same id is sent only once. */
+  /** Deduplicates: a message with the same id is sent only once. */
   id: string;
   platform: Platform;
   target: ReplyTarget;
   text?: string;
   /** Given to the agent, whose answer is sent. */
   prompt?: string;
-  /** If the agent's answer is this text, nothing is sent. */
+  /** An answer with exactly this text is not sent. */
   silence?: string;
-  /** The prompt's sender name. */
   name: string;
   /** Determines the rights of the prompt. */
   admission: Admission;
 }
 
-/** Result of an announcement. */
 type Said = "said" | "nothing to say";
 
 /**
- * Sends an announcement, in order with the chat's other messages. @throws StewardError if no answer could be generated
- * or the chat does not accept it; retrying with the same id may help.
+ * Sends an announcement, in order with the chat's other messages.
+ *
+ * @throws StewardError if no answer could be generated or the chat refuses it. A retry with the same id may help.
  */
 export type Announce = (request: AnnounceRequest, signal: AbortSignal) => Promise<Said>;
 
-/** Dependencies of {@link createAnnounce}. */
 export interface AnnounceOptions {
-  /** Read at the start of each announcement, which then keeps using the result. */
+  /** Called once per announcement, so that a config change does not affect one in progress. */
   parts(): Pick<Components, "channels" | "agent">;
   records: DeliveryRecords;
   replies: Pick<Replies, "say">;
@@ -45,7 +43,7 @@ export interface AnnounceOptions {
   clock(): number;
 }
 
-/** Sends announcements through the channels and the agent, recording each message like a reply's. */
+/** Creates a function that sends announcements and records each like a reply. */
 export function createAnnounce({ parts, records, replies, inTurn, clock }: AnnounceOptions): Announce {
   const text = async (
     { id, platform, target, name, admission, text, prompt }: AnnounceRequest,
@@ -79,7 +77,7 @@ export function createAnnounce({ parts, records, replies, inTurn, clock }: Annou
     const { platform, target, silence } = request;
     const channel = parts().channels.get(platform);
     if (channel === undefined) {
-      const detail = `The config file has no channel that is served here for ${platform}.`;
+      const detail = `The config file has no channel for ${platform} that this gateway serves.`;
       throw new RetryableError("channel_not_configured", detail);
     }
     return inTurn(sessionOf(platform, target), async () => {

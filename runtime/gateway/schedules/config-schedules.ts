@@ -2,16 +2,16 @@ import type { Config } from "../../contract/config/index.ts";
 import { sendsTo } from "../../contract/tenant.ts";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 
-/** The heartbeat is a schedule of its own. Its id is none that a name in the config can make. */
+/** Cannot collide: ids of schedules in the config begin with `config:`. */
 export const HEARTBEAT_ID = "heartbeat";
 
-/** Answer of the agent to the heartbeat where it has nothing to say. It is not sent. */
+/** Answer to the heartbeat if there is nothing to report. It is not sent. */
 export const HEARTBEAT_OK = "HEARTBEAT_OK";
 
 const HEARTBEAT_PROMPT = `If something needs attention, say it; else answer exactly ${HEARTBEAT_OK}`;
 
 /**
- * Returns the schedules of a config by their ids, including those that are switched off.
+ * Returns the config's schedules by id, including disabled ones.
  *
  * @param serves Value of TENANT_VARIABLE: schedules for other chats belong to other containers.
  */
@@ -24,13 +24,13 @@ export function configSchedules(
     if (sendsTo(serves, schedule.to)) wanted.set(`config:${name}`, schedule);
   if (heartbeat !== undefined && sendsTo(serves, heartbeat.to)) {
     const { every, to, prompt = HEARTBEAT_PROMPT, sendElsewhere } = heartbeat;
-    // In the schema's own order, as a stored one is read: else every start would take it for changed.
+    // Parsing gives the keys the same order as in the store. Otherwise every start would see a change.
     wanted.set(HEARTBEAT_ID, scheduleSchema.parse({ every, to, prompt, sendElsewhere }));
   }
   return wanted;
 }
 
-/** Returns what people call a schedule: its name in the config, else its id. */
+/** Returns the name in the config, else the id. */
 export function scheduleName(id: string): string {
   return id.replace(/^config:/, "");
 }

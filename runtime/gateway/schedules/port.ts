@@ -7,37 +7,36 @@ import type { RemovedSchedule, ScheduleSource, ScheduleStore, StoredSchedule } f
 import { dueAfter, periodOf, type When } from "./times.ts";
 
 const MINUTE_MS = 60_000;
-/** Keys of a schedule's time. */
 const WHEN = ["at", "every", "cron", "timezone"] as const;
-/** The shortest pause between two runs, in minutes. Each may be a model's answer, and a chat is not the operator's alone. */
+/**
+ * Shortest pause between two runs, in minutes, since each may cost a model request. It is longer for chats, where
+ * others than the operator can write.
+ */
 const SHORTEST: Readonly<Record<Exclude<ScheduleSource, "config">, number>> = { chat: 15, cli: 1 };
-/** Runs that are looked at for the shortest pause: more than a cron expression has in a day of quarter hours. */
+/** Runs checked for the shortest pause. A quarter-hourly cron expression has 96 a day. */
 const LOOKED_AT = 100;
 
 const MOST_FROM_CHATS = 100;
-/** So that one chat does not take the places of all others. */
+/** Prevents one chat from using up {@link MOST_FROM_CHATS}. */
 const MOST_FROM_CHAT = 10;
 
-/** Schedules as a chat may use them: it makes, sees and removes those that speak in it. */
+/** A chat's schedules. The chat can add, list and remove those that send to it. */
 export interface SchedulesPort {
   /**
-   * Adds a schedule, which has no rights that a role of its makers lacks. `nextAt`: ISO 8601.
+   * Adds a schedule with only the rights that all of its makers' roles have. `nextAt` is ISO 8601.
    *
-   * @throws StewardError `schedule_invalid` where it is wrong, or there are as many as may be.
+   * @throws StewardError `schedule_invalid` if it is invalid, or if there are too many.
    */
   add(spec: Schedule, madeBy: readonly Role[]): Promise<{ id: string; nextAt: string }>;
-  /** Those that speak in a chat, wherever they were made. */
+  /** Returns the schedules that send to a chat, from any source. */
   list(chat: Pick<Schedule["to"], "platform" | "chat">): StoredSchedule[];
   /**
-   * Removes one of those.
-   *
-   * @throws StewardError `schedule_unknown`, also for one of another chat; `schedule_invalid` for one of
-   * the config.
+   * @throws StewardError `schedule_unknown` if the chat has no such schedule; `schedule_invalid` if it is in the
+   * config.
    */
   remove(id: string, chat: Pick<Schedule["to"], "platform" | "chat">): void;
 }
 
-/** The schedules of the chats. */
 export function schedulesPort(store: ScheduleStore, clock: () => number): SchedulesPort {
   const list: SchedulesPort["list"] = ({ platform, chat }) =>
     store.list().filter(({ spec: { to } }) => to.platform === platform && to.chat === chat);
@@ -48,14 +47,11 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
       if (ofChat >= MOST_FROM_CHAT) {
         throw new StewardError(
           "schedule_invalid",
-          `there are ${MOST_FROM_CHAT} schedules of this chat already: remove one first`,
+          `this chat already has ${MOST_FROM_CHAT} schedules: remove one first`,
         );
       }
       if (store.madeInChat >= MOST_FROM_CHATS) {
-        throw new StewardError(
-          "schedule_invalid",
-          `there are ${MOST_FROM_CHATS} schedules from chats already`,
-        );
+        throw new StewardError("schedule_invalid", `chats have already made ${MOST_FROM_CHATS} schedules`);
       }
       const { id, nextAt } = await addSchedule(store, "chat", spec, clock(), madeBy);
       return { id, nextAt: new Date(nextAt).toISOString() };
@@ -67,7 +63,7 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
   };
 }
 
-/** Adds a schedule that a person or the agent makes. See {@link SchedulesPort}. */
+/** @throws StewardError `schedule_invalid` */
 export async function addSchedule(
   store: ScheduleStore,
   source: Exclude<ScheduleSource, "config">,
@@ -81,7 +77,7 @@ export async function addSchedule(
   return { id, nextAt };
 }
 
-/** A schedule that an operator changes; one of the config is changed there. */
+/** @throws StewardError if the schedule is unknown, or must be changed in the config. */
 function changeable(store: ScheduleStore, id: string, remedy = "set enabled there"): StoredSchedule {
   const found = store.get(id);
   if (found === undefined) throw unknownSchedule(id);
@@ -91,8 +87,8 @@ function changeable(store: ScheduleStore, id: string, remedy = "set enabled ther
 }
 
 /**
- * Changes a schedule. Its id, its runs and the rights of its makers stay, and a paused one stays paused. The next run
- * moves only if the time changes. Returns when it is due next, in milliseconds since the epoch.
+ * Changes a schedule and preserves its id, runs, rights and pause. The next run moves only if the time changes.
+ * Returns the next due time in milliseconds since the epoch.
  */
 export async function editSchedule(
   store: ScheduleStore,
@@ -113,13 +109,12 @@ export async function editSchedule(
   return spec.enabled ? nextAt : undefined;
 }
 
-/** Switches a schedule off: it stays, and is not due. */
 export function pauseSchedule(store: ScheduleStore, id: string): void {
   const { nextAt: _, ...schedule } = changeable(store, id);
   store.put({ ...schedule, spec: { ...schedule.spec, enabled: false } });
 }
 
-/** Switches a schedule on again. Returns when it is due next, in milliseconds since the epoch. */
+/** Returns the next due time in milliseconds since the epoch. */
 export async function resumeSchedule(store: ScheduleStore, id: string, now: number): Promise<number> {
   const schedule = changeable(store, id);
   const nextAt = await dueAfter(schedule.spec, schedule.createdAt, now);
@@ -128,14 +123,14 @@ export async function resumeSchedule(store: ScheduleStore, id: string, now: numb
   return nextAt;
 }
 
-/** Runs a schedule once, now; its own times stay as they are. One that was due once goes with the run. */
+/** Runs a schedule once now, without changing its times. A one-time schedule is removed after the run. */
 export function runSchedule(store: ScheduleStore, id: string, now: number): void {
   if (store.get(id) === undefined) throw unknownSchedule(id);
   if (!store.runNow(id, now))
-    throw new StewardError("schedule_invalid", `the run of ${id} before this one has not ended`);
+    throw new StewardError("schedule_invalid", `the previous run of ${id} has not ended`);
 }
 
-/** Removes a schedule by its id, and returns what was removed. See {@link SchedulesPort}. */
+/** Returns the removed rows, so that the removal can be undone. */
 export function removeSchedule(store: ScheduleStore, id: string): RemovedSchedule {
   if (store.get(id)?.source === "config") {
     throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);
@@ -150,9 +145,9 @@ function unknownSchedule(id: string): StewardError {
 }
 
 /**
- * Returns the first run of a schedule that a person or the agent makes now, in milliseconds since the epoch.
+ * Returns the first run of a new schedule, in milliseconds since the epoch.
  *
- * @throws StewardError `schedule_invalid` with what is wrong.
+ * @throws StewardError `schedule_invalid`, naming the problem.
  */
 export async function firstRun(
   schedule: When,

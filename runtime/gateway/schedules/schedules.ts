@@ -14,25 +14,30 @@ import { KEEP_RUNS_MS, type PendingRun, type ScheduleStore, type StoredSchedule 
 import { dueAfter, findOverdueRuns } from "./times.ts";
 import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
-/** A time in the config that passed no longer ago than this is run for: a deployment takes a while. */
+/**
+ * A one-time schedule in the config still runs up to this many milliseconds late, because a deployment may take a
+ * while.
+ */
 const JUST_NOW_MS = 10 * 60_000;
 
-/** Later than this, the agent learns that its question is late. */
+/** Delay in milliseconds above which the prompt tells the agent that the run is late. */
 const LATE_MS = 60_000;
 const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
-/** The command line writes the table too, and the system's clock may be set: neither tells. */
+/**
+ * Milliseconds between checks. Polling is needed because the CLI also writes the table, and the system clock may
+ * be set.
+ */
 const LOOK_EVERY_MS = 2_000;
-/** A repeated run is made up for within this time after it was due, */
+/** Milliseconds after the due time for which a recurring run is still made up. */
 const GRACE_MS = 10 * 60_000;
-/** and one that is due only once within this. */
+/** Milliseconds after the due time for which a one-time run is still made up. */
 const GRACE_ONCE_MS = 24 * 3_600_000;
-/** A clock is taken for set back from here on. */
+/** Backward clock jumps up to this many milliseconds are ignored. */
 const SET_BACK_MS = 60_000;
-/** From the begin of a run to its last attempt. */
+/** Milliseconds from the start of a run to its last attempt. */
 const GIVE_UP_MS = 3_600_000;
 
-/** Dependencies of schedules. */
 interface SchedulesOptions {
   store: ScheduleStore;
   say: Announce;
@@ -40,17 +45,17 @@ interface SchedulesOptions {
   serves?: string | undefined;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Calls `work` once after `ms`; gives what prevents it. */
+  /** Returns a function that cancels the timer. */
   setTimer(work: () => void, ms: number): () => void;
   log: Log;
 }
 
 /**
- * Runs what is due. A run is in the store before it begins and until it is ended, so one that a crash
- * interrupted is finished by the next start.
+ * Runs due schedules. A run is stored before it begins, so that the next start finishes one that a crash
+ * interrupted.
  *
- * Where each chat has its own sandbox, the one that serves the rest runs nothing: its schedules wait until they are
- * moved to their chats.
+ * If each chat has its own sandbox, the sandbox for the remaining chats runs nothing. Its schedules wait until
+ * they are moved to their chats' sandboxes.
  */
 export class Schedules {
   readonly #options: SchedulesOptions;
@@ -65,7 +70,7 @@ export class Schedules {
     this.#options = options;
   }
 
-  /** Takes the config's schedules over, then runs what is due from now on. Returns at once. */
+  /** Imports the config's schedules and starts polling, without waiting for either. */
   start(config: Config): void {
     this.sync(config);
     if (!this.#isHeld) this.#next(() => this.#look());
@@ -75,23 +80,20 @@ export class Schedules {
     return this.#options.serves === REST_TENANT;
   }
 
-  /** Takes over a changed config's schedules. */
   sync(config: Config): void {
     const { store, serves, clock, log } = this.#options;
     if (this.#isHeld) return;
     this.#next(() => syncSchedules({ store, config, serves, now: clock(), log }));
   }
 
-  /** Begins nothing more, and lets what is under way end within `graceMs`; the next start finishes the rest. */
+  /** Starts no more runs and waits up to `graceMs` for those in progress. The next start finishes the others. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     this.#cancelTimer();
-    // What does not end even then is pending in the store.
     await waitAtMost(graceMs, this.idle());
     this.#stop.abort();
   }
 
-  /** Returns how the schedules stand. */
   health(): SchedulesHealth {
     const { store, clock } = this.#options;
     const nextAt = this.#isHeld ? undefined : store.nextAt();
@@ -103,16 +105,15 @@ export class Schedules {
     };
   }
 
-  /** Resolves when what was begun so far has come to an end. */
   async idle(): Promise<void> {
     await this.#working;
     await Promise.all(this.#active.values());
   }
 
-  /** Runs one piece of work on the table at a time. A failure is logged, and the next look comes. */
+  /** Serialises access to the table. A failure is logged and retried. */
   #next(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
-      this.#options.log.error("the schedules cannot be worked on", { error: String(error) });
+      this.#options.log.error("schedules could not be processed", { error: String(error) });
       this.#arm(LOOK_EVERY_MS);
     });
   }
@@ -121,7 +122,7 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // The clock may have been set back unnoticed, which only times too far ahead show.
+    // At startup, overly distant times are the only sign that the clock was set back.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {
       const byMs = this.#lookedAt - now;
@@ -141,8 +142,8 @@ export class Schedules {
   }
 
   /**
-   * Times that were worked out from a clock that was ahead would leave schedules silent until then. Attempts
-   * that are due later than `limit` are made at once.
+   * Recomputes due times computed from a clock that ran ahead, which would leave schedules silent. Attempts due
+   * later than `limit` become due now.
    */
   async #bringForward(now: number, limit: number): Promise<void> {
     const { store } = this.#options;
@@ -154,7 +155,7 @@ export class Schedules {
     store.retryBy(now, limit);
   }
 
-  /** One schedule that cannot be worked out holds up no other. */
+  /** One invalid schedule must not block the others. */
   async #each(
     schedules: readonly StoredSchedule[],
     work: (schedule: StoredSchedule) => Promise<void>,
@@ -162,7 +163,7 @@ export class Schedules {
     for (const schedule of schedules) {
       await work(schedule).catch((error: unknown) => {
         const { id } = schedule;
-        this.#options.log.error("a schedule cannot be worked out", { id, error: String(error) });
+        this.#options.log.error("a schedule could not be evaluated", { id, error: String(error) });
       });
     }
   }
@@ -189,8 +190,8 @@ export class Schedules {
     if (this.#active.has(key) || this.#stopped) return;
     const work = this.#run(run)
       .catch((error: unknown) => {
-        // The run stays pending: it is looked for again, and what was said of it is known.
-        this.#options.log.error("a run's end cannot be recorded", { key, error: String(error) });
+        // The run stays pending and is retried. The delivery records prevent a second message.
+        this.#options.log.error("the end of a run could not be recorded", { key, error: String(error) });
       })
       .finally(() => this.#active.delete(key));
     this.#active.set(key, work);
@@ -201,7 +202,7 @@ export class Schedules {
     const { id, spec } = run.schedule;
     const dueAt = isoTime(run.dueAt);
     if (clock() - run.begunAt > GRACE_ONCE_MS) {
-      log.error("a scheduled run was given up: too old", { id, dueAt });
+      log.error("a scheduled run was abandoned: too old", { id, dueAt });
       return store.end(run, "missed", "too old", clock());
     }
     try {
@@ -209,12 +210,12 @@ export class Schedules {
       store.end(run, "done", outcome, clock());
       log.info("schedule has run", { id, dueAt, outcome });
     } catch (error) {
-      // What the stop interrupted is finished by the next start.
+      // The next start finishes an interrupted run.
       if (this.#stop.signal.aborted) return;
       const detail = String(error);
       const wait = retryWait(run, error);
       if (clock() + wait - run.begunAt <= GIVE_UP_MS) {
-        log.warn("a scheduled run failed, will be tried again", { id, dueAt, inMs: wait, detail });
+        log.warn("a scheduled run failed and will be retried", { id, dueAt, inMs: wait, detail });
         store.retry(run, clock() + wait, failureNote(error));
         return;
       }
@@ -224,7 +225,10 @@ export class Schedules {
   }
 }
 
-/** Returns what a run says: the same at every attempt, so that a later one finds what the one before left. */
+/**
+ * Builds a run's announcement. It is equal at every attempt, so that a retry finds the records of the previous
+ * one.
+ */
 function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: PendingRun): AnnounceRequest {
   const { to, text, prompt, sendElsewhere = [] } = spec;
   const { platform, chat, thread } = to;
@@ -244,14 +248,14 @@ function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: Pend
   };
 }
 
-/** Milliseconds until the next attempt; infinite where none can help. */
+/** Returns milliseconds; infinite if a retry cannot help. */
 function retryWait({ attempts }: PendingRun, error: unknown): number {
   if (!(error instanceof RetryableError || isStoreError(error))) return Number.POSITIVE_INFINITY;
   const wait = backoffMs(RETRY, attempts + 1);
   return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
 }
 
-/** A failure in words that may be shown: another library's message might hold anything. */
+/** Describes a failure for the status. Other libraries' messages are hidden, since they may contain secrets. */
 function failureNote(error: unknown): string {
   return error instanceof StewardError ? error.message : "internal error, see the log";
 }
@@ -261,7 +265,6 @@ function isoTime(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** Dependencies of {@link syncSchedules}. */
 interface SyncOptions {
   store: ScheduleStore;
   config: Pick<Config, "schedules" | "agent">;
@@ -271,8 +274,8 @@ interface SyncOptions {
 }
 
 /**
- * Makes the stored schedules of the config those that the config names now. One that did not change
- * keeps its times, so that a restart neither moves nor repeats it.
+ * Synchronises the stored schedules with the config. Unchanged ones keep their times, so that a restart neither
+ * moves nor repeats them.
  */
 async function syncSchedules({ store, config, serves, now, log }: SyncOptions): Promise<void> {
   const wanted = configSchedules(config, serves);
@@ -282,7 +285,7 @@ async function syncSchedules({ store, config, serves, now, log }: SyncOptions): 
     const before = stored.find((one) => one.id === id);
     if (before !== undefined && JSON.stringify(before.spec) === JSON.stringify(spec)) continue;
     const nextAt = await firstTime(spec, now);
-    if (nextAt === undefined && spec.enabled) log.warn("a schedule of the config is past", { id });
+    if (nextAt === undefined && spec.enabled) log.warn("a schedule in the config has already passed", { id });
     store.put({ id, source: "config", spec, createdAt: now, ...(nextAt !== undefined && { nextAt }) });
   }
 }

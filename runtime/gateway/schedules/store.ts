@@ -5,38 +5,38 @@ import { transaction } from "../../process/database.ts";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 
-/** Time that an ended or missed run is known. */
+/** Milliseconds for which ended and missed runs are stored. */
 export const KEEP_RUNS_MS = 7 * 24 * 3_600_000;
 
-/** Maker of a schedule. */
 export type ScheduleSource = "config" | "chat" | "cli";
 
-/** One schedule as it is kept. Times in milliseconds since the epoch. */
+/** A stored schedule. Times are milliseconds since the epoch. */
 export interface StoredSchedule {
   id: string;
   source: ScheduleSource;
   spec: Schedule;
-  /** Roles of the people who made it in a chat. Not there: the operator made it, or a version that did not record them. */
+  /**
+   * Roles of the people who made it in a chat. Absent if the operator made it, or a version that did not record
+   * roles.
+   */
   madeBy?: readonly Role[];
   createdAt: number;
-  /** Not there: it is not due again, or is switched off. */
+  /** Absent if the schedule is disabled or will not run again. */
   nextAt?: number;
   lastAt?: number;
   lastOutcome?: string;
 }
 
-/** A run that has begun and is not ended. */
 export interface PendingRun {
   schedule: StoredSchedule;
   dueAt: number;
   begunAt: number;
-  /** Attempts that failed. */
+  /** Failed attempts. */
   attempts: number;
 }
 
-/** Consequence of a schedule's falling due. */
 export interface Begin {
-  /** The time that is run for. */
+  /** Due time of the run to begin; absent if none should run. */
   dueAt?: number;
   missed: number;
   nextAt?: number;
@@ -49,12 +49,12 @@ const COLUMNS = {
   schedule_runs: ["schedule", "due_at", "state", "count", "attempts", "at", "next_at", "note"],
 } as const;
 
-/** Rows of a schedule that was removed, by table, with the runs that were pending. */
+/** Rows of a schedule and its pending runs, by table. */
 export type RemovedSchedule = Record<keyof typeof COLUMNS, Record<string, string | number | null>[]>;
 
 /**
- * The schedules and their runs. A run is pending from the transaction that moves its schedule on, so
- * a crash neither loses it nor doubles it.
+ * Stores schedules and runs. One transaction both advances the schedule and stores its run as pending, so that a
+ * crash neither loses nor repeats the run.
  */
 export class ScheduleStore {
   readonly #database: DatabaseSync;
@@ -63,7 +63,7 @@ export class ScheduleStore {
     this.#database = database;
   }
 
-  /** Every schedule that this version can read, by id. */
+  /** Returns the schedules that this version can parse, by id. */
   list(): StoredSchedule[] {
     return this.#all("SELECT * FROM schedules ORDER BY id").flatMap(readSchedule);
   }
@@ -72,7 +72,7 @@ export class ScheduleStore {
     return this.#all("SELECT * FROM schedules WHERE id = ?", id).flatMap(readSchedule)[0];
   }
 
-  /** Adds a schedule, or puts another in its place; what is known of its last run stays. */
+  /** Adds or replaces a schedule. The last run's outcome is preserved. */
   put({ id, source, spec, madeBy, createdAt, nextAt }: StoredSchedule): void {
     this.#all(
       `INSERT INTO schedules (id, source, spec, made_by, created_at, next_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -87,7 +87,7 @@ export class ScheduleStore {
     );
   }
 
-  /** Removes a schedule and what is pending of it. Returns their rows; `undefined` if there is none. */
+  /** Removes a schedule with its pending runs. Returns their rows; `undefined` if there is none. */
   remove(id: string): RemovedSchedule | undefined {
     return transaction(this.#database, () => {
       const runs = this.#all(
@@ -99,7 +99,7 @@ export class ScheduleStore {
     });
   }
 
-  /** Restores what {@link remove} returned. False: a schedule has its id again, or the rows are of another form. */
+  /** Restores removed rows. Returns false if the id is in use again or this version cannot parse them. */
   restore(removed: RemovedSchedule): boolean {
     const [schedule] = removed.schedules;
     if (schedule === undefined || readSchedule(schedule).length === 0) return false;
@@ -114,12 +114,10 @@ export class ScheduleStore {
     });
   }
 
-  /** Moves a schedule's next time, for a clock that was set. */
   move(id: string, nextAt: number): void {
     this.#all("UPDATE schedules SET next_at = ? WHERE id = ?", nextAt, id);
   }
 
-  /** The schedules that are due. */
   due(now: number): StoredSchedule[] {
     return this.#all("SELECT * FROM schedules WHERE next_at <= ? ORDER BY next_at", now).flatMap(
       readSchedule,
@@ -127,8 +125,8 @@ export class ScheduleStore {
   }
 
   /**
-   * Moves a due schedule on and begins its run, unless the run before it is still pending. Returns how
-   * many times were missed.
+   * Advances a due schedule, and begins its run unless the previous one is still pending. Returns the number of
+   * missed times.
    */
   begin(schedule: StoredSchedule, { dueAt, missed, nextAt }: Begin, now: number): number {
     const { id, nextAt: due = 0 } = schedule;
@@ -144,7 +142,7 @@ export class ScheduleStore {
       const runs = dueAt !== undefined && busy.length === 0;
       const left = dueAt !== undefined && !runs ? missed + 1 : missed;
       if (runs) this.#insertRun(id, dueAt, "pending", 1, now);
-      // The first of the times that passed represents all of them.
+      // One row represents all times that passed, under the first of them.
       if (left > 0) this.#insertRun(id, due, "missed", left, now);
       if (!runs && isOver(schedule)) this.#all("DELETE FROM schedules WHERE id = ?", id);
       this.#all("DELETE FROM schedule_runs WHERE at < ? AND state <> 'pending'", now - KEEP_RUNS_MS);
@@ -152,7 +150,7 @@ export class ScheduleStore {
     });
   }
 
-  /** Begins a run now, beside the schedule's own times. False: the run before it has not ended. */
+  /** Begins a run without changing the schedule's times. Returns false if the previous run has not ended. */
   runNow(id: string, now: number): boolean {
     return transaction(this.#database, () => {
       const busy = this.#all("SELECT 1 FROM schedule_runs WHERE schedule = ? AND state = 'pending'", id);
@@ -174,7 +172,6 @@ export class ScheduleStore {
     );
   }
 
-  /** The pending runs whose next attempt is due. */
   pending(now: number): PendingRun[] {
     return this.#all(
       `SELECT schedules.*, due_at, at, attempts FROM schedule_runs JOIN schedules ON id = schedule
@@ -190,7 +187,6 @@ export class ScheduleStore {
     );
   }
 
-  /** Notes a failed attempt; the next one is due at `nextAt`. */
   retry({ schedule, dueAt }: PendingRun, nextAt: number, note: string): void {
     this.#all(
       `UPDATE schedule_runs SET attempts = attempts + 1, next_at = ?, note = ?
@@ -202,12 +198,12 @@ export class ScheduleStore {
     );
   }
 
-  /** Brings attempts that are due later than `limit` forward to `time`. */
+  /** Moves attempts that are due later than `limit` to `time`. */
   retryBy(time: number, limit: number): void {
     this.#all("UPDATE schedule_runs SET next_at = ? WHERE state = 'pending' AND next_at > ?", time, limit);
   }
 
-  /** Ends a run. What was due once and was not written into the config goes with it. */
+  /** Ends a run. A one-time schedule outside the config is removed with it. */
   end({ schedule, dueAt }: PendingRun, state: "done" | "failed" | "missed", note: string, now: number): void {
     const { id } = schedule;
     transaction(this.#database, () => {
@@ -224,7 +220,7 @@ export class ScheduleStore {
     });
   }
 
-  /** Returns when something is to be done next, later than `after`: a schedule is due, or another attempt. */
+  /** Returns the first time after `after` at which a schedule or attempt is due. */
   nextAt(after = -1): number | undefined {
     const [row] = this.#all(
       `SELECT min(at) AS at FROM (SELECT min(next_at) AS at FROM schedules WHERE next_at > ?
@@ -235,7 +231,6 @@ export class ScheduleStore {
     return typeof row?.["at"] === "number" ? row["at"] : undefined;
   }
 
-  /** Schedules that were made in chats. */
   get madeInChat(): number {
     return Number(this.#all("SELECT count(*) AS n FROM schedules WHERE source = 'chat'")[0]?.["n"]);
   }
@@ -245,7 +240,7 @@ export class ScheduleStore {
     return Number(this.#all("SELECT count(*) AS n FROM schedules WHERE next_at IS NOT NULL")[0]?.["n"]);
   }
 
-  /** Runs that were missed or have failed at or after `since`. */
+  /** Counts runs that were missed or failed at or after `since`. */
   runs(state: "missed" | "failed", since: number): number {
     const [row] = this.#all(
       `SELECT sum(count) AS n FROM schedule_runs WHERE state = '${state}' AND at >= ?`,
@@ -259,7 +254,10 @@ export class ScheduleStore {
   }
 }
 
-/** Tells whether a schedule goes with its only run, since it was due once. In the config it stays, so that it is not begun again. */
+/**
+ * Returns true if the schedule must be removed after its only run. Those in the config stay, or the next start
+ * would run them again.
+ */
 function isOver({ source, spec }: StoredSchedule): boolean {
   return spec.at !== undefined && source !== "config";
 }
@@ -282,7 +280,7 @@ function readSchedule(row: Row): StoredSchedule[] {
   ];
 }
 
-/** Reads the roles of a schedule's makers. What is not known is read as the role with the fewest rights. */
+/** Treats invalid data as the role with the fewest rights. */
 function readMakers(text: string): readonly Role[] {
   return z.array(z.enum(ROLES)).safeParse(parseJson(text)).data ?? ["guest"];
 }

@@ -2,21 +2,20 @@ import type { Schedule } from "../../contract/config/schedules.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import { cronWords, readCron } from "../../process/cron.ts";
 
-/** Time of a schedule: the part of it that this is read from. */
 export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
 
-/** Slots of a cron expression that are counted one by one; a longer gap counts as this many. */
+/** Limit for counting the due times of a cron expression. Higher counts stop there. */
 const MOST_COUNTED = 1_000;
 
 /**
- * Returns when a schedule is due next, later than `after`; `undefined` where it never is again. Equal steps are
- * counted from `createdAt`. Everything in milliseconds since the epoch.
+ * Returns the first due time after `after`; `undefined` if there is none. `every` counts from `createdAt`. All
+ * times are milliseconds since the epoch.
  */
 export async function dueAfter(when: When, createdAt: number, after: number): Promise<number | undefined> {
   return (await runsAfter(when, createdAt, after, 1))[0];
 }
 
-/** Returns the next times, at most `most` of them. See {@link dueAfter}. */
+/** Returns the next `most` times. See {@link dueAfter}. */
 async function runsAfter(when: When, createdAt: number, after: number, most: number): Promise<number[]> {
   if (when.at !== undefined) return [Date.parse(when.at)].filter((at) => at > after);
   if (when.cron !== undefined) {
@@ -28,18 +27,15 @@ async function runsAfter(when: When, createdAt: number, after: number, most: num
   return Array.from({ length: most }, (_, index) => first + index * period);
 }
 
-/** Runs that an outlook has. */
 const LOOKED_AHEAD = 3;
 
-/** Times of a schedule for people. */
 export interface UpcomingRuns {
-  /** For example `At 09:00, Monday through Friday`; the time zone is not part of it. */
+  /** For example `At 09:00, Monday through Friday`, without the time zone. */
   words: string;
-  /** The next runs, at most three. `at` is ISO 8601; `local` is the time on the clocks of the schedule's time zone. */
+  /** At most three runs. `at` is ISO 8601; `local` is in the schedule's time zone. */
   next: { at: string; local: string }[];
 }
 
-/** Returns the outlook of a schedule after `from`. See {@link dueAfter}. */
 export async function describeUpcomingRuns(
   when: When,
   createdAt: number,
@@ -65,17 +61,16 @@ export async function describeUpcomingRuns(
   return { words: at === undefined ? `Every ${every}` : "Once", next };
 }
 
-/** Schedule that has fallen due. */
 export interface OverdueRuns {
-  /** The last time that is no earlier than `cutoff`. */
+  /** The last due time at or after `cutoff`. */
   last?: number;
-  /** The times that have passed, `last` included. */
+  /** Number of due times that have passed, including `last`. */
   count: number;
-  /** Time at which it is due next. */
+  /** First future due time. */
   next?: number;
 }
 
-/** Returns what has fallen due from `from`, which is the first such time, up to `now`. */
+/** Returns the due times up to `now`. `from` is the first of them. */
 export async function findOverdueRuns(
   when: When,
   createdAt: number,
@@ -94,7 +89,7 @@ export async function findOverdueRuns(
       }
       return found;
     };
-    // The last one is looked for from the cutoff: the count may end before it.
+    // Search from the cutoff, because the count may end before the last one.
     const first = from >= cutoff ? from : cron.nextRun(new Date(cutoff - 1))?.getTime();
     const last = slots(first ?? Number.POSITIVE_INFINITY).at(-1);
     return { count: slots(from).length, ...recent(last), ...further };
@@ -105,7 +100,7 @@ export async function findOverdueRuns(
   return { count: steps + 1, ...recent(from + steps * period), ...further };
 }
 
-/** Milliseconds between two times of a schedule in equal steps. */
+/** Returns milliseconds; infinite if the schedule has no `every`. */
 export function periodOf({ every = "" }: When): number {
   return parseDuration(every) ?? Number.POSITIVE_INFINITY;
 }

@@ -8,13 +8,13 @@ import { oneLine, speakerText } from "../prompt/text.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Characters kept of one message, which is only context. */
+/** Characters. Longer context messages are shortened. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_NAME = 200;
-/** A line of the storage format before JSON, whose first line was in parentheses. */
+/** A line of the format before JSON. Such text began with a line in parentheses. */
 const FORMER_LINE = /^\[([^\]]*)\]: (.*)$/;
 
-/** A group message that was not addressed to the bot, or an edit of an earlier question. */
+/** A group message that did not address the bot, or an edit of an earlier question. */
 export interface ContextMessage {
   /** The platform's event id. */
   delivery: string;
@@ -28,7 +28,7 @@ export interface ContextMessage {
   at: number;
 }
 
-/** Stores messages that were not answered, until the next answer in their conversation. */
+/** Stores unanswered messages until the next answer in their conversation takes them. */
 export class ContextNotes {
   readonly #insert: StatementSync;
   readonly #trim: StatementSync;
@@ -55,7 +55,7 @@ export class ContextNotes {
     this.#remove = database.prepare("DELETE FROM session_context WHERE conversation = ? AND message = ?");
   }
 
-  /** Stores a message and removes all but the last `keep` of its conversation. */
+  /** Stores a message and removes all but the conversation's last `keep`. */
   note(session: string, { delivery, message, sender, text, was, at }: ContextMessage, keep: number): void {
     if (keep <= 0) return;
     const { name, username } = storedSenderNames(sender);
@@ -65,7 +65,7 @@ export class ContextNotes {
     this.#trim.run({ conversation: session, keep });
   }
 
-  /** Stores again what {@link take} returned for a delivery. */
+  /** Restores what {@link take} returned, for a retracted question. */
   giveBack(session: string, delivery: string, stored: string, at: number): void {
     for (const [index, { speaker, text, was }] of readAsides(stored).entries()) {
       const sender = { ...speaker, id: speaker.id ?? "" };
@@ -80,7 +80,7 @@ export class ContextNotes {
     }
   }
 
-  /** Replaces a message's text; `undefined` removes the message. Returns false if the message is not stored. */
+  /** Replaces a message's text; `undefined` removes it. Returns false if it is not stored. */
   change(session: string, message: string, text: string | undefined): boolean {
     const { changes } =
       text === undefined
@@ -89,7 +89,7 @@ export class ContextNotes {
     return Number(changes) > 0;
   }
 
-  /** Removes and returns a conversation's messages in the form stored with a question; `null` if there are none. */
+  /** Removes a conversation's messages and returns them as stored with a question; `null` if there are none. */
   take(session: string): string | null {
     const rows = this.#take.all(session).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;
@@ -105,7 +105,7 @@ function shortened(text: string): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
 }
 
-/** Returns a sender's names as columns, without line breaks. The id replaces a missing name. */
+/** Returns a sender's names without line breaks. The id replaces a missing name. */
 export function storedSenderNames({ id, name = "", username }: Sender): {
   name: string;
   username: string | null;
@@ -114,7 +114,7 @@ export function storedSenderNames({ id, name = "", username }: Sender): {
   return { name: shown === "" ? id : shown, username: username ? oneLine(username, LONGEST_NAME) : null };
 }
 
-/** Reads a sender's columns. Rows written before these columns existed lack the id or the user name. */
+/** Rows from before these columns lack the id or the user name. */
 export function readSpeaker({ sender, name, username }: Record<string, unknown>): Speaker {
   return {
     ...(typeof sender === "string" && { id: sender }),
@@ -123,7 +123,6 @@ export function readSpeaker({ sender, name, username }: Record<string, unknown>)
   };
 }
 
-/** Parses the context stored with a message. */
 export function readAsides(stored: string): Aside[] {
   if (!stored.startsWith("[{")) return readPreviousFormat(stored);
   const asides = JSON.parse(stored) as { speaker: Speaker; text: string; was?: string }[];
@@ -133,7 +132,7 @@ export function readAsides(stored: string): Aside[] {
   });
 }
 
-/** Parses the former storage format: each message begins with its speaker's name, and its other lines are indented. */
+/** Parses the format before JSON: each message begins with its speaker's name; its other lines are indented. */
 function readPreviousFormat(stored: string): Aside[] {
   const asides: { name: string; lines: string[] }[] = [];
   for (const line of stored.split("\n").slice(1)) {
@@ -145,8 +144,8 @@ function readPreviousFormat(stored: string): Aside[] {
 }
 
 /**
- * Returns true if the session must start over before the present message: the daily reset time has passed since the
- * last message, or the session was idle for too long. Times are milliseconds since the epoch.
+ * Returns true if the session must start over before the present message: the daily reset time has passed, or the
+ * session was idle for too long. Times are milliseconds since the epoch.
  */
 export function isResetDue(
   rules: Config["sessions"]["reset"],
@@ -162,7 +161,7 @@ export function isResetDue(
   return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
 }
 
-/** Returns the local date, where the day begins at `dailyAt`. */
+/** Returns the local date of a day that begins at `dailyAt`. */
 function dayOf(at: number, dailyAt: string, timeZone: string): string {
   // This locale formats as YYYY-MM-DD HH:MM.
   const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");

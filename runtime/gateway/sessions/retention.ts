@@ -7,19 +7,17 @@ import { transaction } from "../../process/database.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_EVERY_MS = 3_600_000;
-/** Delay of the first check, in milliseconds: by then the start is complete and the first messages are answered. */
+/** Milliseconds. By then the gateway has started and answered its first messages. */
 const FIRST_LOOK_MS = 10_000;
-/** Time to revoke a mistaken rule. */
+/** Milliseconds between a new rule and its effect, so that a mistake can be corrected. */
 const NOTICE_MS = DAY_MS;
-/** Messages removed per batch; a batch blocks all other work. */
+/** Messages removed per batch. A batch blocks all other work. */
 const BATCH = 1_000;
 
 type Rules = Config["sessions"]["retention"];
 
-/** Dependencies of the retention. */
 export interface RetentionOptions {
   database: DatabaseSync;
-  /** The rules of the current config. */
   rules(): Rules;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -27,10 +25,10 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes messages from transcripts according to `sessions.retention`: messages that are too old, the oldest ones of
- * conversations that have too many, and conversations without any left. A new rule takes effect after one day; until
- * then, the status shows what it will remove. Removed messages are overwritten in the file, and counted, so that a
- * backup with fewer messages is not mistaken for data loss.
+ * Removes messages according to `sessions.retention`: expired ones, the oldest of conversations that have too
+ * many, and conversations that became empty. A new rule takes effect after one day; until then, the status shows
+ * what it will remove. Removed messages are overwritten in the file. They are also counted, so that a backup with
+ * fewer messages is not mistaken for data loss.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -44,12 +42,11 @@ export class Retention {
     countRemovals(options.database);
   }
 
-  /** Returns what will be removed and when that begins; `undefined` without rules. */
+  /** Returns `undefined` without rules. */
   get notice(): RetentionNotice | undefined {
     return this.#notice;
   }
 
-  /** Starts the hourly checks. */
   start(): void {
     const look = (): void => void this.look();
     this.#timers = [setTimeout(look, FIRST_LOOK_MS).unref(), setInterval(look, LOOK_EVERY_MS).unref()];
@@ -62,7 +59,7 @@ export class Retention {
     await this.#working;
   }
 
-  /** Updates the notice, or removes messages once the rules are a day old. Also to be called when the rules change. */
+  /** Updates the notice, or removes messages once the rules are a day old. Call it when the rules change. */
   async look(): Promise<void> {
     await this.#working;
     this.#working = this.#look().catch((error: unknown) =>
@@ -94,7 +91,6 @@ export class Retention {
     if (removed.messages > 0) log.info("sessions.retention removed messages", removed);
   }
 
-  /** Returns the number of messages that match the rules now. */
   #due(rules: Rules): number {
     const { database } = this.#options;
     const before = this.#firstToKeep(rules);
@@ -135,7 +131,7 @@ export class Retention {
     return removed;
   }
 
-  /** Removes conversations whose messages have all expired, with their summaries, and old context. */
+  /** Removes expired context, and conversations whose messages have all expired. */
   #removeEmpty({ days }: Rules): number {
     if (days === undefined || this.#stop.signal.aborted) return 0;
     const { database, clock } = this.#options;
@@ -160,7 +156,7 @@ export class Retention {
     return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row["seq"]);
   }
 
-  /** Returns the conversations with too many messages, not counting expired ones. */
+  /** Ignores expired messages. */
   #tooLong({ messages }: Rules, before: number): { session: string; excess: number }[] {
     if (messages === undefined) return [];
     return this.#options.database
@@ -173,7 +169,7 @@ export class Retention {
   }
 }
 
-/** Creates the table of counters. Older versions ignore it. */
+/** Older versions ignore this table. */
 function countRemovals(database: DatabaseSync): void {
   database.exec(
     `CREATE TABLE IF NOT EXISTS retention (
@@ -187,7 +183,7 @@ function countRemovals(database: DatabaseSync): void {
   );
 }
 
-/** Removes rows, overwrites their data in the file, and counts them. Returns their number. */
+/** Removes rows, overwrites them in the file and returns their number. */
 function overwriting(database: DatabaseSync, counted: "messages" | "sessions", remove: () => number): number {
   // https://sqlite.org/pragma.html#pragma_secure_delete
   database.exec("PRAGMA secure_delete = ON");
@@ -203,9 +199,9 @@ function overwriting(database: DatabaseSync, counted: "messages" | "sessions", r
 }
 
 /**
- * Removes a conversation with all its messages and overwrites them in the file. Existing backups still contain it.
+ * Removes a conversation and overwrites its messages in the file. Existing backups still contain it.
  *
- * @returns the number of its messages; `undefined` if there is no such conversation.
+ * @returns the number of removed messages; `undefined` if the conversation does not exist.
  */
 export function deleteConversation(database: DatabaseSync, session: string): number | undefined {
   countRemovals(database);
@@ -223,9 +219,9 @@ export function deleteConversation(database: DatabaseSync, session: string): num
 }
 
 /**
- * Removes the last question of a conversation and its answer, and overwrites them in the file.
+ * Removes a conversation's last question and its answer, and overwrites them in the file.
  *
- * @returns false if the delivery is not the last question of the present session, or was summarised already.
+ * @returns false if the delivery is not the last question of the session, or is already summarised.
  */
 export function deleteLastExchange(database: DatabaseSync, session: string, delivery: string): boolean {
   const row = database

@@ -1,22 +1,20 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelImage, ToolCall } from "../models/model.ts";
 
-/** Longer than the edge retries a delivery. */
+/** Milliseconds. Longer than the edge retries a delivery. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
-/** Progress of a tool call. `begun`: after a crash its result is unknown. */
+/** Progress of a tool call. The result of a call that a crash interrupted in `begun` is unknown. */
 export type CallState = "waiting" | "begun" | "done" | "failed";
 
-/** A tool call of a step. */
 export interface StepCall extends ToolCall {
   state: CallState;
-  /** Result, once it has ended. */
   output?: string;
-  /** Pictures of the result. Not stored: after a restart the answer continues without them. */
+  /** Not stored: after a restart, the answer continues without pictures. */
   images?: readonly ModelImage[];
 }
 
-/** One response of the model that called tools. */
+/** A response of the model that called tools. */
 export interface Step {
   seq: number;
   text: string;
@@ -24,8 +22,8 @@ export interface Step {
 }
 
 /**
- * Stores the steps of answers in progress. Each step is stored before the next one starts, so that a retried delivery
- * continues after it and no tool runs twice for one call.
+ * Stores each step of an answer before the next one starts. A retried delivery therefore continues after it, and
+ * no tool runs twice for one call.
  */
 export class Steps {
   readonly #insert: StatementSync;
@@ -58,7 +56,6 @@ export class Steps {
     this.#prune = database.prepare("DELETE FROM steps WHERE at < ?");
   }
 
-  /** Stores a step whose calls are still to be run. */
   add(session: string, delivery: string, text: string, calls: readonly ToolCall[], at: number): Step {
     const seq = Number(this.#insert.get(session, delivery, text, at)?.["seq"]);
     // Store an empty object for a missing input, since JSON has no `undefined`.
@@ -72,14 +69,13 @@ export class Steps {
     return { seq, text, calls: known };
   }
 
-  /** Stores the progress of a call. */
   mark({ seq, calls }: Step, call: StepCall, state: CallState, output?: string): void {
     this.#mark.run(state, output ?? null, seq, calls.indexOf(call));
     call.state = state;
     if (output !== undefined) call.output = output;
   }
 
-  /** Returns the steps stored for a delivery, in order. A step without stored calls is ignored. */
+  /** Returns stored steps in order. Ignores steps without stored calls. */
   of(session: string, delivery: string): Step[] {
     return this.#read
       .all(session, delivery)
@@ -91,7 +87,7 @@ export class Steps {
       .filter(({ calls }) => calls.length > 0);
   }
 
-  /** Removes the steps of a complete answer, and steps too old to be continued. */
+  /** Removes the steps of a complete answer, and steps too old to resume. */
   drop(session: string, deliveries: readonly string[], now: number): void {
     for (const delivery of deliveries) this.#drop.run(session, delivery);
     this.#prune.run(now - KEEP_MS);

@@ -9,7 +9,6 @@ import { type ContextMessage, ContextNotes, readAsides, readSpeaker, storedSende
 import { sessionStatements, type SessionStatements } from "./statements.ts";
 import { Steps } from "./steps.ts";
 
-/** Entry of a transcript. `delivery` is the platform's id of its event. */
 interface Entry {
   role: "user" | "assistant";
   text: string;
@@ -20,7 +19,7 @@ interface Entry {
   at: number;
 }
 
-/** A question for a transcript: several messages if they arrived in a burst. */
+/** Messages that arrived in a burst form one question. */
 interface QuestionEntry {
   session: string;
   messages: readonly {
@@ -30,59 +29,53 @@ interface QuestionEntry {
     quoted?: readonly Quoted[];
     /** The platform's id of the message. */
     message?: string;
-    /** Length of the part of `text` that the sender wrote; remarks on files follow it. */
+    /** Length of the sender's own part of `text`. Remarks about files follow it. */
     words?: number;
   }[];
-  /** Show the model who wrote each message, and the messages that were not for the bot. */
+  /** True if the model should see who wrote each message, and messages that did not address the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** A transcript message with its position: `seq` increases along the transcript. */
+/** A transcript message. `seq` increases along the transcript. */
 export type PlacedTurn = Turn & { seq: number };
 
-/** Input for the model: the earlier messages and the question. */
 export interface History {
-  /** Summary of the messages before `turns`. */
   summary?: ModelText;
   turns: PlacedTurn[];
-  /** The question's messages, in order. */
   question: { said: Said; seq: number; delivery: string }[];
 }
 
-/** The last version of a message in a transcript. */
 export interface Version {
-  /** The text that its sender wrote. */
+  /** The sender's own text, without remarks about files. */
   words: string;
-  /** Its sender has asked nothing there since. */
+  /** True if the sender has asked nothing since. */
   latest: boolean;
-  /** The session has started over since. */
+  /** True if the session has started over since. */
   forgotten: boolean;
 }
 
-/** Overview of one session. */
 interface SessionSummary {
   session: string;
-  /** Number of messages since the session began. */
+  /** Since the session began. */
   messages: number;
-  /** ISO 8601: time of the last message; absent before the first. */
+  /** ISO 8601; absent before the first message. */
   updatedAt?: string;
-  /** `<provider>/<model id>` that the conversation chose. */
+  /** `<provider>/<model id>` chosen for the conversation. */
   model?: string;
-  /** Older messages are replaced by a summary in requests to the model. */
+  /** True if a summary replaces older messages in requests to the model. */
   summarised: boolean;
 }
 
 /**
- * The sessions, one per conversation, with their transcripts. They survive restarts. A retried delivery finds its own
- * message and, if one was generated, its answer, instead of adding them twice.
+ * Stores one session per conversation, with its transcript. A retried delivery finds its own message and any
+ * generated answer instead of adding them twice.
  *
- * A session that starts over keeps its earlier messages but hides them from the model. Triggers maintain the counters,
- * so that counting reads no messages.
+ * A session that starts over hides its earlier messages from the model. Triggers maintain the counters, so that
+ * counting reads no messages.
  */
 export class Sessions {
-  /** Steps of answers in progress. */
   readonly steps: Steps;
   readonly #database: DatabaseSync;
   readonly #context: ContextNotes;
@@ -95,15 +88,15 @@ export class Sessions {
     this.steps = new Steps(database);
   }
 
-  /** Adds a message once: repeating the same delivery and role has no effect. */
+  /** Repeating the same delivery and role has no effect. */
   append({ session, delivery, role, sender, text, at }: Entry): void {
     const unused = [null, null, null, null] as const;
     this.#sql.append.run(session, delivery, role, sender ?? null, ...unused, text, at, null, null);
   }
 
   /**
-   * Adds a question's messages, each once; an unanswered message that was edited is updated. The first new message also
-   * takes the stored context. A power cut may undo this, but a retry repeats it.
+   * Adds each of a question's messages once, and updates an unanswered message that was edited. The first new
+   * message takes the stored context. A power cut may undo this, but a retry repeats it.
    */
   ask({ session, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
@@ -125,8 +118,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the newest version of a platform's message in a transcript, except the one that arrived with `delivery`;
-   * `undefined` if the message is not in the transcript.
+   * Returns the newest version of a platform's message, ignoring the one that arrived with `delivery`; `undefined`
+   * if the transcript does not contain it.
    */
   versionOf(session: string, message: string, delivery: string): Version | undefined {
     const row = this.#sql.version.get({ conversation: session, message, delivery });
@@ -134,10 +127,7 @@ export class Sessions {
     return { words: wordsOf(row), latest: row["latest"] === 1, forgotten: row["forgotten"] === 1 };
   }
 
-  /**
-   * Removes a question without an answer from the transcript, with its steps. Its context is stored again for the next
-   * question.
-   */
+  /** Removes an unanswered question and its steps. Its context is stored again for the next question. */
   retract(session: string, delivery: string, at: number): void {
     transaction(this.#database, () => {
       const context = this.#sql.retract.get(session, delivery)?.["context"];
@@ -147,9 +137,9 @@ export class Sessions {
   }
 
   /**
-   * Stores the answer to a question under its last delivery, for exactly these deliveries: others that an earlier
-   * attempt included remain unanswered. Removes the question's steps. A power cut may undo this until something of the
-   * answer is recorded as sent; a retry then resumes from the steps, which are restored with it.
+   * Stores the answer under the last delivery and removes the question's steps. Only the given deliveries count as
+   * answered, even if an earlier attempt included more. A power cut may undo this until part of the answer is
+   * recorded as sent. A retry then resumes from the steps, which are restored too.
    */
   keepAnswer(session: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
@@ -161,20 +151,20 @@ export class Sessions {
     });
   }
 
-  /** Returns the answer to a delivery, even if it was not sent yet, and the delivery it is stored under. */
+  /** Returns the answer to a delivery, even if unsent, and the delivery under which it is stored. */
   answerTo(session: string, delivery: string): { text: string; delivery: string } | undefined {
     const row = this.#sql.answer.get({ conversation: session, delivery });
     return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
   }
 
-  /** Returns true if an earlier attempt has added the delivery's message to the transcript. */
+  /** Returns true if an earlier attempt has stored the delivery's message. */
   knows(session: string, delivery: string): boolean {
     return this.#sql.question.get(session, delivery) !== undefined;
   }
 
   /**
-   * Returns the model's input for a question in the transcript: its messages, and earlier ones up to `limit` in total.
-   * The earlier ones start with a user's message, as the model's API requires.
+   * Returns the question's messages and earlier ones, at most `limit` in total. The earlier ones start with a
+   * user's message, as model APIs require.
    */
   history(session: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {
@@ -198,12 +188,11 @@ export class Sessions {
     };
   }
 
-  /** Stores the summary of a session's messages up to `seq`. */
   summarise(session: string, summary: string, seq: number): void {
     this.#sql.summarise.run(summary, seq, session);
   }
 
-  /** Starts a session over: its messages are kept, but the model no longer sees them. */
+  /** Starts a session over: its messages stay stored, but the model no longer sees them. */
   reset(session: string, at: number): void {
     transaction(this.#database, () => {
       this.#context.take(session);
@@ -211,57 +200,53 @@ export class Sessions {
     });
   }
 
-  /** Returns the time of a session's last message or reset, in milliseconds since the epoch. */
+  /** Time of the last message or reset, in milliseconds since the epoch. */
   updatedAt(session: string): number | undefined {
     const at = this.#sql.session.get(session)?.["updated_at"];
     return typeof at === "number" ? at : undefined;
   }
 
-  /** Returns the number of a session's messages since it began. */
   size(session: string): number {
     return Number(this.#sql.session.get(session)?.["messages"] ?? 0);
   }
 
-  /**
-   * Returns the model that a conversation chose, `<provider>/<model id>`. The choice survives a reset of the session.
-   */
+  /** Returns `<provider>/<model id>`. The choice survives a reset of the session. */
   modelOf(session: string): string | undefined {
     const model = this.#sql.session.get(session)?.["model"];
     return typeof model === "string" ? model : undefined;
   }
 
-  /** Sets a conversation's model; `undefined` restores the config's. */
+  /** Restores the config's model if `undefined`. */
   setModel(session: string, model: string | undefined): void {
     this.#sql.setModel.run(session, model ?? null);
   }
 
-  /** Returns the ratio of counted to estimated tokens; `undefined` if nothing was measured in this conversation yet. */
+  /** Ratio of counted to estimated tokens; `undefined` before the first measurement. */
   tokenRatio(session: string): number | undefined {
     const ratio = this.#sql.session.get(session)?.["token_ratio"];
     return typeof ratio === "number" ? ratio : undefined;
   }
 
-  /** See {@link tokenRatio}. */
   setTokenRatio(session: string, ratio: number): void {
     lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, session));
   }
 
-  /** Stores an unanswered message, and only the last `keep` of them, as context for the next answer. */
+  /** See {@link ContextNotes.note}. */
   noteContext(session: string, message: ContextMessage, keep: number): void {
     this.#context.note(session, message, keep);
   }
 
-  /** Replaces the text of a context message; `undefined` removes the message. Returns false if it is not stored. */
+  /** See {@link ContextNotes.change}. */
   changeContext(session: string, message: string, text: string | undefined): boolean {
     return this.#context.change(session, message, text);
   }
 
-  /** Returns all sessions, most recently used first. */
+  /** Most recently used first. */
   list(): SessionSummary[] {
     return this.#sql.list.all().map(readSession);
   }
 
-  /** Returns the totals since the beginning, including what retention has removed. Reads few rows. */
+  /** Totals since installation, including messages that retention removed. Reads few rows. */
   counts(): { conversations: number; messages: number; webChat: number; answered: number } {
     const row = this.#sql.totals.get();
     return {
@@ -272,7 +257,7 @@ export class Sessions {
     };
   }
 
-  /** Returns the messages per day since `day` (YYYY-MM-DD), oldest first. Reads one row per day. */
+  /** From `day` (YYYY-MM-DD) on, oldest first. Reads one row per day. */
   daysSince(day: string): DayMessages[] {
     return this.#sql.days.all(day).map((row) => ({
       day: String(row["day"]),
@@ -293,7 +278,7 @@ function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {
     : { role: "assistant", text: modelText(String(row["text"])), seq };
 }
 
-/** Group messages have a stored name, those of direct chats do not. */
+/** Only group messages have a stored speaker name. */
 function readSaid(row: Record<string, SQLOutputValue>): Said {
   const { name, context, quoted, text } = row;
   return {

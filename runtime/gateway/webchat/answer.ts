@@ -12,20 +12,17 @@ import { parseMarkdown } from "../markdown/parse.ts";
 import { type IncomingFile, readWebMessage } from "./files.ts";
 import { WEB } from "./outbox.ts";
 
-/** Interval between updates of a growing answer, in milliseconds. */
+/** Milliseconds between updates of a growing answer. */
 const TEXT_EVERY_MS = 80;
 
-/** A message's id, its author and its conversation. */
 export interface From {
   id: string;
   sender: Sender;
-  /** The role granted when the device was approved. */
   grants: GrantedRole;
-  /** Empty for the first one. */
+  /** Empty for the first conversation. */
   conversation: string;
 }
 
-/** A message as a page has sent it. */
 export interface WebMessage extends From {
   text: string;
   files: readonly IncomingFile[];
@@ -33,18 +30,15 @@ export interface WebMessage extends From {
   instead?: string | undefined;
 }
 
-/** Dependencies of {@link answerWebMessage}. */
 interface AnswerOptions {
   agent(): Pick<Agent, "answer">;
   reading(): Pick<ReadOptions, "media" | "contextTokens">;
   session: string;
   admission: Admission;
   signal: AbortSignal;
-  /** Sends the growing answer to the pages. */
   tell(message: ToPage): void;
-  /** Receives the text so far, which may start over. */
+  /** Receives the whole text so far, which may start over. */
   onText(soFar: string): void;
-  /** Called when the question is stored. */
   onAsked(): void;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -52,9 +46,9 @@ interface AnswerOptions {
 }
 
 /**
- * Has the model answer a message. Returns the message that ends it for the pages; `undefined` if it was aborted.
+ * Lets the model answer. Returns the final message for the pages; `undefined` after an abort.
  *
- * @throws RetryableError if another attempt may help.
+ * @throws RetryableError if a retry may help.
  */
 export async function answerWebMessage(
   said: WebMessage,
@@ -84,7 +78,7 @@ export async function answerWebMessage(
     onAsked();
     const { text, failure } = await answer;
     if (signal.aborted) return undefined;
-    // A failure is not stored, so the same message may be sent again.
+    // Failures are not stored, so the page may send the same message again.
     if (failure !== undefined)
       return { type: "error", id, code: failure.code, text, again: !DELIBERATE_LIMITS.has(failure.code) };
     log.info("event answered", { id, platform: WEB, kind: "message", ms: clock() - started });
@@ -94,7 +88,6 @@ export async function answerWebMessage(
   }
 }
 
-/** Returns the message for the pages about an error. */
 export function failureMessage(id: string, error: unknown): ToPage {
   const known = error instanceof StewardError ? error : undefined;
   const { code, detail, fix } = known?.reason ?? {
@@ -106,12 +99,11 @@ export function failureMessage(id: string, error: unknown): ToPage {
   return { type: "error", id, code, text: again ? detail : `${detail} ${fix}`, again };
 }
 
-/** Returns a text with its blocks. */
 export function asMarkdown(text: string): Pick<ChatTurn, "text" | "blocks"> {
   return { text, blocks: parseMarkdown(text) };
 }
 
-/** Returns a function that sends the newest text, at most once per `everyMs`. */
+/** Sends the newest text at most once per `everyMs`. */
 function throttle(everyMs: number, send: (text: string) => void) {
   let newest: string | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -20,16 +20,14 @@ import type { Sessions } from "../sessions/store.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 const STOPPED = { outcome: "ignored", note: "stopped" } as const;
-/** Number of finished commands that are remembered, so that a resent one does not run again. */
+/** Most finished commands remembered, so that a resent one does not run again. */
 const MOST_SETTLED = 1_000;
 
-/** Dependencies of the web chat. */
 interface WebChatOptions {
-  /** Read for each run, which then keeps using the result. */
+  /** Called once per run, so that a config change does not affect a run in progress. */
   agent(): Pick<Agent, "answer">;
-  /** Ids of devices listed in `agent.operators`. */
+  /** Ids of the devices listed in `agent.operators`. */
   operators(): readonly string[];
-  /** Returns the current config's settings for reading files. */
   reading(): Pick<ReadOptions, "media" | "contextTokens">;
   commands: Commands;
   sessions: Pick<Sessions, "answerTo" | "keepAnswer" | "steps">;
@@ -43,18 +41,19 @@ interface WebChatOptions {
   log: Log;
 }
 
-/** A message that is not answered yet, and its answer so far. */
 interface Open {
   said: WebMessage;
   soFar: string;
 }
 
-/** The conversations of the web chat: several per device, with one run at a time in each, sent to all of its pages. */
+/**
+ * Manages the web chat's conversations. A device may have several, with one run at a time in each. All of its
+ * pages receive the messages.
+ */
 export class WebChat {
   readonly #options: WebChatOptions;
-  /** Devices by the tickets of their connected pages. */
   readonly #tickets = new Map<string, string>();
-  /** Messages that are not answered yet, by session and id. */
+  /** By session, then by message id. */
   readonly #open = new Map<string, Map<string, Open>>();
   readonly #settled = new Map<string, ToPage>();
   readonly #queues: ChatQueues<WebMessage>;
@@ -71,7 +70,7 @@ export class WebChat {
     });
   }
 
-  /** Connects a page of a device. Returns its first message and a function that disconnects it. */
+  /** Connects a page. Returns its first message and a function that disconnects it. */
   join(deviceId: string, listener: (message: ToPage) => void): { welcome: ToPage; leave(): void } {
     const { outbox, history } = this.#options;
     const stopListening = outbox.listen(deviceId, listener);
@@ -100,19 +99,17 @@ export class WebChat {
     return [{ type: "opened", conversation, ...this.#state(deviceId, conversation), running }, ...growing];
   }
 
-  /** Renames a conversation of a device. An empty title restores the first words. */
   rename(deviceId: string, conversation: string, title: string): void {
     this.#options.history.rename(webSession(deviceId, conversation), title);
     this.#tellConversations(deviceId);
   }
 
-  /** Stops and deletes a conversation of a device. */
   delete(deviceId: string, conversation: string): void {
     const session = webSession(deviceId, conversation);
     this.#queues.stop(session, (stopped) => {
       for (const said of stopped) this.#withdraw(said);
     });
-    // A run that is being aborted must not write into the deleted transcript.
+    // Wait for an aborted run to end, since it must not write into the deleted transcript.
     void this.#queues
       .inTurn(session, async () => this.#options.history.delete(session))
       .then(
@@ -122,15 +119,14 @@ export class WebChat {
       );
   }
 
-  /** Searches the conversations of a device. */
   find(deviceId: string, id: string, query: string): ToPage {
     return { type: "found", id, hits: this.#options.history.find(deviceId, query) };
   }
 
   /**
-   * Returns a file that was sent to the device of a connected page.
+   * Returns a file sent to the device of a connected page.
    *
-   * @throws StewardError `chat_file_refused` if no connected page has this ticket, `chat_file_unknown`.
+   * @throws StewardError `chat_file_refused` if no connected page has this ticket; `chat_file_unknown`.
    */
   file(ticket: string, item: string): { data: Uint8Array; picture?: string } {
     const { outbox, workspace } = this.#options;
@@ -154,7 +150,7 @@ export class WebChat {
     this.#tell(from, { type: "answer", id: from.id, ...asMarkdown(text) });
   }
 
-  /** Accepts a message. A resent message gets its existing answer. */
+  /** A resent message gets its existing answer. */
   say(said: WebMessage): void {
     const { sessions, history } = this.#options;
     const { id } = said;
@@ -179,7 +175,7 @@ export class WebChat {
       });
   }
 
-  /** Ends the answer to a message and keeps its text so far, or withdraws a message that waits for its answer. */
+  /** Stops an answer and stores its text so far, or withdraws a message that is still queued. */
   stop(from: Pick<From, "id" | "sender" | "conversation">): void {
     const session = sessionOf(from);
     const open = this.#open.get(session)?.get(from.id);
@@ -198,7 +194,6 @@ export class WebChat {
     this.#stop.abort();
   }
 
-  /** Returns a conversation's last messages, and those that are not answered yet. */
   #state(device: string, conversation: string) {
     const { outbox, history: messages } = this.#options;
     const session = webSession(device, conversation);
@@ -252,15 +247,14 @@ export class WebChat {
         const open = this.#open.get(sessionOf(said))?.get(id);
         if (open !== undefined) open.soFar = soFar;
       },
-      // The question is in the transcript by now.
+      // The question is now in the transcript, so a new conversation has a title.
       onAsked: () => this.#tellConversations(sender.id),
     });
     if (message !== undefined) this.#tell(said, message);
   }
 
   /**
-   * Stores the text so far as the answer, and tells the pages that it is not complete. `otherwise` is shown if there is
-   * no text.
+   * Stores the text so far as the answer and tells the pages that it was stopped. Without text, shows `otherwise`.
    */
   #settleStopped(session: string, said: WebMessage, otherwise = ""): void {
     const { sessions, history, clock } = this.#options;
@@ -272,7 +266,7 @@ export class WebChat {
     this.#tell(said, { type: "answer", id, ...asMarkdown(text || otherwise), stopped: true });
   }
 
-  /** Removes the last message and its answer, once the run of that message has ended. */
+  /** Removes the last message and its answer, after that message's run has ended. */
   #replace(session: string, said: WebMessage, id: string): void {
     const former = this.#open.get(session)?.get(id)?.said;
     if (former !== undefined) this.#queues.remove(session, former, STOPPED);
@@ -280,7 +274,7 @@ export class WebChat {
       const isLast = this.#options.history.removeLast(session, id);
       if (isLast || former !== undefined) this.#withdraw({ ...said, id });
     });
-    // A failure also fails the message that is queued behind.
+    // The failure is reported by the message that is queued next.
     removal.catch(() => undefined);
   }
 

@@ -3,13 +3,11 @@ import { CHAT_FILES } from "../../contract/chat.ts";
 import { attachmentKind } from "../channels/files.ts";
 import { readMessages, type ReadOptions } from "../inbox/attachments.ts";
 
-/** A file of a message from a page. */
 export interface IncomingFile extends Pick<Attachment, "kind"> {
   name: string;
   data: Buffer;
 }
 
-/** A piece of a file. */
 interface Piece {
   id: string;
   part: string;
@@ -19,8 +17,8 @@ interface Piece {
 }
 
 /**
- * Files of one page's next message, which come in pieces before it: a socket takes short messages only, since anyone
- * may open one.
+ * Collects the files of a page's next message. They arrive in parts before it, because sockets limit message
+ * sizes.
  */
 export class IncomingFiles {
   #message = "";
@@ -28,7 +26,7 @@ export class IncomingFiles {
   #open = "";
   #length = 0;
 
-  /** Adds a piece, and drops those of another message. Returns false if it is more than a message may have. */
+  /** Adds a part and drops parts of other messages. Returns false if the message would exceed its limits. */
   add({ id, part, ends, name = `picture ${this.#done.length + 1}`, mediaType = "image/*" }: Piece): boolean {
     if (id !== this.#message) this.#clear(id);
     this.#length += part.length;
@@ -40,7 +38,6 @@ export class IncomingFiles {
     return true;
   }
 
-  /** Returns the complete files of a message, and keeps none. */
   take(id: string): IncomingFile[] {
     const done = id === this.#message ? this.#done : [];
     this.#clear("");
@@ -52,13 +49,12 @@ export class IncomingFiles {
   }
 }
 
-/** A message of the web chat, with its files. */
 interface WithFiles {
   text: string;
   files: readonly IncomingFile[];
 }
 
-/** Returns a message of the web chat as the model sees it. `unheard`: see {@link readMessages}. */
+/** Returns a message as the model sees it. `unheard`: see {@link readMessages}. */
 export async function readWebMessage({ text, files }: WithFiles, reading: Omit<ReadOptions, "channel">) {
   const attachments = files.map(({ name, kind, data }, at): Attachment => ({
     kind,
@@ -73,7 +69,6 @@ export async function readWebMessage({ text, files }: WithFiles, reading: Omit<R
   return { read: messages[0] ?? { text, images: [], quoted: [] }, unheard };
 }
 
-/** Returns the text that pages show of a message. */
 export function shownText({ text, files }: WithFiles): string {
   const lines = files.map(({ kind, name }) => `[${kind}: ${name}]`);
   return [text, ...lines].filter((line) => line !== "").join("\n");

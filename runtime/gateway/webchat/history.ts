@@ -5,19 +5,19 @@ import { oneLine } from "../prompt/text.ts";
 import { deleteConversation, deleteLastExchange } from "../sessions/retention.ts";
 import { readWebSession, webSession } from "./outbox.ts";
 
-/** Numbers of earlier messages and of conversations that a page shows; the transcripts keep all. */
+/** Most earlier messages, and most conversations, that a page shows. Transcripts contain all. */
 const SHOWN = 200;
-/** Bounds of a search: the browser's newest messages, the characters of each, and the results. */
+/** Messages searched, characters of each, and results. */
 const MOST_SEARCHED = 5_000;
 const LONGEST_SEARCHED = 20_000;
 const MOST_HITS = 30;
-/** Characters of an excerpt before and after the first occurrence. */
+/** Characters of an excerpt on each side of the match. */
 const AROUND = 60;
 
-/** Outcome of a message that is not in its transcript: the answer was stopped, or the message removed. */
+/** Outcome of a message, if the transcript does not show it. */
 type Mark = "stopped" | "removed";
 
-/** Transcripts of the web chat for its pages, including what /new has hidden from the model. */
+/** Reads transcripts for the pages, including messages that /new has hidden from the model. */
 export class ChatHistory {
   readonly #database: DatabaseSync;
   readonly #recent: StatementSync;
@@ -28,7 +28,7 @@ export class ChatHistory {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    // Older versions ignore this table. A row without a delivery is the title of a conversation.
+    // Older versions ignore this table. A row with an empty delivery contains a conversation's title.
     database.exec(
       `CREATE TABLE IF NOT EXISTS chat_marks (
          conversation TEXT NOT NULL,
@@ -59,7 +59,7 @@ export class ChatHistory {
        FROM sessions WHERE conversation >= :first AND conversation < :first || ';' AND updated_at IS NOT NULL
        ORDER BY updated_at DESC LIMIT ${SHOWN}`,
     );
-    // The inner query reads the index alone.
+    // The inner query reads only the index.
     this.#searched = database.prepare(
       `SELECT conversation, substr(text, 1, ${LONGEST_SEARCHED}) AS text, at FROM messages WHERE seq IN (
          SELECT seq FROM messages WHERE conversation >= :first AND conversation < :first || ';'
@@ -68,12 +68,11 @@ export class ChatHistory {
     );
   }
 
-  /** Returns the last messages of a session, oldest first. */
   recent(session: string): ChatTurn[] {
     return this.#recent.all(session).map(readTurn).toReversed();
   }
 
-  /** Returns a browser's conversations that have messages, newest first. */
+  /** Newest first, without empty conversations. */
   conversations(device: string): Conversation[] {
     return this.#list.all({ first: webSession(device) }).flatMap(({ conversation, title, at }) => {
       const id = readWebSession(String(conversation)).conversation;
@@ -81,7 +80,7 @@ export class ChatHistory {
     });
   }
 
-  /** Returns a browser's newest messages and titles that contain a text in any case, newest first. */
+  /** Searches titles and newest messages, ignoring case. Newest hits first. */
   find(device: string, query: string): Hit[] {
     const wanted = query.trim().toLowerCase();
     if (wanted === "") return [];
@@ -101,7 +100,7 @@ export class ChatHistory {
     return hits.slice(0, MOST_HITS);
   }
 
-  /** Sets a conversation's title; an empty one restores the first words. */
+  /** An empty title restores the conversation's first words as title. */
   rename(session: string, title: string): void {
     const { device, conversation } = readWebSession(session);
     if (!this.conversations(device).some(({ id }) => id === conversation)) return;
@@ -110,12 +109,12 @@ export class ChatHistory {
       this.#database.prepare("DELETE FROM chat_marks WHERE conversation = ? AND delivery = ''").run(session);
   }
 
-  /** Deletes a conversation. Existing backups still contain it. */
+  /** Existing backups still contain the conversation. */
   delete(session: string): void {
     deleteConversation(this.#database, session);
   }
 
-  /** Removes the last message and its answer. Returns false if the message is not the last one. */
+  /** Returns false if the message is not the last one. */
   removeLast(session: string, delivery: string): boolean {
     return deleteLastExchange(this.#database, session, delivery);
   }
@@ -125,7 +124,6 @@ export class ChatHistory {
     this.#mark.run(session, delivery, mark);
   }
 
-  /** Returns the recorded end of a message. */
   markOf(session: string, delivery: string): Mark | undefined {
     return this.#marked.get(session, delivery)?.["mark"] as Mark | undefined;
   }
@@ -139,7 +137,7 @@ function readTurn({ delivery, role, text, at, words, mark }: Record<string, SQLO
   return { ...turn, role: "user", ...shown };
 }
 
-/** Returns a stored question as pages show it: what was written, and the line of each file without its contents. */
+/** Returns a stored question with one line per file instead of its contents. */
 function withoutContents(text: string, words: number): Pick<ChatTurn, "text" | "words"> {
   const said = text.slice(0, words);
   const files = text

@@ -9,33 +9,27 @@ import { imageFacts } from "../media/image.ts";
 import { digestOf } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** Platform name of the web chat. */
 export const WEB = "web";
 
-/** Returns the session of a browser's conversation. The first conversation's id is empty. */
+/** The first conversation has an empty id. */
 export function webSession(device: string, conversation = ""): string {
   const first = sessionOf(WEB, { chat: device });
   return conversation === "" ? first : `${first}:${conversation}`;
 }
 
-/** Returns the browser and the conversation of a session. */
 export function readWebSession(session: string): { device: string; conversation: string } {
   const [, device = "", conversation = ""] = session.split(":");
   return { device, conversation };
 }
-/** Maximum size of a workspace file, in bytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Number of earlier files and questions that a page shows. */
+/** Most earlier files and questions shown. */
 const SHOWN = 200;
 
 const ALONE_MS = 7 * 24 * 3_600_000;
 
-/** Receives the messages for one page of a device. */
 type Listener = (message: ToPage) => void;
 
-/** A file to send to the pages of a device. */
 interface SentFile {
-  /** Id of the message it belongs to. */
   delivery: string;
   /** Path in the workspace. */
   path: string;
@@ -43,11 +37,11 @@ interface SentFile {
   caption?: string | undefined;
 }
 
-/** A file that was sent: the version of the workspace file at `path` that has this digest. */
+/** The version of the workspace file at `path` with this digest. */
 interface KeptFile {
   path: string;
   digest: string;
-  /** Media type of one of the four picture formats that pages show; absent for other files. */
+  /** Media type if pages can show the file as a picture. */
   picture?: string;
   size: number;
   caption?: string;
@@ -58,7 +52,6 @@ interface Question {
   buttons: Button[];
 }
 
-/** Dependencies of the outbox. */
 interface OutboxOptions {
   database: DatabaseSync;
   actions: Pick<Actions, "look">;
@@ -67,8 +60,8 @@ interface OutboxOptions {
 }
 
 /**
- * Sends messages to the pages of each device, and stores files and questions for pages that connect later. Of a file,
- * only path and digest are stored: the workspace has the content.
+ * Sends messages to a device's pages, and stores files and questions for pages that connect later. For a file,
+ * only path and digest are stored; the workspace has the content.
  */
 export class WebOutbox {
   readonly maxBytes = MOST_BYTES;
@@ -116,7 +109,7 @@ export class WebOutbox {
     );
   }
 
-  /** Registers a page for a device's messages. Returns a function that unregisters it. */
+  /** Returns a function that unregisters the page. */
   listen(device: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(device) ?? new Set();
     this.#listeners.set(device, listeners.add(listener));
@@ -126,14 +119,13 @@ export class WebOutbox {
     };
   }
 
-  /** Sends a message to the connected pages of a session's device. */
+  /** Sends to the connected pages of the session's device. */
   tell(session: string, message: ToPage): void {
     const { device, conversation } = readWebSession(session);
     const told = conversation === "" ? message : { ...message, conversation };
     for (const listener of this.#listeners.get(device) ?? []) listener(told);
   }
 
-  /** Sends and stores a file of the workspace. */
   sendFile(session: string, { delivery, path, data, caption }: SentFile): void {
     const picture = imageFacts(data)?.mediaType;
     const file: KeptFile = {
@@ -147,21 +139,21 @@ export class WebOutbox {
   }
 
   /**
-   * Sends and stores a question with a button per answer. Without a message (an empty `delivery`) it is removed after a
-   * week.
+   * Sends and stores a question with one button per answer. Without a message (an empty `delivery`), it is removed
+   * after a week.
    */
   ask(session: string, delivery: string, question: Question): void {
     this.#prune.run(this.#options.clock() - ALONE_MS);
     this.#add(session, delivery, "choices", question);
   }
 
-  /** Resends the question that contains the given button, because its buttons have changed. */
+  /** Resends the question with this button, because its buttons have changed. */
   refresh(device: string, press: string): void {
     for (const row of this.#withPress.all({ first: webSession(device), press: JSON.stringify(press) }))
       this.tell(String(row["conversation"]), this.#item(row));
   }
 
-  /** Returns the last files and questions of a session, oldest first. */
+  /** Oldest first. */
   recent(session: string): ChatItem[] {
     return this.#recent
       .all(session)
@@ -170,8 +162,8 @@ export class WebOutbox {
   }
 
   /**
-   * Returns a file as it was when it was sent to a device. `undefined` if the id is unknown or neither the workspace
-   * nor its version history has the content any more.
+   * Returns a file as it was when sent to the device; `undefined` if the id is unknown, or if neither the
+   * workspace nor its history still has the content.
    */
   file(workspace: Workspace, device: string, id: string): { data: Uint8Array; picture?: string } | undefined {
     const row = this.#one.get(id);

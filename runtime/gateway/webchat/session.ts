@@ -16,9 +16,8 @@ import { type Devices, grantedTo, isUsable, type PairedDevice } from "../../shar
 import type { WebChat } from "./chat.ts";
 import { IncomingFiles } from "./files.ts";
 
-/** The page's id of a message. */
 const messageId = z.string().check(z.regex(/^[\w-]{8,64}$/));
-/** The page's id of a conversation; the first one's is empty. */
+/** Empty for the first conversation. */
 const conversation = z._default(z.string().check(z.regex(/^(?:[\w-]{8,64})?$/)), "");
 
 const piece = {
@@ -27,7 +26,7 @@ const piece = {
   ends: z.optional(z.boolean()),
 };
 
-/** Schema of messages from the page. Unknown fields are those of a later version. */
+/** Ignores unknown fields, which later versions may send. */
 const fromPageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("picture"), ...piece }),
   z.object({
@@ -59,21 +58,17 @@ const TYPES: ReadonlySet<unknown> = new Set(
   "picture file say press stop open rename delete find hello".split(" "),
 );
 
-/**
- * Number of messages that a page may send in a burst, and the interval until one more is allowed: faster than anybody
- * types.
- */
+/** Messages in a burst, and milliseconds until one more is allowed. Nobody types faster. */
 const BURST = 20;
 const REFILL_MS = 1_000;
 
-/** Dependencies of a session. */
 interface SessionOptions {
   wire: Wire;
   devices: Devices;
-  /** Absent if the device is to be let in here. */
+  /** Absent if this gateway admits the device itself. */
   admitted?: AdmittedBrowser | undefined;
   chat: WebChat;
-  /** Origin of the page, as reported by its browser. */
+  /** Page origin as reported by the browser. */
   origin: string;
   remoteIp: string;
   /** Returns true if another page of an approved device may connect. */
@@ -92,7 +87,7 @@ export class ChatSession {
   readonly #options: SessionOptions;
   readonly #rate: Rate;
   readonly #files = new IncomingFiles();
-  /** The conversation that the page shows, and whether it knows that there are several. */
+  /** The page's current conversation, and whether the page supports several. */
   #conversation = "";
   #knowsOthers = false;
   #state: State;
@@ -121,26 +116,24 @@ export class ChatSession {
     return this.#state.phase === "door" && this.#state.door.isNew;
   }
 
-  /** True if the page belongs to an approved device. */
   get isPaired(): boolean {
     return this.#state.phase === "paired";
   }
 
-  /** Handles one message from the page. */
   receive(text: string): void {
     const state = this.#state;
     if (state.phase === "closed") return;
     if (state.phase === "door") return void state.door.receive(text);
     const document = parseJson(text);
-    // A page of a later version.
+    // Ignore message types of later versions.
     if (isRecord(document) && typeof document["type"] === "string" && !TYPES.has(document["type"])) return;
     const { data: message } = fromPageSchema.safeParse(document);
-    if (message === undefined) return this.close(CHAT_CLOSE.invalid, "not a message of this form");
+    if (message === undefined) return this.close(CHAT_CLOSE.invalid, "invalid message");
     if (message.type === "file" || message.type === "picture") {
-      if (!this.#files.add(message)) this.close(CHAT_CLOSE.invalid, "more files than a message may have");
+      if (!this.#files.add(message)) this.close(CHAT_CLOSE.invalid, "too many files for one message");
       return;
     }
-    // Check the approval for every message, so that a revocation takes effect at once.
+    // Check every message, so that a revocation takes effect immediately.
     const { sender } = state;
     const grants = this.#grantsOf(sender.id);
     if (grants === undefined) return this.close(CHAT_CLOSE.revoked, "revoked");
@@ -153,7 +146,7 @@ export class ChatSession {
     const { id, conversation } = message;
     const files = this.#files.take(id);
     if (message.type === "say" && message.text === "" && files.length === 0)
-      return this.close(CHAT_CLOSE.invalid, "nothing is said");
+      return this.close(CHAT_CLOSE.invalid, "empty message");
     if (!this.#rate.take()) {
       const code = "chat_too_many";
       const error = { code, text: `${ERRORS[code].cause} ${fixOf(code)}`, again: true };
@@ -181,7 +174,7 @@ export class ChatSession {
     }
   }
 
-  /** Sends the messages of the page's conversation, and those of others that begin or end an answer. */
+  /** Sends all messages of the page's conversation. From others, sends only those that begin or end an answer. */
   #tell(message: ToPage): void {
     const { conversation = "" } = message as { conversation?: string };
     const isElsewhere = conversation !== this.#conversation && message.type !== "conversations";
@@ -189,7 +182,7 @@ export class ChatSession {
     this.#options.wire.send(message);
   }
 
-  /** Checks if the operator has approved, rejected or revoked the device; called every second. */
+  /** Called every second to check whether the operator has approved, rejected or revoked the device. */
   look(paired: ReadonlyMap<string, PairedDevice>): void {
     const state = this.#state;
     if (state.phase === "door") void state.door.look();
@@ -198,7 +191,6 @@ export class ChatSession {
     if (device === undefined || !isUsable(device)) this.close(CHAT_CLOSE.revoked, "revoked");
   }
 
-  /** Closes the connection and tells the page why. */
   close(code: number, reason: string): void {
     const state = this.#state;
     this.#state = { phase: "closed" };
@@ -220,7 +212,7 @@ export class ChatSession {
     wire.send(welcome);
   }
 
-  /** Returns a device's present role; `undefined` for one that was revoked. */
+  /** Returns `undefined` after a revocation. */
   #grantsOf(id: string): GrantedRole | undefined {
     const { admitted, devices } = this.#options;
     if (admitted !== undefined) return admitted.role;
@@ -231,7 +223,6 @@ export class ChatSession {
 
 type FromPage = z.output<typeof fromPageSchema>;
 
-/** Rate limit of a socket. */
 class Rate {
   readonly #clock: () => number;
   #left = BURST;
@@ -242,7 +233,7 @@ class Rate {
     this.#at = clock();
   }
 
-  /** Returns true if one more message is allowed now, and counts it. */
+  /** Returns false if no message is left in the allowance. */
   take(): boolean {
     const now = this.#clock();
     this.#left = Math.min(BURST, this.#left + Math.max(0, now - this.#at) / REFILL_MS);

@@ -24,14 +24,13 @@ import { ChatSession } from "./session.ts";
 const HELLO_MS = 10_000;
 const LOOK_MS = 1_000;
 const PING_MS = 30_000;
-/** Limit of approved devices' connections. Other connections do not count towards it. */
+/** Most connections of approved devices. Others have their own limit. */
 const MOST_PAIRED = 100;
-/** A page with more unsent data than this is disconnected; it reconnects and catches up. */
+/** Bytes of unsent data after which a page is disconnected. It reconnects and catches up. */
 const MOST_BUFFERED = 4 * 1024 * 1024;
 
-/** Dependencies of the sockets. */
 export interface ChatSocketsOptions {
-  /** Token of the edge's requests; only with it are their forwarded headers trusted. */
+  /** Token of the edge. Forwarded headers are trusted only in requests that have it. */
   controlToken: string | undefined;
   devices: Devices;
   chat: WebChat;
@@ -52,14 +51,11 @@ interface Socket {
   /** See {@link networkOf}. */
   network: string;
   openedAt: number;
-  /** Nothing was received since the last ping. */
+  /** True if nothing arrived since the last ping. */
   silent: boolean;
 }
 
-/**
- * The WebSockets of the chat pages: who may connect, limits, and closing. The WebSocket library is loaded with the
- * first one.
- */
+/** Manages the WebSockets of chat pages. Loads the WebSocket library with the first one. */
 export class ChatSockets {
   readonly #options: ChatSocketsOptions;
   readonly #sockets = new Set<Socket>();
@@ -72,7 +68,6 @@ export class ChatSockets {
     this.#options = options;
   }
 
-  /** Accepts or refuses an upgrade request on the gateway's port. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const caller = this.#caller(request);
     const { host } = caller;
@@ -109,7 +104,7 @@ export class ChatSockets {
     return isOwnPage(origin, host) ? undefined : "chat_origin_refused";
   }
 
-  /** Closes the oldest unapproved connection if the limit is reached, in this network or in total. */
+  /** Closes the oldest unapproved connection if the limit for its network or for all is reached. */
   #makeRoom(network: string): void {
     const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);
     const oldest = chooseEvicted(strangers, { network });
@@ -119,7 +114,7 @@ export class ChatSockets {
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /** Returns a page's host and client address: from the edge's headers, or else from the connection. */
+  /** Uses the edge's headers, or else the connection. */
   #caller({ headers, socket }: IncomingMessage) {
     const trusted = isSameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);
@@ -140,7 +135,7 @@ export class ChatSockets {
         send: (message) => {
           if (socket.readyState !== socket.OPEN) return;
           if (socket.bufferedAmount > MOST_BUFFERED) return socket.terminate();
-          // Pages show the blocks; their Markdown source would double the message's size.
+          // Pages show only the blocks; their Markdown source would double the size.
           socket.send(JSON.stringify(message, (key, value) => (key === "source" ? undefined : value)));
         },
         close: (code, reason) => socket.close(code, reason),
@@ -166,7 +161,7 @@ export class ChatSockets {
       }
     });
     socket.on("pong", () => (one.silent = false));
-    // After an oversized message or a broken frame, the library closes the socket with the matching code.
+    // After an oversized message or broken frame, the library closes the socket with the matching code.
     socket.on("error", (error) => log.debug("a chat page's connection failed", { error: error.message }));
     socket.on("close", (code) => {
       this.#sockets.delete(one);

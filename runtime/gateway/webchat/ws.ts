@@ -1,2 +1,2 @@
-// Loaded with the first chat page, so that a start without one is not held up.
+// Imported with the first chat page, to keep startup fast.
 export { WebSocketServer } from "ws";

@@ -3,31 +3,27 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 
-/** Versions kept of each file, per author. */
+/** Per file and author. */
 const VERSIONS = 20;
 const VERSION = /^(\d{1,15})\.(operator|agent)$/;
-/** Names within a file's folder: the file's name, for people, and the digest of the agent's last text. */
+/** Entries in a file's folder: the file's name, for people, and the digest of the agent's last text. */
 const NAME = "name";
 const BY_AGENT = "by-agent";
 
-/** Author of a text: an operator (including edits on disk), or the agent. */
+/** Author of a text. Edits on disk count as the operator's. */
 export type Author = "operator" | "agent";
 
-/** A version of a file. */
 export interface FileVersion {
-  /** Milliseconds since the epoch at which the text was replaced, in decimal digits. */
+  /** Time of replacement, in milliseconds since the epoch as decimal digits. */
   id: string;
-  /** Author of the text. */
   by: Author;
 }
 
-/** Number and total bytes of versions. */
 export interface Versions {
   versions: number;
   versionBytes: number;
 }
 
-/** A text that is about to be replaced. */
 export interface Replaced {
   /** Relative to the root. */
   name: string;
@@ -43,8 +39,8 @@ interface Stored {
 }
 
 /**
- * Former versions of one root's files, in a directory outside all roots: no file name can lead here. The folder of a
- * file's versions is named by the SHA-256 of the file's name, which fits every file system however long the name is.
+ * Stores earlier versions of one root's files, in a directory that no file name can reach. Each file's folder is
+ * named by the SHA-256 of the file's name, so that any length is valid.
  */
 export class FileHistory {
   readonly #directory: string;
@@ -54,8 +50,8 @@ export class FileHistory {
   }
 
   /**
-   * Stores a text as a version, unless it equals the newest one. The last 20 texts of each author are kept: frequent
-   * writes by the agent do not displace an operator's texts.
+   * Stores a text as a version, unless it equals the newest one. Keeps the last 20 texts per author, so that the
+   * agent's writes do not displace an operator's.
    *
    * @returns the growth of the history.
    */
@@ -74,24 +70,23 @@ export class FileHistory {
     return { versions: 1 - removed.versions, versionBytes: content.length - removed.versionBytes };
   }
 
-  /** Records the author of a content before it is written. If the write then fails, the digest matches no content. */
+  /** Records the author before the content is written. If the write then fails, the digest matches no content. */
   noteAuthor(name: string, content: string | Uint8Array, by: Author): void {
     if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });
     else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(content), { mode: 0o600 });
   }
 
-  /** Returns the versions of a file, newest first. */
+  /** Newest first. */
   versions(name: string): FileVersion[] {
     return storedIn(this.#folder(name)).map(({ at, by }) => ({ id: String(at), by }));
   }
 
-  /** Returns a version's content; `undefined` if there is none of this id. */
   read(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     const found = storedIn(this.#folder(name)).find(({ at }) => String(at) === id);
     return found && readFileSync(found.path);
   }
 
-  /** Creates the folder of a file's versions and returns its path. */
+  /** Returns the folder of a file's versions, after creating it. */
   prepare(name: string): string {
     const folder = this.#folder(name);
     ensureDirectory(folder);
@@ -100,7 +95,7 @@ export class FileHistory {
   }
 
   /**
-   * Removes versions beyond the limits, oldest first, the agent's before the operator's.
+   * Removes versions until the limits hold: the agent's before the operator's, oldest first.
    *
    * @returns the remaining number and bytes.
    */
@@ -116,7 +111,6 @@ export class FileHistory {
     return left;
   }
 
-  /** Returns the number and the bytes of all versions. */
   measure(): Versions {
     const all = this.#all();
     return { versions: all.length, versionBytes: sum(all) };
@@ -131,7 +125,7 @@ export class FileHistory {
   }
 }
 
-/** Returns the versions in a folder, newest first. */
+/** Newest first. */
 function storedIn(folder: string): Stored[] {
   return namesIn(folder)
     .flatMap((name): Stored[] => {

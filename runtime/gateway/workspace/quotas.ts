@@ -10,13 +10,13 @@ import { FileHistory, type Replaced, type Versions } from "./history.ts";
 import { entriesOf, walk } from "./walk.ts";
 
 const MIB = 1024 * 1024;
-/** Files and folders: each costs a block, however short it is. */
+/** Files and folders, each of which occupies at least one block. */
 const MOST_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
 /** Versions of all files of a root. */
 const MOST_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
-/** Pruning removes a little more than it must, so that the next write need not prune. */
+/** Pruning removes more than necessary, so that the next write need not prune. */
 const PRUNED_TO = 0.9;
-/** In the data directory, beside the roots. No backup holds it: it follows from the files. */
+/** Not part of backups, since it can be recomputed from the files. */
 const FIGURES_FILE = "workspace-figures.json";
 const LOCK_FILE = "workspace.lock";
 
@@ -33,22 +33,21 @@ const figuresSchema = z.object({
   ),
 });
 
-/** Size of a root: its files, its entries (files and folders), and its former versions. */
+/** Size of a root: bytes of files, files and folders, and versions. */
 export interface RootFigures extends Versions {
   bytes: number;
   entries: number;
 }
 
-/** Growth of a root; negative if it shrinks. */
+/** May be negative. */
 export type Growth = Pick<RootFigures, "bytes" | "entries">;
 
-/** Limits of what the agent's files may take; see `agent.limits` of the config. */
+/** See `agent.limits` in the config. */
 export interface WorkspaceLimits {
   workspaceMiB: number;
   groupMiB: number;
 }
 
-/** Dependencies of the quotas. */
 export interface QuotasOptions {
   /** The data directory. */
   home: string;
@@ -56,22 +55,22 @@ export interface QuotasOptions {
 }
 
 /**
- * Shares of the roots, and the lock that every change of a file is made under, in all processes. The sizes are running
- * figures in a file: a change reads and writes a few numbers and never walks the files. They are counted when the
- * gateway starts, which corrects them after a crash and after changes by hand.
+ * Enforces the size limits of the roots, and locks file changes in all processes. The sizes are running figures in
+ * a file, so that a change never walks the files. The gateway recounts them at startup, which corrects them after
+ * crashes and manual changes.
  *
- * The shared root has its own number of entries and at least half of the bytes. Each chat has a share of the rest.
+ * The shared root has its own limit of entries and at least half of the bytes. Each chat has a share of the rest.
  */
 export class Quotas {
   readonly #options: QuotasOptions;
-  /** The figures within {@link change}. */
+  /** Set only within {@link change}. */
   #figures: Map<string, RootFigures> | undefined;
 
   constructor(options: QuotasOptions) {
     this.#options = options;
   }
 
-  /** Runs a change while no other process makes one, and stores the figures if it succeeds. */
+  /** Runs a change under the lock. Stores the figures if it succeeds. */
   change<T>(work: () => T): T {
     return this.#alone(() => {
       this.#figures = this.#read() ?? this.#measure();
@@ -85,12 +84,11 @@ export class Quotas {
     });
   }
 
-  /** Counts all files, and stores the figures. Bounded, as {@link walk} is. */
+  /** Recounts all files. Bounded like {@link walk}. */
   count(): void {
     this.#alone(() => this.#store(this.#measure()));
   }
 
-  /** Returns the sizes of the chats' roots, by chat. */
   chats(): { chat: string; entries: number; bytes: number }[] {
     const figures = this.#read() ?? this.#measure();
     return [...figures]
@@ -104,7 +102,7 @@ export class Quotas {
   /**
    * Adds to a root's figures, within {@link change}.
    *
-   * @throws StewardError `workspace_refused` if there is no room for it.
+   * @throws StewardError `workspace_refused` if there is no room.
    */
   grow(id: string, growth: Growth): void {
     const figures = this.#of(id);
@@ -114,7 +112,7 @@ export class Quotas {
     figures.entries = Math.max(0, figures.entries + growth.entries);
   }
 
-  /** Keeps a version, within {@link change}. A root whose versions exceed its share loses its own oldest ones. */
+  /** Stores a version, within {@link change}. A root whose versions exceed its share loses its oldest ones. */
   keep(id: string, history: FileHistory, replaced: Replaced): void {
     const figures = this.#of(id);
     const grown = history.keep(replaced);
@@ -129,15 +127,15 @@ export class Quotas {
     Object.assign(figures, left);
   }
 
-  // A write that adds nothing is the way to shorten what a full root holds.
+  // Writes that add nothing are allowed, so that a full root's files can be shortened.
   #checkEntries(id: string, growth: number): void {
     if (growth <= 0) return;
     const isChat = chatOf(id) !== undefined;
     const most = isChat ? MOST_ENTRIES.chat : MOST_ENTRIES.shared;
-    const advice = "Write into a file that is there.";
+    const advice = "Write to an existing file instead.";
     if (this.#of(id).entries + growth > most)
       throw full(`${nameOf(id)} is full: it may hold ${most} files and folders. ${advice}`);
-    // The root of a chat is a folder, too.
+    // A chat's root is a folder, too.
     if (isChat && this.#sum(({ entries }) => entries + 1) + growth > MOST_ENTRIES.chats)
       throw full(
         `The chats' folders are full: they may hold ${MOST_ENTRIES.chats} files and folders. ${advice}`,
@@ -187,7 +185,6 @@ export class Quotas {
     return figures;
   }
 
-  /** Returns the sum over the chats' roots. */
   #sum(read: (figures: RootFigures) => number): number {
     let sum = 0;
     for (const [id, figures] of this.#figures ?? []) if (chatOf(id) !== undefined) sum += read(figures);
@@ -224,7 +221,7 @@ export class Quotas {
   }
 }
 
-/** Returns the size of a root. Links are not followed. */
+/** Does not follow links. */
 function measure(directory: string): Growth {
   const total = { bytes: 0, entries: 0 };
   for (const { name, entry } of walk(directory)) {

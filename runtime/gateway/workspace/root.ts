@@ -8,12 +8,11 @@ import type { Author, FileHistory, FileVersion } from "./history.ts";
 import type { Quotas } from "./quotas.ts";
 import { walk } from "./walk.ts";
 
-/** Largest file that is read into memory, in bytes. */
+/** Bytes of the largest file that is read into memory. */
 const LARGEST_READ = 16 * 1024 * 1024;
-/** Stands for the digest of a missing file. */
+/** Digest of a missing file. */
 const NO_FILE = "none";
 
-/** An entry of a folder. */
 export interface WorkspaceEntry {
   name: string;
   kind: "file" | "folder" | "other";
@@ -21,7 +20,6 @@ export interface WorkspaceEntry {
   size: number;
 }
 
-/** A file in a list. */
 export interface ListedFile {
   /** Relative to the root. */
   name: string;
@@ -31,14 +29,12 @@ export interface ListedFile {
   changedAt: string;
 }
 
-/** Options of a root. */
 export interface RootOptions {
-  /** Its name in statistics and messages: `shared`, or `chats/<chat>`. */
+  /** `shared` or `chats/<chat>`. */
   id: string;
   directory: string;
   /** Top-level names that files may not use. */
   reserved: ReadonlySet<string>;
-  /** Opens the former versions of its files, when they are needed. */
   history(): FileHistory;
   quotas: Quotas;
   /** Milliseconds since the epoch. */
@@ -47,7 +43,6 @@ export interface RootOptions {
   onChange(change: Change): void;
 }
 
-/** A change of a file. */
 export interface Change {
   root: string;
   name: string;
@@ -55,26 +50,24 @@ export interface Change {
   action: "written" | "removed";
 }
 
-/** Options of a change. */
 export interface ChangeOptions {
   by: Author;
-  /** Digest of the file to replace: if the file has changed since, the change fails. Default: any. */
+  /** Digest of the file to replace. If the file has changed, the change fails. Default: any. */
   expected?: string;
 }
 
-/** A path in a root's directory, which may not exist. */
 interface Located {
   path: string;
   /** Path relative to the root, links resolved. */
   name: string;
-  /** Number of its parts that do not exist. */
+  /** Number of path parts that do not exist. */
   missing: number;
 }
 
 /**
- * Access to one directory of files. No name leads out of it: not by `..`, not by an absolute path, not by a link, not
- * even for a new file. Every change goes through it: it keeps the former version, enforces the root's quota and reports
- * the change.
+ * Accesses one directory of files. No name leads out of it, whether by `..`, an absolute path or a link, even for
+ * a new file. All changes go through it: it stores the previous version, enforces the quota and reports the
+ * change.
  */
 export class Root {
   readonly #options: RootOptions;
@@ -83,31 +76,23 @@ export class Root {
     this.#options = options;
   }
 
-  /** `shared`, or `chats/<chat>`. */
+  /** `shared` or `chats/<chat>`. */
   get id(): string {
     return this.#options.id;
   }
 
-  /**
-   * Returns a file's text; `undefined` if there is none.
-   *
-   * @throws StewardError `workspace_refused`
-   */
+  /** @throws StewardError `workspace_refused` */
   read(name: string): string | undefined {
     return this.bytes(name)?.toString("utf8");
   }
 
-  /**
-   * Returns a file's bytes; `undefined` if there is none.
-   *
-   * @throws StewardError `workspace_refused`
-   */
+  /** @throws StewardError `workspace_refused` */
   bytes(name: string): Buffer<ArrayBuffer> | undefined {
     return this.#bytes(this.#locate(name));
   }
 
   /**
-   * Writes a file atomically and creates its parent folders.
+   * Writes atomically and creates parent folders.
    *
    * @throws StewardError `workspace_refused` if {@link rootNameProblem} refuses the name or there is no room;
    * `workspace_changed`
@@ -135,7 +120,7 @@ export class Root {
   }
 
   /**
-   * Removes a file and folders that become empty. The file is kept as a version.
+   * Removes a file and folders that become empty. The content becomes a version.
    *
    * @throws StewardError `workspace_file_unknown`, `workspace_changed`, `workspace_refused`
    */
@@ -156,8 +141,8 @@ export class Root {
   }
 
   /**
-   * Returns a folder's entries, sorted by name; `undefined` if there is no such folder. An empty name is the root
-   * itself.
+   * Returns a folder's entries, sorted by name; `undefined` if the folder does not exist. An empty name is the
+   * root.
    *
    * @throws StewardError `workspace_refused`
    */
@@ -179,7 +164,8 @@ export class Root {
   }
 
   /**
-   * Returns up to `most` files of all folders, sorted by name, starting after `after`. `isCut` is true if others follow.
+   * Returns up to `most` files of all folders, sorted by name, starting after `after`. `isCut` is true if there
+   * are more.
    */
   files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
     const { directory, reserved } = this.#options;
@@ -196,17 +182,15 @@ export class Root {
     return { files, isCut: names.length > most };
   }
 
-  /** Returns the former versions of a file, newest first. */
+  /** Newest first. */
   versions(name: string): FileVersion[] {
     return this.#options.history().versions(this.#locate(name).name);
   }
 
-  /** Returns a version's text; `undefined` if there is none of this id. */
   readVersion(name: string, id: string): string | undefined {
     return this.versionBytes(name, id)?.toString("utf8");
   }
 
-  /** Returns a version's bytes; `undefined` if there is none of this id. */
   versionBytes(name: string, id: string): Buffer<ArrayBuffer> | undefined {
     return this.#options.history().read(this.#locate(name).name, id);
   }
@@ -216,7 +200,7 @@ export class Root {
     const parts = pathParts(name);
     if (parts === undefined) throw outsideRootError();
     const top = lstatSync(directory, { throwIfNoEntry: false });
-    // An operator may move the shared root elsewhere with a link; a chat's root may not be one.
+    // An operator may move the shared root with a link; a chat's root must not be a link.
     if (top?.isSymbolicLink() && id !== "shared") throw outsideRootError();
     const root = top === undefined ? directory : realpathSync(directory);
     const named = (place: string): string => path.relative(root, place).split(path.sep).join("/");
@@ -241,14 +225,14 @@ export class Root {
   #bytes({ path: file, name }: Located): Buffer<ArrayBuffer> | undefined {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
-    // Reading anything else, such as a pipe or a device, may never end.
+    // Reading a pipe or a device may never end.
     if (!stats.isFile()) throw workspaceRefusal(`${name || "The root"} is not a file.`);
     if (stats.size > LARGEST_READ)
       throw workspaceRefusal(`${name} is larger than ${LARGEST_READ / 1024 ** 2} MiB.`);
     return readFileSync(file);
   }
 
-  /** Removes the empty folders and returns their number. */
+  /** Returns the number of removed folders. */
   #removeEmptyFolders(folder: string): number {
     const root = realpathSync(this.#options.directory);
     let removed = 0;
@@ -261,17 +245,15 @@ export class Root {
   }
 }
 
-/** Returns a content's SHA-256 in hexadecimal; `none` for a file that is not there. */
+/** Returns the hexadecimal SHA-256; `none` for a missing file. */
 export function digestOf(content: string | Uint8Array | undefined): string {
   return content === undefined ? NO_FILE : createHash("sha256").update(content).digest("hex");
 }
 
-/** Returns an error for a name or a change that is not allowed. */
 export function workspaceRefusal(detail: string): StewardError {
   return new StewardError("workspace_refused", detail);
 }
 
-/** Returns the error for a name that would lead out of its root. */
 export function outsideRootError(): StewardError {
   return workspaceRefusal("The path must be relative and stay in the workspace.");
 }
@@ -281,7 +263,7 @@ function checkDigest(expected: string | undefined, before: Buffer | undefined): 
     throw new StewardError("workspace_changed");
 }
 
-/** Compares by code units, so that the order is total and a name can mark where a list continues. */
+/** Compares code units, so that a name can mark where a list continues. */
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1;
 }

@@ -1,10 +1,12 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Entries of a directory of files that are looked at: one with more was not made by this program. */
+/** Most entries visited. Directories of this program have fewer. */
 const MOST_WALKED = 20_000;
 
-/** Yields what is below a directory, a folder before what is in it, with names relative to it. Follows no link. */
+/**
+ * Yields everything below a directory, each folder before its content. Names are relative; links are not followed.
+ */
 export function* walk(
   directory: string,
   skipped: ReadonlySet<string> = new Set(),
@@ -23,7 +25,7 @@ export function* walk(
   }
 }
 
-/** Returns the entries of a folder; none if there is no such folder. */
+/** Returns nothing if the folder does not exist. */
 export function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -4,23 +4,20 @@ import { FileHistory } from "./history.ts";
 import { Quotas, type WorkspaceLimits } from "./quotas.ts";
 import { type Change, outsideRootError, workspaceRefusal, Root } from "./root.ts";
 
-/** Names at the top of the shared root: the chats' files are seen there, and its history once was. */
+/** Top-level names reserved for the chats' files, and for the history of earlier versions. */
 const RESERVED: ReadonlySet<string> = new Set([CHATS, ".history"]);
 
-/** Dependencies of a workspace. */
 export interface WorkspaceOptions {
   /** The data directory. */
   home: string;
   limits: WorkspaceLimits;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Called after each change of a file. Default: nothing. */
   onChange?(change: Change): void;
 }
 
-/** A chat's root, with its size. */
 export interface ChatRoot {
-  /** Name of the root, such as `chats/slack-C1`. */
+  /** Such as `chats/slack-C1`. */
   root: string;
   /** Files and folders. */
   entries: number;
@@ -28,8 +25,8 @@ export interface ChatRoot {
 }
 
 /**
- * The assistant's files: one root that all chats share, and one for each chat whose people may not write the shared one.
- * The roots and their history are separate folders of the data directory; none is reachable through another.
+ * The assistant's files: one root for all chats, and one for each chat whose people may not write the shared one.
+ * Roots and version history are separate folders; none is reachable through another.
  */
 export class Workspace {
   readonly #options: WorkspaceOptions;
@@ -41,22 +38,20 @@ export class Workspace {
     this.#quotas = new Quotas({ home, limits });
   }
 
-  /** Counts all files. The gateway's start calls it. */
+  /** Recounts all files. Called when the gateway starts. */
   open(): void {
     this.#quotas.count();
   }
 
-  /** The root that all chats share. */
   get shared(): Root {
     return this.#root("shared", WORKSPACE_FOLDERS.shared, RESERVED);
   }
 
-  /** Returns the root of a chat, by the name that `chatName` gives. */
+  /** Takes a name from `chatName`. */
   chat(chat: string): Root {
     return this.#root(`${CHATS}/${chat}`, `${WORKSPACE_FOLDERS.chats}/${chat}`, new Set());
   }
 
-  /** Returns the roots of chats that hold files, by name. */
   chats(): ChatRoot[] {
     return this.#quotas
       .chats()
@@ -64,9 +59,9 @@ export class Workspace {
   }
 
   /**
-   * Returns the root that a name is in, and the name there.
+   * Resolves a path to a root and the name in it.
    *
-   * @throws StewardError `workspace_refused` for a name that leads out, or of the folder of all chats.
+   * @throws StewardError `workspace_refused` for a path out of the workspace, or for the folder of all chats.
    */
   find(text: string): { root: Root; name: string } {
     const read = readName(text);
@@ -88,11 +83,7 @@ export class Workspace {
   }
 }
 
-/**
- * Reads a name.
- *
- * @throws StewardError `workspace_refused` for one that leads out of the workspace.
- */
+/** @throws StewardError `workspace_refused` for a path out of the workspace. */
 export function readName(text: string): FileName {
   const read = readFileName(text);
   if (read === undefined) throw outsideRootError();

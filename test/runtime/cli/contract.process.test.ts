@@ -21,7 +21,7 @@ async function report() {
 
 test("what was not understood is listed with its count, and as JSON with the form of a sample", async () => {
   const { findings, pass, run } = await report();
-  expect((await run("contract")).stdout).toBe("Everything that came was understood.\n");
+  expect((await run("contract")).stdout).toBe("All received data was understood.\n");
   const sample = { message: { text: "my secret plan", hologram: { size: 7 } } };
   findings.note("message", "telegram: message.hologram", sample);
   findings.note("message", "telegram: message.hologram", sample);

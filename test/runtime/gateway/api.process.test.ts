@@ -93,7 +93,7 @@ test("what goes wrong is told in OpenAI's form, before the first piece with its 
   expect((await ask({ messages: [{ role: "assistant", content: "me first" }] })).status).toBe(400);
   const tools = await ask({ tools: [{ type: "function" }] });
   expect(tools.status).toBe(400);
-  expect(((await tools.json()) as { error: { message: string } }).error.message).toContain("not served");
+  expect(((await tools.json()) as { error: { message: string } }).error.message).toContain("not supported");
   expect(model.calls).toEqual([]);
 
   model.next(modelError(401, "authentication_error", "invalid x-api-key"));

@@ -84,7 +84,7 @@ test("an approval while the gateway is down is told at its next start, once", as
   const second = await startGateway(environment);
   await eventually(() => slack.posts().length === 2);
   expect(slack.posts()[1]).toMatchObject({ channel: "D1", thread: "9.9" });
-  await eventually(() => second.stdout().includes("a sender was told of its approval"));
+  await eventually(() => second.stdout().includes("a sender was notified of its approval"));
   second.kill("SIGKILL");
   await second.exited;
 

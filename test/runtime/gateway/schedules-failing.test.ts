@@ -148,7 +148,7 @@ describe("what goes wrong", () => {
     const { said, pass } = stage.run({ beat: { every: "1m", text: "tick", to } });
     await pass(3 * MINUTE + 1_000);
     expect(said.map(([, what]) => what)).toEqual(["tick", "tick", "tick"]);
-    expect(stage.logged.join("\n")).toContain('a schedule cannot be worked out {"id":"cli:1"');
+    expect(stage.logged.join("\n")).toContain('a schedule could not be evaluated {"id":"cli:1"');
   });
 
   it("is told where the table cannot be worked on, and looked at again", async () => {
@@ -156,7 +156,7 @@ describe("what goes wrong", () => {
     await pass(0);
     stage.database.exec("ALTER TABLE schedules RENAME TO away");
     await pass(90_000);
-    expect(stage.logged.some((line) => line.startsWith("the schedules cannot be worked on"))).toBe(true);
+    expect(stage.logged.some((line) => line.startsWith("schedules could not be processed"))).toBe(true);
     stage.database.exec("ALTER TABLE away RENAME TO schedules");
     await pass(90_000);
     expect(said.length).toBeGreaterThan(0);

@@ -148,7 +148,7 @@ test("a platform that refuses is asked again", async () => {
 
   await eventually(() => slack.calls.length === 2);
 
-  expect(gateway.stdout()).toContain("a scheduled run failed, will be tried again");
+  expect(gateway.stdout()).toContain("a scheduled run failed and will be retried");
 });
 
 test("a wrong cron expression ends the start, told like every problem of the config", async () => {
@@ -167,7 +167,7 @@ test("a time in the config that is long past is told and stops nothing", async (
 
   const gateway = await startGateway(environment);
 
-  await eventually(() => gateway.stdout().includes("a schedule of the config is past"));
+  await eventually(() => gateway.stdout().includes("a schedule in the config has already passed"));
   expect((await askJson<GatewayStatus>(`${url}/status`)).schedules).toEqual({
     count: 0,
     missed: 0,

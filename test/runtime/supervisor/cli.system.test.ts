@@ -312,9 +312,9 @@ test("doctor finds no rights to mend after a backup, and mends those that somebo
     body: JSON.stringify({ id: "00000001-00000001" }),
   });
   expect(backup.status).toBe(200);
-  expect(await value("doctor")).not.toContain("Others may use");
+  expect(await value("doctor")).not.toContain("Other users can access");
   await chmod(join(home, "steward.json"), 0o644);
-  expect(await value("doctor")).toContain("Others may use");
+  expect(await value("doctor")).toContain("Other users can access");
   expect(await run("doctor", { fix: true })).toMatchObject({ ok: true });
-  expect(await value("doctor")).not.toContain("Others may use");
+  expect(await value("doctor")).not.toContain("Other users can access");
 });
