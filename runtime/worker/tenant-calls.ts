@@ -7,20 +7,17 @@ import { assemble, type SandboxParts } from "./assembly.ts";
 import { consoleLog, type FormerObject, type TenantObject, type WorkerEnvironment } from "./environment.ts";
 import { toResult, type Remote } from "./rpc.ts";
 
-/** Interval at which an object is looked after that its version cannot build, in milliseconds. */
+/** Alarm interval of an object that this version cannot build. */
 const BUILD_AGAIN_MS = 60_000;
 
-/**
- * The part of a sandbox's object that the directory and other sandboxes' objects call, where each chat has a sandbox of
- * its own.
- */
+/** Methods that the directory and other sandboxes' objects call if each chat has its own sandbox. */
 export abstract class TenantCalls
   extends DurableObject<WorkerEnvironment>
   implements Remote<TenantObject & FormerObject>
 {
   /**
-   * Not a call: the platform offers methods alone to other objects. Throws what {@link assemble} has thrown: the object has
-   * to exist for its alarm.
+   * A property, because other objects can call methods only. Reading it throws the error of {@link assemble}, if any:
+   * the object must exist for its alarm even if it cannot be built.
    */
   protected readonly parts!: SandboxParts;
 
@@ -37,55 +34,55 @@ export abstract class TenantCalls
     }
   }
 
-  /** Runs the agenda. An object that this version cannot build passes its alarm on to the next version. */
+  /** Runs the agenda. If this version cannot build the object, the alarm is set again for the next version. */
   async alarm(): Promise<void> {
     let parts: SandboxParts;
     try {
       parts = this.parts;
     } catch {
-      // The platform gives up an alarm that fails six times, and nothing would wake the object for its events.
+      // The platform drops an alarm after six failures, and nothing would wake the object for its events.
       await this.ctx.storage.setAlarm(Date.now() + BUILD_AGAIN_MS);
       return;
     }
     await parts.agenda.run();
   }
 
-  /** An operator has changed the rights of the person who writes in this chat. */
+  /** Applies an operator's change to the rights of the person who writes in this chat. */
   changeRights(grant: Grant) {
     return toResult(() => this.parts.changeRights(grant));
   }
 
-  /** An operator has changed the rights of the browser that this object serves. */
+  /** Applies an operator's change to the rights of this object's browser. */
   changeBrowser(role: GrantedRole | undefined) {
     return toResult(() => this.parts.gate?.changeBrowser(role, this.parts.chat));
   }
 
-  /** Another tenant waits for a container: ends this one unless it is in use. */
+  /** Puts an idle container to sleep because another tenant waits for one. */
   sleepEarly() {
     return toResult(() => this.parts.sleep.early());
   }
 
-  /** The chat has a schedule, and perhaps nobody has written in it yet. */
+  /** Starts the container of a chat that has a schedule, even if nobody has written there yet. */
   beginSchedules() {
     return toResult(() => this.parts.beginSchedules());
   }
 
-  /** The deployment's config has changed. */
+  /** Applies a change of the deployment's config. */
   followConfig() {
     return toResult(() => this.parts.state.followConfig());
   }
 
-  /** One sandbox serves every chat again, and takes over this one's last backup. */
+  /** Ends the container after a final backup: one sandbox serves every chat again and takes that backup over. */
   handOver() {
     return toResult(() => this.parts.handOver());
   }
 
-  /** An update waits for this tenant: starts its container if it sleeps. */
+  /** Starts a sleeping container, because an update waits for this tenant's result. */
   lookAsDeployed() {
     return toResult(() => this.parts.gateway.lookAsDeployed());
   }
 
-  /** A chat gets its own container, and this object served it before. */
+  /** Exports a chat's state, because the chat gets its own container. */
   moveOut(tenant: TenantId) {
     const { agenda, exports } = this.parts;
     const moved = toResult(() => exports.moveOut(tenant)).finally(() => agenda.schedule());
@@ -93,7 +90,6 @@ export abstract class TenantCalls
     return moved;
   }
 
-  /** See {@link FormerObject}. */
   servedAllSince() {
     return toResult(() => this.parts.servedAllSince());
   }

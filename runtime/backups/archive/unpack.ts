@@ -13,15 +13,15 @@ import type { Archive } from "../store.ts";
 import { MOST_BYTES, MOST_ENTRIES } from "./archive.ts";
 
 const ROOTS: ReadonlySet<string> = new Set(GENERATION_CONTENT);
-/** These are files; the others are directories. */
+/** Roots that are files; the others are directories. */
 const FILES: ReadonlySet<string> = new Set([CONFIG_FILE, STATE_FILE]);
 
 /**
  * Unpacks an archive into a new directory. Its files are on disk when this resolves.
  *
  * @returns the number of files
- * @throws StewardError `backup_corrupt` if it does not match its manifest, or holds an entry that does not belong into
- * an archive; `disk_full`, `data_directory_unwritable`
+ * @throws StewardError `backup_corrupt` if the archive does not match its manifest or contains a foreign entry;
+ * `disk_full`, `data_directory_unwritable`
  */
 export async function unpackArchive({ content, manifest }: Archive, target: string): Promise<number> {
   const hash = createHash("sha256");
@@ -40,7 +40,7 @@ export async function unpackArchive({ content, manifest }: Archive, target: stri
     pipeline(content, measure, createZstdDecompress(), extract),
     writeEntries(extract, target),
   ]);
-  // A failure to write also stops the reading, whose message says less.
+  // A failed write also aborts the reading, whose message says less.
   const failure = [written, fed].flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   const told = failure.find((error) => error instanceof StewardError);
   if (told !== undefined) throw told;
@@ -78,7 +78,7 @@ async function writeEntries(entries: Extract, target: string): Promise<number> {
   return files;
 }
 
-/** Returns an entry's name if it stays below the directory. */
+/** Returns an entry's name; throws if it is foreign or would escape the directory. */
 function checkedName(name: string, type: Header["type"]): string {
   const parts = name.replace(/\/$/, "").split("/");
   const [root = ""] = parts;
