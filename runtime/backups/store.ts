@@ -45,7 +45,7 @@ export interface GatewayState<Content> {
   /** Unpacks an archive into scratch space and checks it. */
   verifyArchive(archive: Archive<Content>): Promise<RestoreReport>;
   receive(archive: Archive<Content>, options: ReceiveOptions): Promise<RestoreReport>;
-  /** Returns an archive's config, with its secrets marked as in the current file. */
+  /** Returns an archive's config with its secrets masked, and the sha256 of the current file. */
   showConfig(archive: Archive<Content>): Promise<ConfigText>;
   takeConfig(archive: Archive<Content>): Promise<ConfigText>;
 }

@@ -24,7 +24,7 @@ export interface StoredGeneration {
   id: string;
   /** Bytes; absent without an archive. */
   archiveSize?: number;
-  /** When the first file was stored. */
+  /** Time at which the first file was stored. */
   storedAt: Date;
   /** True if the manifest exists. Without it, the upload was interrupted. */
   published: boolean;
