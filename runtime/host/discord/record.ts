@@ -19,7 +19,6 @@ export class SessionRecord extends IntakeLease {
     return typeof sequence === "number" ? { id, url, user, sequence } : undefined;
   }
 
-  /** Records that a session has begun. */
   began({ id, url, user, sequence }: Session): void {
     this.heard({ session: id, resume_url: url, user, sequence });
   }
@@ -29,7 +28,7 @@ export class SessionRecord extends IntakeLease {
     this.heard({ sequence });
   }
 
-  /** Records that the session is over: the next connection begins a new one. */
+  /** Records that the session is over, so that the next connection begins a new one. */
   forget(): void {
     this.change({ session: null, resume_url: null, sequence: null });
   }

@@ -6,22 +6,21 @@ import type { ErrorCode } from "../../contract/errors.ts";
 import { hasEnded } from "../../process/ended.ts";
 import { type FetchedPlatform, INTAKE_TABLES, type IntakeState } from "../../process/intake.ts";
 
-/** A lease that was not renewed for this long, in milliseconds, has expired. */
+/** Time after which a lease that was not renewed expires. */
 const LEASE_MS = 60_000;
 
-/** Dependencies of a lease. */
 export interface LeaseOptions {
   sql: Sql;
   bot: string;
   /** Unique id of this process. */
   holder: string;
-  /** Returns true if another holder's process is known to be dead: its lease can then be taken at once. */
+  /** Returns true if another holder's process is known to be dead: its lease can then be taken immediately. */
   isGone(holder: string): boolean;
   clock: Clock;
 }
 
 /**
- * One bot's row in the ledger's database: which process fetches its events, and how that is going. Subclasses add the
+ * One bot's row in the ledger's database: which process fetches its events, and with what result. Subclasses add the
  * position in the platform's stream of events.
  */
 export class IntakeLease {
@@ -61,7 +60,6 @@ export class IntakeLease {
     });
   }
 
-  /** Releases the lease, if this process has it. */
   release(): void {
     if (this.#isHeld()) this.change({ holder: null, expires_at: null, error_code: null, error_detail: null });
   }
@@ -71,17 +69,15 @@ export class IntakeLease {
     if (this.#isHeld()) this.change({ error_code: code, error_detail: detail });
   }
 
-  /** Records that the platform has responded and clears the failure. `more` are additional columns. */
+  /** Records that the platform has responded, and clears the failure. `more` are additional columns. */
   protected heard(more: Record<string, SqlValue> = {}): void {
     this.change({ polled_at: this.clock(), error_code: null, error_detail: null, ...more });
   }
 
-  /** Returns the given columns of the row. */
   protected row(...columns: readonly string[]): Record<string, SqlValue> {
     return this.sql.all(`SELECT ${columns.join(", ")} FROM ${this.#table} WHERE bot = ?`, this.bot)[0] ?? {};
   }
 
-  /** Updates columns of the row. */
   protected change(values: Record<string, SqlValue>): void {
     const set = Object.keys(values).map((column) => `${column} = ?`);
     this.sql.all(
@@ -102,14 +98,14 @@ export function processHolder(): string {
 }
 
 /**
- * Returns true if a holder's process is known to be dead, so that a restart after a crash continues at once. Returns
- * false for processes on other machines or in other containers.
+ * Returns true if a holder's process is known to be dead, so that a restart after a crash continues immediately.
+ * Returns false for processes on other machines or in other containers.
  */
 export function holderIsGone(holder: string): boolean {
   const [machine, id] = holder.split("/");
   const pid = Number(id);
   if (machine !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
-  // This process is not the holder, so the holder was an earlier process with the same id.
+  // This process is not the holder, so an earlier process had the same id.
   if (pid === process.pid) return true;
   return hasEnded(pid);
 }

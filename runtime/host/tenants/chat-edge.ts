@@ -9,7 +9,7 @@ import type { Log } from "../../shared/log.ts";
 import type { ChatData } from "./chat-data.ts";
 import type { TenantGateway } from "./gateway.ts";
 
-/** Returns the options of a console that shows one chat: its own parts, and the deployment's. */
+/** Returns options for a console that shows one chat: its own parts, and the deployment's for the rest. */
 export function edgeOfChat(
   tenant: TenantId,
   deployment: EdgeOptions,
@@ -31,20 +31,17 @@ export function edgeOfChat(
   };
 }
 
-/** The parts of a chat's gateway that its backups use. */
 type Restorable = Pick<TenantGateway, "isRunning" | "stop" | "start">;
 
-/** Dependencies of {@link chatBackups}. */
 interface ChatBackupsOptions {
   tenant: TenantId;
-  /** Returns the chat's gateway. */
   gateway(): Restorable;
   data: ChatData;
   clock: Clock;
   log: Log;
 }
 
-/** Returns the backups of a chat. Its config is the deployment's, which a restore leaves as it is. */
+/** Returns the backups of a chat. A restore leaves its config unchanged, because that is the deployment's. */
 export function chatBackups({ tenant, gateway, data, clock, log }: ChatBackupsOptions): Backups {
   return new BackupService<Archive["content"]>({
     open: async () => {

@@ -17,9 +17,8 @@ const BRINGING = reason(
   "The data of chats that had gateways of their own is brought back.",
 );
 
-/** Dependencies of {@link startWithChatData}. */
 interface ReturnOptions {
-  /** The supervisor of the gateway that serves every chat. */
+  /** Supervisor of the gateway that serves every chat. */
   supervisor: Supervisor;
   /** The data directory. */
   home: string;
@@ -28,18 +27,18 @@ interface ReturnOptions {
 }
 
 /**
- * Starts the gateway that serves every chat, once it has the data of the chats that had gateways of their own. That state
- * remembers what it has got, so an interrupted attempt is made up for at the next start.
+ * Merges the data of chats that had their own gateways, then starts the gateway that serves every chat. The state
+ * records what was merged, so the next start completes an interrupted attempt.
  *
- * If the last words of a chat lie in its own folder alone, which this process cannot read, the gateway is held with
- * `chats_not_copied`. Where an operator removes the note, the words are merged when they come later.
+ * If a chat's last messages are only in its own folder, which this process cannot read, the gateway is held with
+ * `chats_not_copied`. If an operator removes the note, it starts, and those messages are merged later.
  */
 export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const { supervisor, home, clock, log } = options;
   const backupDirectory = new ChatBackupDirectory(home);
   const isEmpty = backupDirectory.tenants().length === 0;
   await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
-  // A restore that could not be finished comes first: the service's next start tries it again.
+  // An unfinished restore comes first; the service's next start retries it.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
   await supervisor.hold(BRINGING);
   for (;;) {
@@ -76,7 +75,7 @@ async function bringBack(
   if (approvals !== undefined) await deployment.takeApprovals(approvals);
 }
 
-/** Merges the newest backup of a chat that is whole, unless that was done. */
+/** Merges a chat's newest intact backup, unless that was done. */
 async function merge(
   store: DiskStore,
   tenant: TenantId,
