@@ -28,7 +28,6 @@ interface ContainerBackupsOptions {
   returns?: Pick<ChatReturns, "find" | "bringBack"> | undefined;
   notes: Notes;
   running(): boolean;
-  /** Starts the container and waits for its data. */
   whenRestored(): Promise<void>;
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
@@ -40,7 +39,7 @@ interface ContainerBackupsOptions {
  * it stops.
  */
 export class ContainerBackups {
-  /** Backups as operators see them. Operations that need the container start it and keep it awake. */
+  /** Backups as operators see them. Operations start the container if they need it. */
   readonly service: BackupService<StreamedArchive["content"]>;
   readonly #options: ContainerBackupsOptions;
   readonly #record: BackupRecord;
@@ -104,7 +103,6 @@ export class ContainerBackups {
     return this.#record.facts.refusedConfig;
   }
 
-  /** Records that a new container has no data yet. */
   started(): void {
     this.#run += 1;
     this.#record.note({
@@ -220,7 +218,6 @@ export class ContainerBackups {
     return { received, byHand };
   }
 
-  /** Returns true if the cached config was deleted or replaced after the container took it. */
   async isCacheReplaced(): Promise<boolean> {
     return this.restored && this.#store.cached.isReplaced();
   }
@@ -236,13 +233,13 @@ export class ContainerBackups {
     return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.service.againAt);
   }
 
-  /** Backs up a changed state in the background and applies the deployment's config, if that is due. */
+  /** If due, backs up a changed state in the background and applies the deployment's config. */
   look(): void {
     const { clock } = this.#options;
     if (this.nextAt !== undefined && this.nextAt <= clock()) this.lookNow();
   }
 
-  /** Does the work of {@link look} immediately, because something has changed. */
+  /** Works like {@link look}, but immediately. */
   lookNow(): void {
     const { clock, waitUntil, sharesConfig } = this.#options;
     this.#lookedAt = clock();
@@ -272,7 +269,7 @@ export class ContainerBackups {
     });
   }
 
-  /** Makes the final backup. @returns true if the container may be stopped */
+  /** @returns true if the container may be stopped */
   async makeFinalBackup(): Promise<boolean> {
     const { clock, log } = this.#options;
     if (!this.restored) return !this.#underWay;

@@ -74,7 +74,6 @@ export class BackupRecord {
     this.note({ epoch: Math.max(this.facts.epoch, written) + 1, sequence: 0 });
   }
 
-  /** Name that was taken last. */
   get last(): string {
     return nameGeneration(this.facts);
   }

@@ -45,7 +45,6 @@ const restoreReport: z.ZodMiniType<RestoreReport> = z.object({
   configProblems: z.array(z.object({ path: z.string(), message: z.string() })),
 });
 
-/** Archive streamed between the bucket and a container. */
 export type StreamedArchive = Archive<ReadableStream<Uint8Array>>;
 
 /** Control API of a container's supervisor. */
@@ -110,17 +109,16 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return this.#json(chatsReport, CONTROL_ROUTES.chats);
   }
 
-  /** Copies one chat's part into a generation inside the container and verifies it. */
   snapshotChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
     return this.#snapshot(`${CONTROL_ROUTES.chats}/${tenant}`, id);
   }
 
-  /** Merges a tenant's archive into the state. The gateway must not run. */
+  /** The gateway must not run. */
   bringBack(tenant: TenantId, archive: StreamedArchive): Promise<RestoreReport> {
     return this.#upload(restoreReport, archive, { config: "current", chat: tenant });
   }
 
-  /** Replaces the approvals. The gateway must not run. */
+  /** The gateway must not run. */
   async takeApprovals(approvals: Approvals): Promise<void> {
     const init = { method: "PUT", body: JSON.stringify(approvals) };
     await this.#tell(`${CONTROL_ROUTES.chats}/approvals`, init);
@@ -137,7 +135,6 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return body;
   }
 
-  /** Deletes a generation that the container no longer needs. */
   async discard(id: string): Promise<void> {
     await this.#tell(`${CONTROL_ROUTES.generations}/${id}`, { method: "DELETE" });
   }

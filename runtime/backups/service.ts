@@ -14,7 +14,6 @@ import type { BackupRecord, Recovery } from "./record.ts";
 import { lateReason, shrinkage } from "./retention.ts";
 import type { Archive, BackupStore, GatewayState } from "./store.ts";
 
-/** Backoff after a failed copy. */
 const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
 
 export interface BackupServiceOptions<Content> {
@@ -29,7 +28,6 @@ export interface BackupServiceOptions<Content> {
   queues?: boolean;
   /** Returns when the state was restored, in milliseconds since the epoch; `undefined` while there is no state. */
   restoredAt(): number | undefined;
-  /** Returns why the state is not available yet. */
   obstacle?(): Reason | undefined;
   /** Adds a code to an error before it is thrown. By default, errors are thrown unchanged. */
   coded?(error: unknown, code: ErrorCode): StewardError;
@@ -52,7 +50,7 @@ interface CopyOptions {
   cause?: BackupCause;
 }
 
-/** Makes, verifies and restores backups of the gateway's state, on request and after changes. */
+/** Makes, verifies and restores backups, on request and after changes. */
 export class BackupService<Content> implements Backups {
   readonly #options: BackupServiceOptions<Content>;
   /** Time of the last copy, or of the last check that found the newest copy up to date. */
@@ -153,7 +151,7 @@ export class BackupService<Content> implements Backups {
     return this.#use(id, async (read, state) => state.showConfig(await read()));
   }
 
-  /** Copies the state if it has changed since the last copy. @returns true if it has */
+  /** @returns true if the state has changed since the last copy */
   copyChanged(): Promise<boolean> {
     return this.#attempt("a backup", async () => {
       const { open, record } = this.#options;
@@ -193,7 +191,7 @@ export class BackupService<Content> implements Backups {
     }
   }
 
-  /** Runs work after earlier work if the service queues, otherwise immediately. */
+  /** Runs `work` after earlier work if the service queues. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#options.queues !== true) return work();
     const done = this.#last.then(work);

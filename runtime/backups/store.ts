@@ -12,7 +12,6 @@ export interface WriteOptions {
   accept?(manifest: GenerationManifest): void;
 }
 
-/** Storage for backups: a bucket, or a folder on disk. */
 export interface BackupStore<Content> {
   /** Returns the complete backups, newest first. */
   list(): Promise<GenerationManifest[]>;
@@ -24,7 +23,6 @@ export interface BackupStore<Content> {
   /** Verifies that a copy may be written now. */
   prepare?(): Promise<void>;
   write(options: WriteOptions): Promise<GenerationManifest>;
-  /** Removes expired backups. */
   prune(): Promise<void>;
   /** Returns the cached config that the next start uses, if the store has one. */
   cachedConfig?(): Promise<string | undefined>;
@@ -38,7 +36,6 @@ export interface ReceiveOptions {
   start: boolean;
 }
 
-/** The gateway's state: in a container, or in this process's data directory. */
 export interface GatewayState<Content> {
   /** Returns a text that changes whenever the state does. */
   revision(): Promise<string>;

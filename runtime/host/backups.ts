@@ -31,13 +31,11 @@ export interface HostBackupsOptions {
   supervisor: Pick<Supervisor, "backups" | "start" | "onChange">;
   /** The data directory. */
   home: string;
-  /** Copies the chats that have their own gateways, each into its own backup. */
   copyChats?(): Promise<void>;
   timers: Timers;
   log: Log;
 }
 
-/** Backups that also run automatically. */
 export interface RunningBackups extends Backups {
   /** Schedules the first backup in ten minutes, then hourly backups if something has changed. */
   start(): void;
@@ -47,7 +45,6 @@ export interface RunningBackups extends Backups {
   recoverConfigs(): void;
 }
 
-/** Creates the backups of a host, in `backups/` of its data directory. */
 export function hostBackups({
   supervisor,
   home,
@@ -114,7 +111,6 @@ export function hostBackups({
   });
 }
 
-/** Returns the recovery whose config is still in use. */
 function recoveredConfig(home: string): RecoveredConfig | undefined {
   try {
     const { sha256, ...recovered } = recoverySchema.parse(

@@ -28,13 +28,12 @@ interface LedgerOptions {
   sandbox: Pick<Sandbox, "request">;
   tell: Tell;
   record: DeliverOptions["record"];
-  /** Set if each chat has its own gateway: starts the gateways that have events. */
+  /** Set if each chat has its own gateway. */
   tenancy?: TenantDeliveries | undefined;
   clock: Clock;
   log: Log;
 }
 
-/** Delivers each chat's events to its own gateway. */
 interface TenantDeliveries {
   /** Called before an event is recorded. Rejects if the event must not be accepted. */
   arrives(event: Delivery): Promise<void>;
@@ -48,7 +47,6 @@ interface TenantDeliveries {
 
 /** A ledger whose deliveries run in this process. */
 export interface RunningLedger extends Ledger, NameDirectory {
-  /** See {@link LedgerStore.oldestOpen}. */
   oldestOpen(): number | undefined;
   /** Immediately starts the deliveries that wait with this note in one of the conversations. */
   hasten(conversations: readonly string[], note: string): void;
@@ -190,7 +188,6 @@ export interface NodeSql extends Sql, Pick<HeldDatabase, "problem"> {
   close(): void;
 }
 
-/** Opens the edge's database; see {@link openDatabase}. */
 export function openSqlite(file: string, onSetAside?: (report: DatabaseSetAside) => void): NodeSql {
   const database = openDatabase(file, onSetAside);
   const prepared = new Map<string, StatementSync>();

@@ -74,10 +74,7 @@ function hostAccess(
     : adminTokenAccess({ adminToken, clock: Date.now });
 }
 
-/**
- * Returns a gateway's environment: its own variables and those that Node reads, with passes for the broker instead of
- * keys.
- */
+/** Returns the gateway's and Node's variables, with passes for the broker instead of keys. */
 function childEnvironment(environment: Environment, broker: { address: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
   const own = withPasses(

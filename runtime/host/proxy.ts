@@ -11,10 +11,9 @@ import { openConnection } from "../process/telegram/transport.ts";
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Resolves a host name's addresses; tests replace it. */
+/** Resolves a host name; tests replace it. */
 type Resolve = (host: string) => Promise<{ address: string }[]>;
 
-/** Lifetime of a resolved address. */
 const KEPT_MS = 60_000;
 
 /**

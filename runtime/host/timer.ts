@@ -3,7 +3,6 @@ import type { Clock } from "../edge/ports.ts";
 /** Node's timers are limited to 31 bits, so longer waits are split. */
 const LONGEST_TIMER_MS = 3_600_000;
 
-/** A single timer for a point in time. */
 export class Timer {
   readonly #clock: Clock;
   readonly #run: () => void;

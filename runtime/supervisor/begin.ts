@@ -9,7 +9,6 @@ import type { Supervisor } from "./supervisor.ts";
 export interface BeginOptions {
   supervisor: Supervisor;
   home: string;
-  /** True if the gateway waits until `/restore` has brought its data. */
   awaitsData: boolean;
   log: Log;
 }

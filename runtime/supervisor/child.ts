@@ -5,9 +5,7 @@ import { splitSecrets, SECRETS_FD } from "../process/environment.ts";
 /** Time allowed for the last output after a process has exited. */
 const LAST_WORDS_MS = 1_000;
 
-/** A user of the machine other than this process's own. */
 export interface ProcessUser {
-  /** Id of the user and of its group. */
   id: number;
   /** Runs `work` with the rights to start and end the user's processes. */
   withRights<T>(work: () => T): T;

@@ -98,7 +98,6 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
   };
 }
 
-/** Returns a text with its secrets masked. */
 function told(text: string, environment: Environment): { text: string; secrets?: string[] } {
   const shown = withoutSecrets(text, environment);
   return shown.secrets.length === 0 ? { text } : shown;

@@ -22,7 +22,7 @@ export async function showConfig(
     const missing = code === "ENOENT" && { missing: true as const };
     return { config: null, ...missing, path, valid: false, problems: [{ path: "", message }] };
   }
-  // Loaded on demand: the schema is larger than the supervisor itself.
+  // Loaded on demand, because the schema is large.
   const { readConfigText } = await import("../contract/config/text.ts");
   const { withScheduleChecks } = await import("../process/config-file.ts");
   const { value, result } = await withScheduleChecks(readConfigText(text, environment));

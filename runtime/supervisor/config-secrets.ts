@@ -22,7 +22,6 @@ const VARIABLE_NAME = /\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}/y;
 /** Longest text that is examined, in characters; a longer one is masked as a whole. */
 const LONGEST = 256 * 1024;
 
-/** Config text for display. */
 export interface ShownText {
   text: string;
   /** Dotted paths of the secrets that were redacted; a path is empty if the text is not JSON. */
@@ -49,7 +48,6 @@ export function withoutSecrets(text: string, environment: Environment): ShownTex
   return secrets.length === 0 ? { text, secrets } : { text: `${JSON.stringify(masked, null, 2)}\n`, secrets };
 }
 
-/** Known secrets, and the paths of those that were found. */
 interface Known {
   redact: Redactor;
   values: ReadonlySet<string>;

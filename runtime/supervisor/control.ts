@@ -63,7 +63,7 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
   };
 }
 
-/** Loads the backup routes and their modules on the first request for one. */
+/** Loads the backup routes on the first request for one. */
 async function askBackups(
   supervisor: Supervisor,
   pathname: string,
@@ -75,7 +75,6 @@ async function askBackups(
   return answerBackups(await supervisor.backups(), request);
 }
 
-/** Returns a line number; an invalid one counts as absent. */
 function readAfter(query: URLSearchParams): number | undefined {
   const after = query.get("after") ?? "";
   return /^\d{1,15}$/.test(after) ? Number(after) : undefined;

@@ -25,7 +25,6 @@ interface GatewaySurroundings {
   gatewayPort: number;
 }
 
-/** Returns the environment of a supervised gateway. */
 export function gatewayEnvironment({
   environment,
   controlToken,
@@ -44,7 +43,6 @@ export function gatewayEnvironment({
   };
 }
 
-/** Returns the hash of the bundle that this file belongs to. */
 export function runningBundle(): string {
   try {
     return readFileSync(join(programsFolder(), BUNDLE_FILE), "utf8").trim();

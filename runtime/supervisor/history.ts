@@ -80,7 +80,6 @@ export class StartHistory {
     this.#restarts.write({ restarts: this.earlierRestarts + restarts, isStopped });
   }
 
-  /** Resolves when everything is on disk. */
   async written(): Promise<void> {
     await Promise.all([this.#starts.written(), this.#restarts.written()]);
   }

@@ -7,7 +7,7 @@ import type { Reason } from "../contract/errors.ts";
  */
 export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping" | "held";
 
-/** State of the gateway's process. Times are in milliseconds since the epoch. */
+/** Times are in milliseconds since the epoch. */
 export interface Lifecycle {
   phase: Phase;
   since: number;
@@ -135,7 +135,6 @@ function spawning(state: Lifecycle, now: number): LifecycleStep {
   };
 }
 
-/** Returns the duration of a start that ends now. */
 export function coldStartMs(
   { startedAt }: Pick<Lifecycle, "startedAt">,
   { bootMs }: { bootMs: number },

@@ -33,10 +33,9 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 interface OperationsOptions {
-  /** The command line's program and its arguments. */
   cli: readonly [string, ...string[]];
   environment: Environment;
-  /** Config file. `cat` shows files in its folder. */
+  /** `cat` shows files in its folder. */
   configPath: string;
   user?: ProcessUser | undefined;
   timers: Timers;
@@ -47,7 +46,6 @@ const MOST_RUNNING = 4;
 
 export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
 
-/** A request before its validation. */
 type Unchecked = Partial<Record<keyof OperationRequest, unknown>>;
 
 /**
@@ -70,12 +68,12 @@ export function createOperations(options: OperationsOptions): RunOperation {
 
 async function runOperation(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
   const { cli, environment, configPath, user, timers } = options;
-  // Loaded on demand to keep the supervisor small.
+  // Loaded on demand, to keep the supervisor small.
   const { readRequest } = await import("../operations/registry.ts");
   const { operation, input } = readRequest(request.operation, request.input);
   if (operation.name === "cat") return runCat(options, input);
   const config = await readFile(configPath, "utf8").catch(() => "");
-  // Loaded on demand: the schema is larger than the supervisor itself.
+  // Loaded on demand, because the schema is large.
   const { secretValuesIn } = await import("../contract/config/text.ts");
   const secrets = secretValuesIn(config, environment);
   // In JSON text, a secret appears in its escaped form.
@@ -139,7 +137,6 @@ async function showJson(
   };
 }
 
-/** A file's text, or why it is not shown. */
 type DataFile = { ok: true; text: string } | { ok: false; problem: string };
 
 /**

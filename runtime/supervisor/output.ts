@@ -40,7 +40,6 @@ export class Output {
     this.#next = options.firstNumber;
   }
 
-  /** Number of the next line. */
   get next(): number {
     return this.#next;
   }

@@ -35,7 +35,6 @@ const START_PHASES: Partial<Record<Phase, StartPhase>> = {
 
 interface SupervisorFacts {
   version: string | undefined;
-  /** Bundle that the container's programs run from. */
   bundle: string | undefined;
   /** Milliseconds before the first start. */
   bootMs: number;
@@ -44,7 +43,6 @@ interface SupervisorFacts {
   earlierRestarts: number;
 }
 
-/** Returns the sandbox's state as the edge receives it. */
 export function sandboxStatus(
   lifecycle: Lifecycle,
   { version, bundle, bootMs, coldStarts, earlierRestarts }: SupervisorFacts,
@@ -65,7 +63,7 @@ export function sandboxStatus(
   };
 }
 
-/** Lists the gateway and the supervisor. `tail` is the gateway's output, if it was requested. */
+/** `tail` is the gateway's output, if it was requested. */
 export function processList(
   lifecycle: Lifecycle,
   pid: number | null,

@@ -19,7 +19,6 @@ interface CommandOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
   user?: ProcessUser | undefined;
-  /** Standard input. */
   input?: string;
   redact: Redactor;
   timers: Timers;

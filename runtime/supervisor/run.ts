@@ -27,7 +27,7 @@ const READY_WITHIN_MS = 2_000;
 /** A small instance under load answers late; a hung process never answers. */
 export const DEFAULT_LIVENESS: LivenessPolicy = { everyMs: 10_000, answerMs: 10_000, misses: 3 };
 
-/** Parameters of one gateway run. Times are in milliseconds. */
+/** Times are in milliseconds. */
 interface RunOptions {
   child: Child;
   host: string;
@@ -109,11 +109,10 @@ interface ProbeOptions {
   pid: number;
   user?: number | undefined;
   timers: Timers;
-  /** Receives the gateway's version once. */
   onReady(version: string | undefined): void;
 }
 
-/** Probes the gateway's port until it is ready. Returns a function that stops the probes. */
+/** Returns a function that stops the probes. */
 function probeUntilReady({ host, port, pid, user, timers, onReady }: ProbeOptions): () => void {
   let ended = false;
   let cancel: (() => void) | undefined;
@@ -131,7 +130,6 @@ function probeUntilReady({ host, port, pid, user, timers, onReady }: ProbeOption
   };
 }
 
-/** State of a listening socket. */
 const LISTENS = "0A";
 
 /**
@@ -158,11 +156,10 @@ export interface LivenessPolicy {
 }
 
 interface LivenessOptions extends Omit<ProbeOptions, "pid" | "onReady">, Pick<RunOptions, "onSilent"> {
-  /** Called after too many probes without an answer. */
   onHung(silentForMs: number): void;
 }
 
-/** Probes a ready gateway continuously. Returns a function that stops the probes. */
+/** Returns a function that stops the probes. */
 function probeWhileReady(
   { host, port, timers, onSilent, onHung }: LivenessOptions,
   { everyMs, answerMs, misses }: LivenessPolicy,
@@ -216,13 +213,12 @@ function parse(body: string): Readiness | undefined {
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** Lines of standard error, oldest first. */
+  /** Oldest first. */
   stderr: readonly string[];
   /** Set if the process was killed because its port did not answer within this time. */
   silentForMs?: number;
   /** The kernel OOM-killed a process in the container during the run. */
   outOfMemory?: boolean;
-  /** Set if the process could not be started. */
   spawnError?: string;
 }
 

@@ -17,7 +17,6 @@ const CLOSE_MS = 500;
 export interface SuperviseOptions {
   settings: ProcessSettings;
   controlToken: string;
-  /** The gateway's program and its arguments. */
   command: readonly [string, ...string[]];
   /** The gateway, already started; absent if its data must be restored first. */
   child?: Child;

@@ -35,11 +35,9 @@ import { processList, sandboxStatus } from "./report.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 import { VolumeWatch } from "./volume.ts";
 
-/** Options of a supervisor. Times are in milliseconds. */
+/** Times are in milliseconds. */
 export interface SupervisorOptions {
-  /** The gateway's program and its arguments. */
   command: readonly [string, ...string[]];
-  /** The command line's program and its arguments. */
   cli: readonly [string, ...string[]];
   /** The gateway's environment, to which the settings below are added. */
   environment: Environment;
@@ -58,7 +56,6 @@ export interface SupervisorOptions {
   logs?: string;
   gatewayPort: number;
   controlToken: string;
-  /** Bundle to report in the status. */
   bundle?: string;
   log: Log;
   /** Receives every redacted line of the gateway's output, without its line feed. */
@@ -67,7 +64,6 @@ export interface SupervisorOptions {
   logLimitBytes?: number;
   /** Timeout of a start. Default 120 s. */
   startTimeoutMs?: number;
-  /** Decides when a ready gateway counts as hung and is restarted. */
   liveness?: LivenessPolicy;
   /** Returns why the ledger cannot be written. Set only on a host, where this process owns the ledger. */
   ledgerProblem?(): Reason | undefined;
@@ -81,7 +77,6 @@ export interface SupervisorOptions {
   random?(): number;
 }
 
-/** Keeps one gateway running. */
 export interface Supervisor {
   /** Starts the gateway unless it runs, even after it gave up. Returns immediately. */
   start(): void;
@@ -95,7 +90,6 @@ export interface Supervisor {
   hold(why: Reason): Promise<void>;
   /** Checks whether the data directory is writable after a write has failed. Returns immediately. */
   checkVolume(): void;
-  /** Starts the gateway if it is held. */
   release(): void;
   status(): SandboxStatus;
   /**
@@ -110,9 +104,8 @@ export interface Supervisor {
    * @param backupDirectory Default: `backups/` in the data directory.
    */
   backups(backupDirectory?: string): Promise<DiskStore>;
-  /** Returns an editor of the config file, whatever the gateway's state. */
   editConfig(): Promise<ConfigEditor>;
-  /** Runs an allowed operation, with the gateway up or down; see `createOperations`. */
+  /** See `createOperations`. */
   operate: RunOperation;
   /**
    * Sends a request to the gateway, with the control token added. Returns a problem document with status 503 if it is
@@ -156,7 +149,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
-  /** OOM kills that were counted before the current run. */
   let killsBefore = 0;
 
   const volume = new VolumeWatch(home, {
@@ -275,7 +267,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       await history.written();
     },
   };
-  // Loaded on demand: the schema is larger than the supervisor itself.
+  // Loaded on demand, because the schema is large.
   const editConfig = async (): Promise<ConfigEditor> =>
     (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now });
   let backups: Promise<DiskStore> | undefined;

@@ -8,7 +8,6 @@ const EVERY_MS = 10_000;
 /** Room for a message with a picture's description, its answer and SQLite's own files. */
 const NEEDED_BYTES = 64 * 1024;
 const FILE = ".volume-check";
-/** Node's error codes for a full volume. */
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
 interface VolumeOptions {
@@ -39,7 +38,6 @@ export class VolumeWatch {
     return this.#reason;
   }
 
-  /** Checks immediately, then at intervals. */
   start(): void {
     if (!this.#isStopped) return;
     this.#isStopped = false;

@@ -18,24 +18,22 @@ import type { Sleep } from "./sleep.ts";
 const GUARD_MS = 15_000;
 /** Interval at which an always-on container is checked, even after an eviction. */
 const WATCH_MS = 5 * 60_000;
-/** Interval at which the output of a running container is saved. */
 const LOG_EVERY_MS = 60_000;
 /** Prevents a tight loop of alarms while an item stays due. */
 const SHORTEST_ALARM_MS = 500;
 
 export interface AgendaItem {
   name: string;
-  /** Time at which this item needs an alarm, in milliseconds since the epoch; `undefined` for none. */
+  /** Milliseconds since the epoch; `undefined` if the item needs no alarm. */
   dueAt(now: number): number | undefined;
   /**
-   * Runs the item at every alarm, even if it is not due. An evicted object has forgotten the last run, and a run
-   * without work is cheap.
+   * Runs the item even if it is not due: an evicted object has forgotten the last run, and a run without work is cheap.
    */
   everyAlarm?: true;
   run(): void | Promise<void>;
 }
 
-/** Runs its items with the object's only alarm, which is set to the earliest due time. */
+/** Runs items with the object's only alarm, set to the earliest due time. */
 export class Agenda {
   readonly #options: { alarm: Alarm; clock: Clock; log: Log };
   #items: readonly AgendaItem[] = [];
@@ -44,7 +42,7 @@ export class Agenda {
     this.#options = options;
   }
 
-  /** Sets the items in the order in which an alarm runs them. */
+  /** Sets the items in the order in which they run. */
   fill(items: readonly AgendaItem[]): void {
     this.#items = items;
   }
@@ -59,7 +57,6 @@ export class Agenda {
     }
   }
 
-  /** Runs the items after the alarm has fired, then sets the next alarm. */
   async run(): Promise<void> {
     const { alarm, clock, log } = this.#options;
     alarm.fired();
@@ -83,22 +80,19 @@ export interface AgendaParts {
   schedule: DueSchedule;
   container: SandboxContainer;
   gateway: ContainerGateway;
-  /** Backoff for restarts of an always-on container. */
   restart: Backoff;
   duty: DutyCycle;
   state: ContainerBackups;
   sleep: Sleep;
   reporter: TenantReporter | undefined;
   scheduled: ScheduledChats;
-  /** Saves the tail of the gateway's output for when the container is gone. Never rejects. */
+  /** Never rejects. */
   keepLog(): Promise<unknown>;
-  /** Keeps the object alive until background work is done. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
   log: Log;
 }
 
-/** Returns the items in the order in which an alarm runs them. */
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
   const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, sleep, reporter } =
     parts;

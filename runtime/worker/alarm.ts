@@ -3,7 +3,6 @@ import type { DurableObjectStorage } from "@cloudflare/workers-types/index.ts";
 
 interface AlarmOptions {
   storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">;
-  /** Keeps the object alive until the alarm is on disk. */
   waitUntil(promise: Promise<unknown>): void;
 }
 
@@ -24,7 +23,6 @@ export class Alarm {
     this.#at = (await this.#options.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Marks the alarm as fired, so that the next request sets a new one. */
   fired(): void {
     this.#at = Number.POSITIVE_INFINITY;
   }
@@ -51,12 +49,11 @@ export class Backoff {
     return this.#at;
   }
 
-  /** True from a failure until the next success. */
   get failing(): boolean {
     return this.#at > 0;
   }
 
-  /** Records a failure. @returns the time of the next attempt in milliseconds since the epoch */
+  /** @returns the time of the next attempt, in milliseconds since the epoch */
   failed(now: number): number {
     this.#failures += 1;
     this.#at = now + backoffMs(this.#range, this.#failures);

@@ -38,9 +38,7 @@ import { ScheduledChats } from "./scheduled-chats.ts";
 import { Sleep } from "./sleep.ts";
 import { remoteDirectory } from "./tenants.ts";
 
-/** Longest wait for the output of a container that is about to stop. */
 const KEEP_LOG_LIMIT_MS = 3_000;
-/** Backoff for restarting an always-on container that keeps ending. */
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
 
 /** Maximum age of the names in a report. It spans several reports, because one may be lost. */
@@ -64,7 +62,6 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const waitUntil = (promise: Promise<unknown>): void => ctx.waitUntil(promise);
   const background = { waitUntil, clock, log };
 
-  // Stored data survives an eviction of the object.
   const sql = durableSql(ctx.storage);
   const memory = new ContainerMemory(sql);
   const store = new LedgerStore(sql);
@@ -334,10 +331,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
 }
 
-/**
- * Records when the object begins to serve every chat. @returns true if the tenancy has just changed to one sandbox per
- * chat
- */
+/** Records the tenancy. @returns true if it has just changed to one sandbox per chat */
 function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): boolean {
   if (memory.read("tenancy") === tenancy) return false;
   if (tenancy === "shared") memory.write("servesAllSince", new Date(clock()).toISOString());
@@ -345,16 +339,13 @@ function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: 
   return tenancy === "chat";
 }
 
-/**
- * Returns a gate that forwards events left in the ledger of an object without a container; `undefined` for other
- * objects.
- */
+/** Returns a gate that forwards events left in an object without a container; `undefined` for other objects. */
 function formerGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
   return tenancy === "chat" ? forwardingGate(tenantOfEvent) : undefined;
 }
 
-/** Returns the tenant in the object's name; `undefined` for the object that serves the whole deployment. */
+/** Returns the tenant in the object's name; `undefined` for the deployment's object. */
 function namedTenant({ id }: DurableObjectState): TenantId | undefined {
   // The name is also available in alarms:
   // https://developers.cloudflare.com/changelog/post/2026-03-15-durable-object-id-name/
@@ -368,8 +359,8 @@ function containerOf({ container }: DurableObjectState): Container {
 }
 
 /**
- * Returns the only chat that the container may write to; `undefined` if it may write to all. With one sandbox per chat,
- * the deployment's own container may write to none.
+ * Returns the only chat that the container may write to; `undefined` for all. With one sandbox per chat, the
+ * deployment's container may write to none.
  */
 function ownChat(
   { tenancy }: EdgeSettings,

@@ -17,7 +17,6 @@ const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER]
 /** Header that marks a refusal by the object, not by its gateway: visitor wakes are used up. */
 export const WAKE_REFUSED = "x-steward-wake-refused";
 
-/** Requests a WebSocket from the gateway, adding the control token. */
 type Upgrade = (path: string, headers: Record<string, string>) => Promise<PlatformResponse>;
 
 /**

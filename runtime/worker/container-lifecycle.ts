@@ -31,7 +31,7 @@ export interface ContainerLifecycle {
  */
 const ALL_RUN = "Maximum number of running container instances exceeded";
 
-/** Returns true if the platform refused a start because the limit of container instances was reached. */
+/** Returns true if the platform refused a start because the instance limit was reached. */
 export function isRefusal(crash: string): boolean {
   return crash.startsWith(ALL_RUN);
 }
@@ -52,16 +52,13 @@ export type ContainerEvent =
   /** The final backup failed; the run serves until the next attempt. */
   | { type: "drainFailed" };
 
-/** Side effect that a state change requires. */
 export type ContainerEffect =
   | { type: "launch" }
   | { type: "watch" }
-  /** Restores the data unless it is already in place. */
   | { type: "restore" }
   | { type: "onStart" }
   /** The instance limit is reached: another container must make room. */
   | { type: "onRefusal" }
-  /** `restarts` of this run are added to the total. */
   | { type: "onStop"; crash: string; restarts: number };
 
 interface ContainerStep {
@@ -151,7 +148,6 @@ interface StartContext {
   restoreFailed: boolean;
 }
 
-/** Decides how a start continues after it has read a status. */
 export function afterStatus(
   { bootFailures, refusals }: ContainerLifecycle,
   { state, reason: why }: Pick<SandboxStatus, "state" | "reason">,
@@ -174,7 +170,6 @@ export interface ContainerFacts {
   crash: string;
   restored: boolean;
   restoreFailure: Reason | undefined;
-  /** True until the outcome of the last start is recorded. */
   startIsOpen: boolean;
   starts: { coldStartMs?: number; coldStarts?: ColdStart[] };
 }
@@ -185,7 +180,6 @@ export function stoppedStatus({ crash, stoppedAt, restoreFailure, starts }: Cont
   return { state: "stopped", since: stoppedAt, restarts: 0, ...(cause && { reason: cause }), ...starts };
 }
 
-/** Returns the status of a container that repeatedly ended before its supervisor answered. */
 export function givenUpStatus(facts: ContainerFacts): SandboxStatus {
   const detail = facts.crash || "The container ends before it answers.";
   return { ...stoppedStatus(facts), state: "crash-looping", reason: reason("crash_looping", detail) };

@@ -16,7 +16,7 @@ const times = z.array(z.number());
 const MOST_BROWSERS = 100;
 const ids = z.array(z.string());
 
-/** Facts about the container that must survive an eviction of the Durable Object. */
+/** Facts about the container that must survive an eviction of its object. */
 export class ContainerMemory {
   readonly #sql: Sql;
 
@@ -43,7 +43,7 @@ export class ContainerMemory {
     return Number(this.read("restarts") ?? 0);
   }
 
-  /** Returns the note as an ISO 8601 time; the epoch if there is none. */
+  /** Returns an ISO 8601 time; the epoch if there is no note. */
   time(name: string): string {
     return new Date(Number(this.read(name) ?? 0)).toISOString();
   }
@@ -82,7 +82,6 @@ export class ContainerMemory {
     return { token, brokerToken };
   }
 
-  /** Records the end of a run and adds its restarts to the total. */
   runEnds({ crash, restarts }: { crash: string; restarts: number }, now: number): void {
     this.write("stoppedAt", String(now));
     this.write("crash", crash);
@@ -104,10 +103,7 @@ export class ContainerMemory {
   }
 
   /**
-   * Limits visitors to three wakes an hour, so that strangers cannot keep the container awake at the operator's
-   * expense.
-   *
-   * @returns true if this visitor may wake it
+   * Allows visitors three wakes an hour, so that strangers cannot keep the container awake at the operator's expense.
    */
   grantVisitor(now: number): boolean {
     const recent = times
@@ -128,8 +124,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Returns true if the gateway has admitted this browser, and forgets it. A browser whose access was revoked can
-   * therefore wake the container once at most.
+   * Returns true if the gateway has admitted this browser, and forgets it: a revoked browser can wake the container
+   * once at most.
    */
   takeBrowser(deviceId: string): boolean {
     const isKnown = this.#browsers().includes(deviceId);

@@ -21,7 +21,7 @@ interface ContainerPortsOptions {
   notes: ContainerMemory;
 }
 
-/** Client of the container's two servers, authenticated with the control token of the current run. */
+/** Client of the container's two servers, with the current run's control token. */
 export class ContainerPorts {
   readonly #options: ContainerPortsOptions;
 
@@ -29,7 +29,7 @@ export class ContainerPorts {
     this.#options = options;
   }
 
-  /** Sends one request. Rejects if the port does not listen or the timeout expires. */
+  /** Rejects if the port does not listen or the timeout expires. */
   async send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
     return this.#server(port).fetch(`http://sandbox${request.path}`, {
       method: request.method,
@@ -42,7 +42,7 @@ export class ContainerPorts {
     });
   }
 
-  /** Sends a request to the supervisor, with any method, headers or streamed body. */
+  /** Sends any method, headers or streamed body to the supervisor. */
   async control(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
     return this.#server("supervisor").fetch(`http://sandbox${path}`, {
       ...init,
@@ -76,7 +76,7 @@ export class ContainerPorts {
     return { authorization: `Bearer ${this.#options.notes.read("controlToken") ?? ""}` };
   }
 
-  /** Returns the supervisor's status; `undefined` if it does not answer. */
+  /** `undefined` if the supervisor does not answer. */
   async status(): Promise<SandboxStatus | undefined> {
     try {
       const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };

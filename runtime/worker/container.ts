@@ -31,9 +31,7 @@ const WATCH_AGAIN_MS = 1_000;
 const SIGTERM = 15;
 /** Must exceed the interval between the alarms of a running container. */
 const OUTLIVE_MS = 15 * 60_000;
-/** Delay before retrying a failed final backup of an outdated container. */
 const DRAIN_RETRY_MS = 5_000;
-/** Longest wait for an outdated container to end. */
 const DRAINED_TIMEOUT_MS = 90_000;
 const DRAINED_POLL_MS = 200;
 /** Interval at which an outdated container asks whether it may be replaced. */
@@ -45,7 +43,6 @@ export interface SandboxContainerOptions {
   ports: Pick<ContainerPorts, "status" | "send">;
   memory: ContainerMemory;
   environment: Record<string, string>;
-  /** Restores the container's data at its start and backs it up before its end. */
   state: ContainerBackups;
   /** Saves the tail of the gateway's output, which would be lost with the container. Never rejects. */
   keepLog(): Promise<unknown>;
@@ -55,7 +52,7 @@ export interface SandboxContainerOptions {
   onStop(): void;
   /** The platform refused the start because the instance limit is reached. */
   onRefusal(): void;
-  /** False for a chat that is not admitted: its container must not start. */
+  /** False for a chat that is not admitted. */
   mayRun(): boolean;
   /** Puts the data that a first start needs into the bucket. */
   prepare(): Promise<void>;
@@ -89,12 +86,10 @@ export class SandboxContainer {
     this.adopted = this.#adopt();
   }
 
-  /** True while the platform runs the container, ready or not. */
   get running(): boolean {
     return this.#options.platform().running;
   }
 
-  /** False for a chat that is not admitted. */
   get mayRun(): boolean {
     return this.#options.mayRun();
   }
@@ -120,12 +115,11 @@ export class SandboxContainer {
     return this.#asked;
   }
 
-  /** Drops the cached status because the gateway is about to change. */
   expireStatus(): void {
     this.#known = undefined;
   }
 
-  /** Starts the container unless it runs. Throws if the chat is not admitted or the platform rejects the start. */
+  /** @throws StewardError `tenant_unknown` if the chat is not admitted. */
   start(): void {
     if (!this.#options.mayRun()) throw new StewardError("tenant_unknown");
     this.#advance({ type: "start", running: this.running });
@@ -158,14 +152,13 @@ export class SandboxContainer {
     const status = await this.status();
     if (status.state === "ready") return status;
     if (status.state === "crash-looping") await this.#tryNow();
-    // Concurrent callers share one start.
     this.#starting ??= this.#untilSettled().finally(() => {
       this.#starting = undefined;
     });
     return this.#starting;
   }
 
-  /** Makes the final backup before a stop. @returns true if the container may be stopped. */
+  /** @returns true if the container may be stopped. */
   async backUp(): Promise<boolean> {
     const { state, keepLog } = this.#options;
     const [mayStop] = await Promise.all([state.makeFinalBackup(), keepLog()]);
@@ -203,12 +196,10 @@ export class SandboxContainer {
     return this.#options.state.restored;
   }
 
-  /** Reason of the last failed restore; absent after a success. */
   get restoreFailure(): Reason | undefined {
     return this.#options.state.restoreFailure;
   }
 
-  /** Returns true if the cached config was replaced, so that the next start would use another one. */
   isConfigReplaced(): Promise<boolean> {
     return this.#options.state.isCacheReplaced();
   }
@@ -228,7 +219,7 @@ export class SandboxContainer {
       );
   }
 
-  /** Reads the status from the supervisor, bypassing the cache. */
+  /** Bypasses the cached status. */
   async #freshStatus(): Promise<SandboxStatus> {
     const { ports, clock } = this.#options;
     const reported = await ports.status();
@@ -283,11 +274,7 @@ export class SandboxContainer {
     return { ...status, ...memory.coldStart() };
   }
 
-  /**
-   * Replaces a config that stopped the gateway.
-   *
-   * @returns false if no other config is available.
-   */
+  /** @returns false if no other config is available. */
   async #replaceConfig(why: Reason): Promise<boolean> {
     const { state, recoversConfig } = this.#options;
     if (recoversConfig && (await state.service.recoverConfig(why))) return true;
@@ -315,7 +302,7 @@ export class SandboxContainer {
     );
   }
 
-  /** Returns true if the config was replaced; false also if the bucket does not answer. */
+  /** Returns false also if the bucket does not answer. */
   async #hasOldConfig(): Promise<boolean> {
     return this.isConfigReplaced().catch((error: unknown) => {
       this.#options.log.warn("the cached config could not be looked up", { error: String(error) });
@@ -394,7 +381,7 @@ export class SandboxContainer {
     this.#advance({ type: "launched" });
   }
 
-  /** Resolves with the cause of the container's end; empty if the end was requested. */
+  /** Resolves with the cause; empty if the end was requested. */
   async #untilEnded(): Promise<string> {
     const { platform, log } = this.#options;
     for (;;) {

@@ -143,7 +143,6 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     return toResult(() => this.#reception.operate(request));
   }
 
-  /** Sends the messages in the outbox. */
   async alarm(): Promise<void> {
     this.#alarm.fired();
     await this.#reception.tell();

@@ -9,7 +9,6 @@ import type { ContainerMemory } from "./container-memory.ts";
 const NOTE = "duty-totals";
 /** A longer measurement is halved, so that averages follow recent use. */
 const LONGEST_MS = 30 * 86_400_000;
-/** Maximum age of the published record while the container is awake. */
 const PUBLISH_MS = 3_600_000;
 
 export interface DutyCycleOptions {
@@ -18,7 +17,6 @@ export interface DutyCycleOptions {
   notes: ContainerMemory;
   /** `Infinity` for `never`. */
   sleepAfterMs: number;
-  /** Keeps the object alive until the record is in the bucket. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
   log: Log;
@@ -29,7 +27,7 @@ interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "awakeMs" | "starts"> 
   since: number;
   /** Milliseconds since the epoch: the current run is counted up to here. Absent while asleep. */
   countedTo?: number | undefined;
-  /** Last record in the bucket; `at` in milliseconds since the epoch. */
+  /** `at` in milliseconds since the epoch. */
   published?: { asleep: boolean; at: number };
 }
 
@@ -116,7 +114,6 @@ export class DutyCycle {
 
   get #isDue(): boolean {
     const { starts, countedTo, published } = this.#facts;
-    // A container that never ran has no record.
     if (published === undefined) return starts > 0;
     const asleep = countedTo === undefined;
     return published.asleep !== asleep || (!asleep && this.#options.clock() - published.at >= PUBLISH_MS);

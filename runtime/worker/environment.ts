@@ -30,9 +30,8 @@ export interface TenantObject {
    * Starts the container of a chat that has schedules, if anybody may write there. Rejects if it does not become ready.
    */
   beginSchedules(): Promise<void>;
-  /** Passes the deployment's config to a running container. */
   followConfig(): Promise<void>;
-  /** Puts an idle container to sleep. @returns true if it no longer runs */
+  /** @returns true if the container no longer runs. */
   sleepEarly(): Promise<boolean>;
   /** Starts a sleeping container and returns whether it answers with this version's variables. */
   lookAsDeployed(): Promise<RenewalOutcome>;
@@ -48,13 +47,11 @@ export interface FormerObject {
   servedAllSince(): Promise<string | undefined>;
 }
 
-/** Method for browsers that share one sandbox. */
 export interface SharedBrowsers {
   /** Wakes the container for a browser with a proven key. @returns false for a browser that was never admitted */
   wakeFor(deviceId: string): Promise<boolean>;
 }
 
-/** All methods of the Durable Object: the edge's ports, backups and raw requests. */
 export type SandboxCalls = Remote<
   Ledger &
     NameDirectory &
@@ -69,7 +66,6 @@ export type SandboxCalls = Remote<
   BackupsDoor &
   ChatDoor;
 
-/** Methods of the directory that manage who may write to the bot. */
 export interface PeopleOperations {
   operate(request: OperationRequest): Promise<OperationReply>;
   /** See `Devices.enter`. */
@@ -78,7 +74,7 @@ export interface PeopleOperations {
 
 export type DirectoryCalls = Remote<TenantDirectory & Required<Tenants> & PeopleOperations & NameDirectory>;
 
-/** Bindings of the Worker. The object also holds the text and secret variables, which {@link readWorker} reads. */
+/** The object also holds the text and secret variables, which {@link readWorker} reads. */
 export interface WorkerEnvironment {
   SANDBOX: {
     getByName(name: string): SandboxCalls;
@@ -94,11 +90,7 @@ export interface WorkerEnvironment {
   ALERT_EMAIL?: SendEmail;
 }
 
-/**
- * Reads the Worker's variables and the settings in them.
- *
- * @throws StewardError `environment_invalid`, listing every problem.
- */
+/** @throws StewardError `environment_invalid`, listing every problem. */
 export function readWorker(env: WorkerEnvironment): { variables: Environment; settings: EdgeSettings } {
   const texts = Object.entries(env).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",
@@ -110,12 +102,11 @@ export function readWorker(env: WorkerEnvironment): { variables: Environment; se
   return { variables, settings: result.settings };
 }
 
-/** Returns the e-mail sender; `undefined` without a binding. */
 export function emailOf({ ALERT_EMAIL: binding }: WorkerEnvironment): AlertSender["sendEmail"] {
   return binding && ((email) => binding.send(email));
 }
 
-/** Returns a logger that writes redacted JSON lines to the console, for Workers Logs. LOG_LEVEL sets the level. */
+/** Returns a logger for Workers Logs, with redacted JSON lines. LOG_LEVEL sets the level. */
 export function consoleLog(environment: Environment): Log {
   return createLog({
     name: "edge",

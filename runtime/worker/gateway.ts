@@ -25,7 +25,6 @@ export interface ContainerGatewayOptions {
   onUse(): void;
   /** An operator may have changed the config file or other state, such as access. */
   onChange(): void;
-  /** Keeps the object alive until a start in the background is done. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
 }
@@ -79,7 +78,7 @@ export class ContainerGateway implements Sandbox {
     this.renewActivityTimeout();
   }
 
-  /** Returns the container's status, with the restarts of earlier runs added. */
+  /** Adds the restarts of earlier runs. */
   async status(): Promise<SandboxStatus> {
     const { container, memory } = this.#options;
     const status = await container.status();
@@ -113,7 +112,6 @@ export class ContainerGateway implements Sandbox {
     if (!response.ok) throw new StewardError("gateway_unavailable");
   }
 
-  /** Starts a sleeping container and returns whether its gateway answers with this version's variables. */
   async lookAsDeployed(): Promise<RenewalOutcome> {
     const { state } = await this.status();
     if (state === "stopped") await this.wake("operator");
@@ -152,7 +150,7 @@ export class ContainerGateway implements Sandbox {
     }
   }
 
-  /** Sends a request to one of the container's servers. Starts a stopped container and waits for the port. */
+  /** Starts a stopped container and waits until the port listens. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     this.#requests += 1;
     try {
@@ -178,10 +176,9 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Sends a request to the gateway if it is ready, or to the supervisor if the container runs. Never starts the
-   * container.
+   * Never starts the container.
    *
-   * @returns `undefined` without an answer.
+   * @returns `undefined` if the gateway is not ready or does not answer.
    */
   async peek(request: PortRequest, port: SandboxPort = "gateway"): Promise<Response | undefined> {
     const { container, ports } = this.#options;

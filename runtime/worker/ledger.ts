@@ -21,14 +21,12 @@ import type { ContainerGateway } from "./gateway.ts";
 const CONCURRENCY = 32;
 /** Backoff after a gateway fails to start for waiting events. */
 const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
-/** Retry delay after the instance limit was reached. */
 const FULL_AGAIN_MS = 5_000;
 
 interface ContainerLedgerOptions {
   store: LedgerStore;
   /** Decides which events reach the container; absent if all do. */
   gate: Gate | undefined;
-  /** Records an event in another object. */
   passOn(object: string, event: Delivery): Promise<Admission>;
   container: Pick<SandboxContainer, "whenReady">;
   gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
@@ -39,15 +37,13 @@ interface ContainerLedgerOptions {
   wakeAt(time: number): void;
   /** An event was recorded for a chat that may get no container. It needs an alarm but is not activity. */
   onRecord(): void;
-  /** Keeps the object alive until a delivery or a notice is done. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
   log: Log;
 }
 
-/** Ledger of a Durable Object: delivers recorded events, and starts the container for them if necessary. */
+/** Delivers recorded events, and starts the container for them if necessary. */
 export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
-  /** Backoff while events wait for a gateway that cannot start. */
   readonly startAgain = new Backoff(START_AGAIN);
   readonly #options: ContainerLedgerOptions;
   readonly #store: LedgerStore;
@@ -105,7 +101,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     return { duplicate, ready: state === "ready" };
   }
 
-  /** Redelivers an entry. Starts a stopped container, as the event itself did. */
+  /** Starts a stopped container, as the event itself did. */
   async replay(key: string): Promise<ReplayResult> {
     const { gateway, waitUntil, clock } = this.#options;
     const result = this.#store.replay(key, clock());
@@ -123,7 +119,6 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     this.#options.waitUntil(this.deliver());
   }
 
-  /** Sends notices to the chats whose messages have waited long enough. */
   notify(): void {
     this.#notices.run();
   }

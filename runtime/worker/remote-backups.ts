@@ -22,7 +22,6 @@ export function callBackups(
   });
 }
 
-/** Returns a client for the backups in the Durable Object. */
 export function remoteBackups(object: () => BackupsDoor): Backups {
   const call = async (method: keyof Backups, ...parameters: unknown[]): Promise<never> =>
     (await unwrap(object().callBackups(method, parameters))) as never;

@@ -95,7 +95,6 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     return toResult(() => this.parts.gateway.wake(by));
   }
 
-  /** Wakes the container for a browser with a proven key. @returns false for a browser that was never admitted */
   wakeFor(deviceId: string) {
     return toResult(() => this.parts.wakeFor(deviceId));
   }

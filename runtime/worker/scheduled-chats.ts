@@ -9,7 +9,6 @@ const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 
 interface ScheduledChatsOptions {
   notes: Notes;
-  /** Returns the chats with a schedule in the deployment's state or config. */
   find(): Promise<TenantId[]>;
   /** Starts a chat's sandbox, which then knows when its next schedule is due. Rejects if it does not become ready. */
   begin(tenant: TenantId): Promise<void>;
@@ -35,7 +34,7 @@ export class ScheduledChats {
     this.#options.notes.write(NOTE, DUE);
   }
 
-  /** Time of the next attempt in milliseconds since the epoch; `undefined` if nothing is due. */
+  /** Milliseconds since the epoch; `undefined` if nothing is due. */
   get dueAt(): number | undefined {
     return this.#options.notes.read(NOTE) === DUE && !this.#isRunning ? this.#again.at : undefined;
   }

@@ -18,7 +18,6 @@ export interface SleepParts {
   clock: Clock;
 }
 
-/** Puts an idle container to sleep. */
 export class Sleep {
   readonly #parts: SleepParts;
 

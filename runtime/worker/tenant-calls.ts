@@ -10,7 +10,10 @@ import { toResult, type Remote } from "./rpc.ts";
 /** Alarm interval of an object that this version cannot build. */
 const BUILD_AGAIN_MS = 60_000;
 
-/** Methods that the directory and other sandboxes' objects call if each chat has its own sandbox. */
+/**
+ * Methods for the directory and other sandboxes' objects, if each chat has its own sandbox. See {@link TenantObject}
+ * and {@link FormerObject}.
+ */
 export abstract class TenantCalls
   extends DurableObject<WorkerEnvironment>
   implements Remote<TenantObject & FormerObject>
@@ -47,42 +50,34 @@ export abstract class TenantCalls
     await parts.agenda.run();
   }
 
-  /** Applies an operator's change to the rights of the person who writes in this chat. */
   changeRights(grant: Grant) {
     return toResult(() => this.parts.changeRights(grant));
   }
 
-  /** Applies an operator's change to the rights of this object's browser. */
   changeBrowser(role: GrantedRole | undefined) {
     return toResult(() => this.parts.gate?.changeBrowser(role, this.parts.chat));
   }
 
-  /** Puts an idle container to sleep because another tenant waits for one. */
   sleepEarly() {
     return toResult(() => this.parts.sleep.early());
   }
 
-  /** Starts the container of a chat that has a schedule, even if nobody has written there yet. */
   beginSchedules() {
     return toResult(() => this.parts.beginSchedules());
   }
 
-  /** Applies a change of the deployment's config. */
   followConfig() {
     return toResult(() => this.parts.state.followConfig());
   }
 
-  /** Ends the container after a final backup: one sandbox serves every chat again and takes that backup over. */
   handOver() {
     return toResult(() => this.parts.handOver());
   }
 
-  /** Starts a sleeping container, because an update waits for this tenant's result. */
   lookAsDeployed() {
     return toResult(() => this.parts.gateway.lookAsDeployed());
   }
 
-  /** Exports a chat's state, because the chat gets its own container. */
   moveOut(tenant: TenantId) {
     const { agenda, exports } = this.parts;
     const moved = toResult(() => exports.moveOut(tenant)).finally(() => agenda.schedule());

@@ -18,7 +18,7 @@ export function objectNameOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "t
   return (tenancy === "chat" ? tenantOfEvent(event) : undefined) ?? AGENT;
 }
 
-/** Returns a client for the directory; `undefined` if one sandbox serves all chats. */
+/** Returns `undefined` if one sandbox serves all chats. */
 export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undefined {
   if (DIRECTORY === undefined) return undefined;
   const directory = () => DIRECTORY.getByName(AGENT);
@@ -35,7 +35,6 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
   };
 }
 
-/** Returns a client for the names that an object knows: those of one chat, or of all chats. */
 export function remoteNames(object: () => Remote<NameDirectory>): NameDirectory {
   return {
     names: (keys) => unwrap(object().names(keys)),
@@ -44,7 +43,6 @@ export function remoteNames(object: () => Remote<NameDirectory>): NameDirectory 
   };
 }
 
-/** Returns a client for an object's sandbox. */
 export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): Sandbox {
   // A stub belongs to the request that created it, so each call gets a new one.
   const object = () => SANDBOX.getByName(name);
@@ -68,14 +66,12 @@ export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbo
   return withDeploymentParts(sandbox, { deployment: remoteSandbox(env, AGENT), operate });
 }
 
-/** Returns a client for the directory, with the methods that objects call. */
 export function remoteDirectory({ DIRECTORY }: WorkerEnvironment): TenantDirectory {
   if (DIRECTORY === undefined)
     throw new StewardError(
       "environment_invalid",
       "TENANCY is chat, and the Worker has no binding DIRECTORY.",
     );
-  // A stub belongs to the request that created it, so each call gets a new one.
   const directory = () => DIRECTORY.getByName(AGENT);
   return {
     introduce: (tenant, event) => unwrap(directory().introduce(tenant, event)),

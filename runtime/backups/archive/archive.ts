@@ -23,14 +23,13 @@ interface WrittenArchive {
   config: Buffer | undefined;
 }
 
-/** Bytes per read. */
 const PIECE = 64 * 1024;
 /** Refuse a link that replaced the file, and do not block on a pipe. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Streams the state into a new archive, to limit memory. `state` is the path of a copy of the database. The archive is
- * on disk when this resolves.
+ * Streams the state into a new archive, which is on disk when this resolves. `state` is the path of a copy of the
+ * database.
  */
 export async function writeArchive(
   home: string,
@@ -119,7 +118,7 @@ async function addFile(pack: Pack, { name, path }: ContentEntry, written: Writte
   }
 }
 
-/** Reads only as much as the file held when it was opened, even if it grows meanwhile. */
+/** Reads at most the size that the file had when it was opened. */
 async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
   for (let left = size; left > 0;) {
     const piece = Buffer.allocUnsafe(Math.min(left, PIECE));

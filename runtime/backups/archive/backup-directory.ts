@@ -18,7 +18,6 @@ import { tryLock } from "../../process/lock.ts";
 import type { Archive } from "../store.ts";
 import { unlessGone } from "./content.ts";
 
-/** Matches files of complete and unfinished generations. */
 const OURS = /^(\d{8}-\d{8})\./;
 
 /**
@@ -71,7 +70,7 @@ export class BackupDirectory {
     return manifest;
   }
 
-  /** Returns a generation, whose file is opened on the first read. @throws StewardError `backup_unknown` */
+  /** The file is opened on the first read. @throws StewardError `backup_unknown` */
   async read({ id }: Pick<GenerationManifest, "id">): Promise<Archive> {
     return { manifest: await this.find(id), content: this.#content(id) };
   }

@@ -15,13 +15,12 @@ import { copyTables } from "./tables.ts";
 
 /** Subfolder of a chat's folder for files that changed on both sides. */
 const BESIDE = "brought-back";
-/** Error codes if a file is where a folder belongs, or the reverse. */
+/** Error codes of a file where a folder belongs, or the reverse. */
 const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
 
 interface TenantPart {
   tenant: TenantId;
   id: string;
-  /** Folder with the unpacked content. */
   directory: string;
 }
 
@@ -33,8 +32,8 @@ interface PartOrigin {
 }
 
 /**
- * Merges a tenant's backup into a state that serves every chat: its chat's rows and files, and the files that all chats
- * share. The gateway must not run. Files that changed on both sides are kept twice.
+ * Merges a tenant's backup into a state that serves every chat. The gateway must not run. Files that changed on both
+ * sides are kept twice.
  */
 export async function bringBack(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
   const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
@@ -95,7 +94,6 @@ function changing(path: string, work: (database: DatabaseSync) => void): void {
   }
 }
 
-/** Creates an empty database with the same schema. */
 function createTables(like: string, path: string): void {
   copyTables(like, path, {});
   const database = new DatabaseSync(path);

@@ -21,7 +21,6 @@ import type { StatePart } from "./generation.ts";
 import { exists } from "../../process/files.ts";
 import { copyTables } from "./tables.ts";
 
-/** Returns the folder with earlier versions of a root's files. */
 const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root}`;
 const BUSY_TIMEOUT_MS = 5_000;
 const PLATFORM_CHAT = new RegExp(`^(${CHAT_PLACES.join("|")})[:-](.+)$`);
@@ -34,7 +33,7 @@ export interface ChatFolders {
   ownHistory: string;
 }
 
-/** Returns the folders relative to the data directory. */
+/** Returns paths relative to the data directory. */
 export function chatFoldersOf({ platform, chat }: TenantChat): ChatFolders {
   const name = chatName(platform, chat);
   return {
@@ -110,7 +109,6 @@ const SUMS: Readonly<Record<string, string>> = {
   retention: "UPDATE retention SET messages = 0, sessions = 0",
 };
 
-/** Recomputes the totals of a database whose rows were copied. */
 export function recomputeSums(database: DatabaseSync): void {
   for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
 }
@@ -119,8 +117,8 @@ export function recomputeSums(database: DatabaseSync): void {
 export const ORIGIN_TABLE = "chat_origin";
 
 /**
- * Returns the part of a data directory for a chat's own sandbox: the chat's rows and files, the config, and the files
- * that every chat may read. Approvals are left out: the directory sends each gateway its own.
+ * Returns the part of a data directory for a chat's own sandbox. Approvals are left out: the directory sends each
+ * gateway its own.
  */
 export async function chatPart(home: string, tenant: TenantId, now: number): Promise<StatePart> {
   const chat = withDatabase(home, (database) => storedChat(tenant, database));
@@ -223,7 +221,7 @@ function broughtBackIn(database: DatabaseSync): BroughtBack {
   return Object.fromEntries(rows.map(({ name, version }) => [String(name), String(version)]));
 }
 
-/** Returns the digests of files below a folder, by their names in the data directory. */
+/** Returns digests by file name in the data directory. */
 export async function digestsBelow(home: string, folder: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
   for await (const { name, path, stats } of contentBelow(home, folder)) {
@@ -251,7 +249,6 @@ function withDatabase<T>(home: string, work: (database: DatabaseSync | undefined
   }
 }
 
-/** Returns an SQL string literal. */
 function text(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }

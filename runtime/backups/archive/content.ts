@@ -26,8 +26,8 @@ const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS)
 const PASSING_OF_ASSISTANT = /\.\d+\.tmp$/;
 
 /**
- * Yields the files and directories at and below one name of the data directory, sorted by name, each directory before
- * its content. Omits links, pipes, temporary files and entries removed meanwhile.
+ * Yields the entries at and below a name in the data directory, sorted, each directory before its content. Omits links,
+ * pipes, temporary files and entries removed meanwhile.
  */
 export async function* contentBelow(home: string, name: string): AsyncGenerator<ContentEntry> {
   const path = join(home, name);
@@ -42,9 +42,7 @@ export async function* contentBelow(home: string, name: string): AsyncGenerator<
   }
 }
 
-/**
- * Returns a digest that changes with any file of the state. It is cheap, because it reads only names, sizes and times.
- */
+/** Returns a cheap digest: of the names, sizes and times of the state's files. */
 export async function stateRevision(home: string): Promise<string> {
   const hash = createHash("sha256");
   for (const root of [...GENERATION_CONTENT, `${STATE_FILE}-wal`]) {
@@ -95,13 +93,12 @@ export function countTables(path: string | undefined): Pick<Counts, (typeof TABL
   }
 }
 
-/** Returns true for a file that lists who may use the bot. */
 export function listsApprovals(name: string, { size }: Pick<Stats, "size">): boolean {
   const isList = name === "devices/paired.json" || /^credentials\/[^/]+-allowFrom\.json$/.test(name);
   return isList && size <= LARGEST_LIST;
 }
 
-/** Counts the entries of a file that {@link listsApprovals}; 0 if it is unreadable. */
+/** Returns 0 if the text is unreadable. */
 export function countApprovals(text: string): number {
   const value = parseJson(text);
   if (typeof value !== "object" || value === null) return 0;

@@ -29,7 +29,6 @@ export interface GenerationOptions extends WriteOptions {
 export interface StatePart {
   /** Names in the data directory; see `GENERATION_CONTENT`. */
   roots: readonly string[];
-  /** Copies the part's rows into a new database. */
   copyTables(from: string, to: string): void;
 }
 

@@ -178,7 +178,6 @@ class ChatRows {
     );
   }
 
-  /** Copies the steps of answers in progress. */
   #mergeSteps(): void {
     this.#run(
       `DELETE FROM main.steps WHERE conversation = ?1 AND delivery IN (

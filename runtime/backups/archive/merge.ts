@@ -56,7 +56,6 @@ export function mergeTranscripts(
   };
 }
 
-/** Merges two lists by time and keeps the order within each. */
 function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEntry[]): Side[] {
   const merged: Side[] = [];
   let [a, b] = [0, 0];

@@ -27,7 +27,6 @@ import { checkTables, replaceTables } from "./tables.ts";
 import { unpackArchive } from "./unpack.ts";
 
 const SCRATCH_PREFIX = ".restore-";
-/** Folders of a scratch directory: unpacked content, and the content that it replaced. */
 const PARTS = { unpacked: "new", replaced: "old" } as const;
 const FOLDERS = GENERATION_CONTENT.filter((name) => name !== CONFIG_FILE && name !== STATE_FILE);
 
@@ -148,7 +147,7 @@ export async function finishRestore(home: string, copy: () => Promise<unknown>):
   return marker.id;
 }
 
-/** Removes scratch directories left by a crash. Call only within `backupDirectory.runExclusively`. */
+/** Removes what a crash left. Call only within `backupDirectory.runExclusively`. */
 export async function removeScratch(home: string): Promise<void> {
   const marker = await readMarker(home);
   for (const name of (await unlessGone(readdir(home))) ?? []) {

@@ -13,7 +13,6 @@ import type { Archive } from "../store.ts";
 import { MOST_BYTES, MOST_ENTRIES } from "./archive.ts";
 
 const ROOTS: ReadonlySet<string> = new Set(GENERATION_CONTENT);
-/** Roots that are files; the others are directories. */
 const FILES: ReadonlySet<string> = new Set([CONFIG_FILE, STATE_FILE]);
 
 /**

@@ -19,12 +19,10 @@ import { ABSENT, CachedConfig } from "./cached-config.ts";
 /** The binding's type for a stream: its types and Node's describe the same object differently. */
 type Value = Parameters<R2Bucket["put"]>[1];
 
-/** Files of one generation in the bucket, not yet read. */
 export interface StoredGeneration {
   id: string;
   /** Bytes; absent without an archive. */
   archiveSize?: number;
-  /** Time at which the first file was stored. */
   storedAt: Date;
   /** True if the manifest exists. Without it, the upload was interrupted. */
   published: boolean;
@@ -51,7 +49,6 @@ export interface BucketStoreOptions {
 export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   readonly cached: CachedConfig;
   readonly #options: BucketStoreOptions;
-  /** Listing at the time of the last copy. */
   #stored: StoredGeneration[] = [];
 
   constructor(options: BucketStoreOptions) {
@@ -59,7 +56,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     this.cached = new CachedConfig(options);
   }
 
-  /** Returns the generations, newest first, including unfinished ones. */
+  /** Includes unfinished generations. Newest first. */
   async stored(): Promise<StoredGeneration[]> {
     const { bucket, keys } = this.#options;
     const found = new Map<string, StoredGeneration>();

@@ -30,14 +30,12 @@ interface CachedConfigOptions {
   keys: StateKeys;
   /** The config belongs to the deployment, not to this sandbox: it is read but never written. */
   sharesConfig: boolean;
-  /** Called after a changed config was written. */
   onConfig?: (() => void) | undefined;
   record: BackupRecord;
   clock: Clock;
   log: Log;
 }
 
-/** Reads and writes the cached config and the marker of the last sync in the bucket. */
 export class CachedConfig {
   readonly #options: CachedConfigOptions;
 

@@ -31,7 +31,6 @@ import { BackupDirectory } from "../archive/backup-directory.ts";
 import { expiredGenerations } from "../retention.ts";
 import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
 
-/** Methods of the config editor that read and take a backup's config. */
 interface ConfigFileEditor {
   read(kind: "file"): Promise<ConfigText>;
   show(text: string): ConfigText;
@@ -42,7 +41,6 @@ interface ConfigFileEditor {
 }
 
 export interface DiskStoreOptions {
-  /** The data directory. */
   home: string;
   /** Default: `backups/` in the data directory. */
   backupDirectory?: string | undefined;
@@ -149,7 +147,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     });
   }
 
-  /** Replaces the approvals with those from the directory. The gateway must not run. */
+  /** The gateway must not run. */
   takeApprovals(approvals: Approvals): Promise<void> {
     return this.runExclusively(async () => takeApprovals(this.#options.home, approvals));
   }
@@ -226,13 +224,12 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     });
   }
 
-  /** Continues without a restore, because there is no data to wait for. */
   async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
     if (start) this.#options.supervisor.release();
     else await this.#options.supervisor.stop();
   }
 
-  /** Completes a restore that an earlier process staged, and removes the remains of a crash. */
+  /** Completes a restore of an earlier process, and removes the remains of a crash. */
   finishMarked(): Promise<void> {
     const { home, log } = this.#options;
     return this.runExclusively(async () => {

@@ -11,10 +11,8 @@ import type { ProcessUser } from "../../supervisor/child.ts";
 import { SMALL_HEAP } from "../../supervisor/memory.ts";
 import { readCopy, writeCopy } from "./stream.ts";
 
-/** Characters kept of the program's standard error. */
 const LONGEST_ERROR = 4_000;
 
-/** Returns the program that copies or replaces a chat's state. */
 export function chatStateCommand(): [string, ...string[]] {
   return [process.execPath, ...SMALL_HEAP, runtimeProgramFile("host/chat-state/main")];
 }
@@ -27,7 +25,6 @@ export interface ChatStateRun {
 }
 
 interface RunOptions {
-  /** Folder with the state. */
   home: string;
   user: ProcessUser;
   /** Program, task and the task's arguments. */
@@ -62,14 +59,13 @@ async function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): 
   if (code !== 0) throw failureOf(errors, `The program that copies a chat ended with ${code ?? signal}.`);
 }
 
-/** Makes the program replace the state with a backup. */
 export async function sendTo({ stdin, ended }: ChatStateRun, archive: Archive): Promise<void> {
   const [sent] = await Promise.allSettled([pipeline(writeCopy(archive), stdin)]);
   await ended;
   if (sent.status === "rejected") throw sent.reason;
 }
 
-/** Returns the backup that the program creates. Reading its content to the end rejects if the program fails. */
+/** Returns a backup whose content, when read to the end, rejects if the program fails. */
 export async function receiveFrom({ stdout, ended }: ChatStateRun): Promise<Archive> {
   try {
     const { manifest, content } = await readCopy(stdout);

@@ -3,7 +3,6 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Archive } from "../../backups/store.ts";
 import { parseJson } from "../../shared/json.ts";
 
-/** Longest manifest in bytes. */
 const LONGEST_MANIFEST = 64 * 1024;
 const LINE_FEED = 0x0a;
 

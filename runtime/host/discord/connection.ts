@@ -34,10 +34,9 @@ export interface ConnectionOptions {
   record: Pick<SessionRecord, "began" | "answered">;
   /** Records an event in the ledger; resolves when it is on disk. */
   admit(delivery: Delivery): Promise<unknown>;
-  /** Sends the first response to an interaction. */
   respond(interaction: unknown, response: object): void;
   clock: Clock;
-  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
+  /** From 0 (inclusive) to 1 (exclusive). */
   random(): number;
   log: Log;
 }
@@ -59,7 +58,6 @@ export class DiscordConnection {
   #timer: NodeJS.Timeout | undefined;
   #isUnanswered = false;
   #isReady = false;
-  /** True if an event could not be recorded. */
   #isBroken = false;
   /** Events to handle; `#handled` resolves after the last one. */
   readonly #queue: Payload[] = [];

@@ -40,7 +40,6 @@ interface Mode {
   unmentioned: Unmentioned;
 }
 
-/** Receives Discord's messages over one gateway connection. */
 export function discordIntake(options: IntakeOptions): IntakeWatch<"discord", Mode> {
   const { configPath, environment, log } = options;
   const holder = processHolder();

@@ -32,7 +32,6 @@ export interface ListenerOptions {
   open(url: string): Promise<Socket>;
   admit(delivery: Delivery): Promise<unknown>;
   respond(interaction: unknown, response: object): void;
-  /** Resolves after this time, or when the signal aborts. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   clock: Clock;
   random(): number;
@@ -125,14 +124,13 @@ export class GatewayListener implements Source {
     await sleep(Math.max(afterMs, backoffMs(range, this.#failures, random())), this.#stop.signal);
   }
 
-  /** Logs a condition once instead of at every attempt. */
   #logOnce(why: string, code?: string): void {
     if (this.#logged === why) return;
     this.#logged = why;
     this.#options.log.warn("not receiving messages from Discord", { why, ...(code && { code }) });
   }
 
-  /** Logs errors of a store that is briefly locked or full, which must not end the loop or the process. */
+  /** Logs errors of a store that is briefly locked or full. */
   #attempt(work: () => unknown): void {
     try {
       work();

@@ -98,7 +98,6 @@ const FINAL: Readonly<Record<number, { code: ErrorCode; detail: string }>> = {
 /** Close codes after which the session cannot be resumed: invalid sequence, session timeout. */
 const SESSION_OVER: ReadonlySet<number> = new Set([4007, 4009]);
 
-/** Returns how to continue after a connection was closed with this code. */
 export function endOf(code: number): ConnectionEnd {
   const final = FINAL[code];
   if (final !== undefined) return { next: "stop", ...final };
@@ -122,7 +121,6 @@ export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): 
 }
 
 const user = z.looseObject({ id: snowflake, bot: z.optional(z.unknown()) });
-/** Fields of a message that decide if it may be for the bot. */
 const messageSchema = z.looseObject({
   id: snowflake,
   channel_id: snowflake,
@@ -133,7 +131,6 @@ const messageSchema = z.looseObject({
   referenced_message: recovered(z.optional(z.nullable(z.looseObject({ author: user }))), undefined),
 });
 
-/** The bot whose messages are read. */
 export interface Reader {
   /** The bot's user id. */
   user: string;

@@ -7,7 +7,6 @@ export class SessionRecord extends IntakeLease {
     super("discord", options);
   }
 
-  /** Returns the session that a connection can resume. */
   session(): Session | undefined {
     const {
       session: id,

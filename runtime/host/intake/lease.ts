@@ -31,7 +31,6 @@ export class IntakeLease {
   readonly #holder: string;
   readonly #isGone: (holder: string) => boolean;
 
-  /** Creates the table and the row if they are missing. */
   constructor(platform: FetchedPlatform, { sql, bot, holder, isGone, clock }: LeaseOptions) {
     this.sql = sql;
     this.bot = bot;
@@ -69,7 +68,7 @@ export class IntakeLease {
     if (this.#isHeld()) this.change({ error_code: code, error_detail: detail });
   }
 
-  /** Records that the platform has responded, and clears the failure. `more` are additional columns. */
+  /** Also clears the failure. `more` are additional columns. */
   protected heard(more: Record<string, SqlValue> = {}): void {
     this.change({ polled_at: this.clock(), error_code: null, error_detail: null, ...more });
   }
@@ -92,7 +91,7 @@ export class IntakeLease {
   }
 }
 
-/** Returns a unique name for this process that contains its machine and process id. */
+/** Returns a unique name that contains this machine's name and the process id. */
 export function processHolder(): string {
   return `${hostname()}/${process.pid}/${randomUUID()}`;
 }

@@ -18,7 +18,6 @@ export interface Source {
 export interface IntakeOptions {
   configPath: string;
   environment: Environment;
-  /** Database of the ledger. */
   sql: Sql;
   ledger: Pick<Ledger, "admit">;
   clock: Clock;
@@ -31,12 +30,11 @@ export interface Off {
   why: string;
 }
 
-/** Options of {@link IntakeWatch}. A mode is plain data, so that modes can be compared. */
+/** A mode is plain data, so that modes can be compared. */
 export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   platform: Platform;
   configPath: string;
   environment: Environment;
-  /** Returns the mode that the channel's section of a valid config requires. */
   read(section: NonNullable<Config["channels"][Platform]>): Mode | Off;
   create(mode: Mode): Source;
   log: Log;

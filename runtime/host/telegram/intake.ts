@@ -14,7 +14,6 @@ type Mode =
   | { kind: "poll"; token: string; proxy?: string }
   | { kind: "webhook"; token: string; proxy?: string; url: string; secret: string };
 
-/** Receives Telegram's updates by polling or by webhook, as the config file specifies. */
 export function telegramIntake(options: IntakeOptions): IntakeWatch<"telegram", Mode> {
   const { configPath, environment, log } = options;
   const holder = processHolder();

@@ -47,7 +47,6 @@ export class Poller {
     this.#options = options;
   }
 
-  /** Starts polling, which runs until {@link stop}. */
   start(): void {
     this.#running ??= this.#run();
   }
@@ -125,7 +124,6 @@ export class Poller {
     return this.#options.api.call(method, parameters, bounds);
   }
 
-  /** Records why no updates arrive, and waits. */
   async #fail(error: unknown): Promise<void> {
     const { record, random } = this.#options;
     this.#failures += 1;
@@ -135,7 +133,6 @@ export class Poller {
     await this.#wait(Math.max(afterMs, backoffMs(range, this.#failures, random())));
   }
 
-  /** Logs a condition once instead of at every attempt. */
   #tell(why: string, code?: ErrorCode): void {
     if (this.#told === why) return;
     this.#told = why;
@@ -146,7 +143,7 @@ export class Poller {
     await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  /** Logs errors of a store that is briefly locked or full, which must not end the loop or the process. */
+  /** Logs errors of a store that is briefly locked or full. */
   #attempt(work: () => unknown): void {
     try {
       work();

@@ -7,7 +7,6 @@ import { TELEGRAM_UPDATES } from "../../contract/telegram.ts";
 import { TelegramError, type TelegramApi } from "../../process/telegram/api.ts";
 import type { IntakeRecord } from "./record.ts";
 
-/** Backoff after a failure. */
 const RETRY = { firstMs: 4_000, longestMs: 300_000 };
 const RENEW_MS = 20_000;
 
@@ -42,7 +41,6 @@ export class WebhookRegistration {
     this.#options = options;
   }
 
-  /** Starts the registration; failures are retried. */
   start(): void {
     this.#running ??= this.#run();
   }

@@ -38,7 +38,6 @@ export class ChatBackupDirectory {
     return exists(this.#folder) ? readdirSync(this.#folder).filter(isTenantId).sort() : [];
   }
 
-  /** Returns the chats whose folders may hold data that no backup has. */
   changed(): TenantId[] {
     return this.tenants().filter((tenant) => this.read(tenant, "changed") !== undefined);
   }
@@ -47,7 +46,6 @@ export class ChatBackupDirectory {
     return readText(path.join(this.of(tenant), NOTES[note]));
   }
 
-  /** Writes a note about a chat to disk, or removes it. */
   note(tenant: TenantId, note: keyof typeof NOTES, value: string | undefined): void {
     const file = path.join(this.of(tenant), NOTES[note]);
     if (value === undefined) return rmSync(file, { force: true });
@@ -61,7 +59,6 @@ export class ChatBackupDirectory {
     return approvalsForm.safeParse(parseJson(text ?? "")).data;
   }
 
-  /** Stores approvals for the gateway that serves every chat. */
   keepApprovals(approvals: Approvals): void {
     this.#write(APPROVALS_FILE, JSON.stringify(approvals));
   }
@@ -71,7 +68,6 @@ export class ChatBackupDirectory {
     return readText(path.join(this.#folder, SERVED_ALL_FILE));
   }
 
-  /** Records that one gateway serves every chat from now on. */
   servesAll(since: string): void {
     this.#write(SERVED_ALL_FILE, since);
   }

@@ -14,19 +14,16 @@ import type { ChatBackupDirectory } from "./chat-backup-directory.ts";
 
 /** Interval between copies of a chat whose gateway runs. */
 const EVERY_MS = 3_600_000;
-/** Delay before a failed copy is retried. */
 const AGAIN_MS = 60_000;
 
 export interface ChatDataOptions {
   backupDirectory: ChatBackupDirectory;
-  /** Folders and users of the chats. */
   users: {
     has(tenant: TenantId): boolean;
     of(tenant: TenantId): { home: string; user: ProcessUser };
   };
-  /** Opens the backups in a folder; by default the deployment's. */
+  /** Default: the deployment's. */
   open(folder?: string): Promise<DiskStore>;
-  /** Program that copies and replaces a chat's state. */
   program: readonly [string, ...string[]];
   environment: Environment;
   clock: Clock;
@@ -41,7 +38,6 @@ export class ChatData {
   readonly #options: ChatDataOptions;
   /** Last operation on each chat, after which the next one runs. */
   readonly #turns = new Map<TenantId, Promise<unknown>>();
-  /** Chats whose data is in place. */
   readonly #ready = new Set<TenantId>();
   /** Chats whose folders may hold data that no backup has. */
   readonly #changed: Set<TenantId>;
@@ -58,12 +54,10 @@ export class ChatData {
     this.#changed = new Set(options.backupDirectory.changed());
   }
 
-  /** Chats whose folders may hold data that no backup has. */
   get changed(): readonly TenantId[] {
     return [...this.#changed];
   }
 
-  /** Returns what the deployment's state knows of chats. */
   async known(): Promise<ChatsReport> {
     return (await this.#options.open()).chats();
   }
@@ -255,7 +249,6 @@ function isExport(id: string): boolean {
   return readGenerationId(id).sequence === 0;
 }
 
-/** Compares versions such as `1.2.3`. */
 function isLater(version: string, than: string): boolean {
   const [one, other] = [version, than].map((text) => text.split(".").map(Number));
   const at = [0, 1, 2].find((part) => one?.[part] !== other?.[part]);

@@ -9,7 +9,6 @@ import type { Log } from "../../shared/log.ts";
 import type { ChatData } from "./chat-data.ts";
 import type { TenantGateway } from "./gateway.ts";
 
-/** Returns options for a console that shows one chat: its own parts, and the deployment's for the rest. */
 export function edgeOfChat(
   tenant: TenantId,
   deployment: EdgeOptions,
@@ -41,7 +40,7 @@ interface ChatBackupsOptions {
   log: Log;
 }
 
-/** Returns the backups of a chat. A restore leaves its config unchanged, because that is the deployment's. */
+/** A restore leaves the config unchanged, because it is the deployment's. */
 export function chatBackups({ tenant, gateway, data, clock, log }: ChatBackupsOptions): Backups {
   return new BackupService<Archive["content"]>({
     open: async () => {

@@ -3,7 +3,6 @@ import type { Log } from "../../shared/log.ts";
 import type { TenantGateway } from "./gateway.ts";
 
 interface RoomOptions {
-  /** Limit of gateways that run concurrently. */
   most: number;
   gateways(): Iterable<Occupant>;
   /** Starts a waiting chat's gateway and delivers its messages. @returns false if there is still no room */
@@ -15,9 +14,7 @@ type Occupant = Pick<TenantGateway, "tenant" | "isRunning" | "isBusy" | "usedAt"
   schedule: Pick<TenantGateway["schedule"], "poll">;
 };
 
-/**
- * Limits the number of chats' gateways that run. Starts and stops are serialized, so that the limit is never exceeded.
- */
+/** @returns false if there is no room */
 export class GatewayPool {
   readonly #options: RoomOptions;
   #turn: Promise<unknown> = Promise.resolve();
@@ -30,7 +27,6 @@ export class GatewayPool {
     this.#options = options;
   }
 
-  /** Prevents any further start. */
   close(): void {
     this.#isClosed = true;
   }
@@ -57,7 +53,6 @@ export class GatewayPool {
     }
   }
 
-  /** @returns false if there is no room */
   async #begin(tenant: TenantId): Promise<boolean> {
     const { begin, log } = this.#options;
     const hasRoom = await begin(tenant).catch((error: unknown) => {

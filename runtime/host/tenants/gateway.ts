@@ -18,7 +18,6 @@ const USED_NOTE = "usedAt";
 
 interface TenantGatewayOptions extends TenantRunOptions {
   data: Pick<ChatData, "prepare" | "begin" | "goBack">;
-  /** Options for the broker of each chat. */
   broker: Omit<BrokerOptions, "token" | "chat">;
   notes: Notes;
   clock: Clock;
@@ -33,7 +32,6 @@ export class TenantGateway implements Sandbox {
   readonly tenant: TenantId;
   readonly broker: Broker;
   readonly schedule: DueSchedule;
-  /** Pages of the browser that this gateway serves. */
   readonly pages = new ChatRelay({ onUse: () => this.used() });
   readonly #options: TenantGatewayOptions;
   #run: TenantRun | undefined;
@@ -80,7 +78,6 @@ export class TenantGateway implements Sandbox {
     return this.#run !== undefined || this.#stopping !== undefined;
   }
 
-  /** True while it answers something. */
   get isBusy(): boolean {
     return this.#busy > 0 || this.pages.answering;
   }
@@ -89,7 +86,7 @@ export class TenantGateway implements Sandbox {
     return this.#run?.supervisor.status().state;
   }
 
-  /** Time of the last use, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   get usedAt(): number {
     return this.#usedAt;
   }
@@ -98,7 +95,6 @@ export class TenantGateway implements Sandbox {
     return this.#state === "ready";
   }
 
-  /** Version of the running gateway. */
   get version(): string | undefined {
     return this.#run?.supervisor.status().version;
   }
@@ -135,7 +131,6 @@ export class TenantGateway implements Sandbox {
     this.#usedAt = this.#options.clock();
   }
 
-  /** Starts the gateway in the background unless it runs. */
   start(): void {
     this.whenReady().catch((error: unknown) => {
       this.#options.log.error("a chat's gateway cannot be started", {
@@ -145,7 +140,7 @@ export class TenantGateway implements Sandbox {
     });
   }
 
-  /** Starts the gateway unless it runs. @returns its status when it is ready, or the reason why it is not */
+  /** @returns the status when the gateway is ready, or the reason why it is not */
   async whenReady(): Promise<SandboxStatus> {
     this.used();
     await this.#stopping;
@@ -231,7 +226,7 @@ export class TenantGateway implements Sandbox {
     });
   }
 
-  /** Starts the gateway and connects a chat page to it. @returns false if it does not answer */
+  /** @returns false if the gateway does not answer */
   joinPage(page: PageSocket, headers: Record<string, string>): Promise<boolean> {
     return this.during(async () => {
       const { state } = await this.whenReady();

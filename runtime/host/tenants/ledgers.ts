@@ -4,7 +4,6 @@ import { chatKeyOf } from "../../edge/ledger/chats.ts";
 import { ENTRY_STATES, type Ledger, type LedgerCounts } from "../../edge/ports.ts";
 import type { NodeSql } from "../ledger.ts";
 
-/** Most conversations remembered as stored in the table. */
 const MOST_KNOWN = 10_000;
 
 /** Maps conversations to chats, so that the events of each chat can be shown and counted separately. */
@@ -27,7 +26,6 @@ export class TenantLedgers {
     this.prune();
   }
 
-  /** Records which chat an event's conversation belongs to. */
   arrives(tenant: TenantId, event: Delivery): void {
     const conversation = chatKeyOf(event);
     if (this.#known.has(conversation)) return;
@@ -53,7 +51,6 @@ export class TenantLedgers {
     );
   }
 
-  /** Returns the number of a chat's events by state. */
   counts(tenant: TenantId): LedgerCounts {
     const rows = this.#sql.all(
       `SELECT state, count(*) AS n FROM ledger WHERE conversation IN (
@@ -64,7 +61,7 @@ export class TenantLedgers {
     return Object.fromEntries(ENTRY_STATES.map((state) => [state, found.get(state) ?? 0])) as LedgerCounts;
   }
 
-  /** Returns the ledger limited to one chat, for its pages. */
+  /** Limits the ledger to one chat. */
   of(tenant: TenantId, ledger: Ledger): Ledger {
     return {
       ...ledger,

@@ -14,7 +14,6 @@ import { chooseEvicted } from "../../shared/strangers.ts";
 /** Time for a page to acknowledge that its connection is closed. */
 const CLOSE_MS = 1_000;
 
-/** The browsers of a host, each with its own gateway. */
 export interface BrowserGateways {
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;

@@ -18,7 +18,6 @@ const BRINGING = reason(
 );
 
 interface ReturnOptions {
-  /** Supervisor of the gateway that serves every chat. */
   supervisor: Supervisor;
   /** The data directory. */
   home: string;

@@ -17,7 +17,6 @@ import type { TenantUsers } from "./users.ts";
 /** Exceeds the 7 s that the gateway takes to finish its answers. */
 const STOP_MS = 8_000;
 
-/** Options shared by the runs of all chats' gateways. */
 export interface RunSurroundings {
   users: TenantUsers;
   /** Config file of the deployment. */

@@ -3,7 +3,7 @@ import type { Clock, Notes } from "../../edge/ports.ts";
 import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 
-/** Name of the chat's note with the mark for which it was last started. */
+/** Note that holds the mark for which the chat was last started. */
 const NOTE = "scheduledFor";
 const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 
@@ -11,7 +11,6 @@ interface ScheduledStartsOptions {
   /** Returns a text that changes with the tenancy or the config, when other chats may have schedules. */
   mark(): string;
   notes(tenant: TenantId): Notes;
-  /** Returns the chats with a schedule in the state that served every chat, or in the config. */
   find(): Promise<readonly TenantId[]>;
   /** Starts a chat's gateway and stores when its next schedule is due. Rejects if it does not become ready. */
   begin(tenant: TenantId): Promise<void>;

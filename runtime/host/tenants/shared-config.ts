@@ -7,7 +7,6 @@ import { writeFileAtomic } from "../../process/files.ts";
 /** Others may read the copy; only this process writes it. */
 const SHARED = 0o644;
 
-/** The deployment's config, and a copy that the chats' gateways read. */
 export class SharedConfig {
   /** Path of the copy. */
   readonly path: string;
@@ -22,7 +21,6 @@ export class SharedConfig {
     this.path = path.join(folder, CONFIG_FILE);
   }
 
-  /** Returns the config's text; `undefined` if there is none. */
   read(): string | undefined {
     try {
       return readFileSync(this.#source, "utf8");
@@ -31,7 +29,6 @@ export class SharedConfig {
     }
   }
 
-  /** Updates the copy if the config has changed. */
   publish(): void {
     const text = this.read();
     if (text === undefined || text === this.#published) return;

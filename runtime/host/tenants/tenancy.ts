@@ -46,16 +46,13 @@ const APPROVALS = ["credentials", "devices"];
 
 export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {
   sql: NodeSql;
-  /** Options for the broker of each chat. */
   broker: Omit<BrokerOptions, "token" | "chat">;
   /** Opens the deployment's backups, or those in another folder. */
   stores(folder?: string): Promise<DiskStore>;
-  /** Data directory of the deployment. */
   home: string;
-  /** Sandbox of the deployment. */
   sandbox: Sandbox;
   record: DeliverOptions["record"];
-  /** Most chats' gateways that may run concurrently, without the deployment's. */
+  /** Limit of running gateways, without the deployment's. */
   maxSandboxes: number;
   /** Idle timeout in milliseconds; `Infinity` for `never`. */
   sleepAfterMs: number;
@@ -172,7 +169,7 @@ export class HostTenancy {
     await this.copyChats();
   }
 
-  /** Copies the changed data of all chats. Never rejects. */
+  /** Never rejects. */
   copyChats(): Promise<void> {
     return this.#data.copyChanged(this.#isRunning, { all: true });
   }
@@ -185,7 +182,6 @@ export class HostTenancy {
     return tenant && (this.#reception.roster.movedTo(tenant) ?? tenant);
   }
 
-  /** Prepares a chat for an event that is about to be recorded. */
   async arrives(event: Delivery): Promise<void> {
     const tenant = this.tenantOf(event);
     if (tenant === undefined) return;
@@ -217,7 +213,7 @@ export class HostTenancy {
     return new Teller({ sandbox, environment, fetch });
   }
 
-  /** Delivers to an event's chat. Starts its gateway once the chat is admitted. */
+  /** Starts the gateway once the chat is admitted. */
   readonly deliver: Deliver = async (request, on) => {
     const { sandbox, record, clock } = this.#options;
     const [first] = request.deliveries;
@@ -249,7 +245,6 @@ export class HostTenancy {
     });
   };
 
-  /** The tenants for the console, with up-to-date rows. */
   readonly tenants: Tenants = {
     totals: async () => {
       this.#report();
@@ -262,7 +257,6 @@ export class HostTenancy {
     knows: async (tenant) => this.#reception.roster.has(tenant),
   };
 
-  /** Admits browsers and connects their pages to their gateways. */
   readonly browsers: BrowserGateways = {
     enter: (...asked) => this.#reception.enter(...asked),
     join: (browser, page, headers) => {
@@ -273,13 +267,13 @@ export class HostTenancy {
     },
   };
 
-  /** Returns a paired browser's sandbox; `undefined` for any other browser. */
+  /** Returns `undefined` if the browser is not paired. */
   readonly sandboxOf = async (deviceId: string): Promise<Sandbox | undefined> => {
     const tenant = tenantOfBrowser(deviceId);
     return this.#reception.roster.has(tenant) ? this.#chat(tenant).gateway : undefined;
   };
 
-  /** Handles a broker request that names a chat; `undefined` for any other request. */
+  /** Returns `undefined` if the request names no chat. */
   answerBroker(request: Request): Promise<Response> | undefined {
     const { tenant, url } = readBrokerUrl(request.url);
     if (tenant === undefined) return undefined;
@@ -288,7 +282,6 @@ export class HostTenancy {
     return this.#chat(tenant).gateway.broker.handle(request, url);
   }
 
-  /** Returns options for a console that shows one chat. */
   edgeOf(tenant: TenantId, deployment: EdgeOptions): EdgeOptions {
     const { gateway } = this.#chat(tenant);
     const { clock, log } = this.#options;
@@ -378,10 +371,7 @@ export class HostTenancy {
     }
   }
 
-  /**
-   * Starts a gateway that has waited for room and delivers its chat's waiting messages. @returns false if there is no
-   * room
-   */
+  /** Starts a gateway that has waited for room. @returns false if there is still none */
   async #beginWaiting(tenant: TenantId): Promise<boolean> {
     const { gateway } = this.#chat(tenant);
     return gateway.during(async () => {
@@ -420,7 +410,6 @@ export class HostTenancy {
     else if (gateway.isReady) await gateway.noteSchedule();
   }
 
-  /** Updates the rows of changed chats in the roster. */
   #report(): void {
     const { roster } = this.#reception;
     for (const tenant of this.#changed) {

@@ -6,7 +6,6 @@ import type { NodeSql } from "../ledger.ts";
 /** Name of the deployment's note with the time since which one gateway served every chat. */
 const SERVED_ALL = "servedAll";
 
-/** Persistent notes about the chats and the deployment. */
 export class TenantNotes {
   readonly #sql: NodeSql;
   readonly deployment: Notes;

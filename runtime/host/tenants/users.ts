@@ -17,7 +17,6 @@ import { ensureDirectory } from "../../process/files.ts";
 import type { ProcessUser } from "../../supervisor/child.ts";
 
 const { first: FIRST_USER, rights: RIGHTS } = CHAT_USERS;
-/** Subfolder of the data directory for the chats' folders. */
 const TENANTS = "tenants";
 /** Other users may pass through but not list the folder. */
 const PASSAGE = 0o711;
@@ -66,7 +65,7 @@ export class TenantUsers {
     return users;
   }
 
-  /** Folder of the chats' folders. Every user may read its files that are open to others. */
+  /** Every user may read files in it that are open to others. */
   get folder(): string {
     return this.#folder;
   }
