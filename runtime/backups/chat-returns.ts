@@ -74,7 +74,7 @@ export class ChatReturns {
   async #handOver(tenant: TenantId): Promise<void> {
     const { handOver, log } = this.#options;
     await handOver(tenant).catch((error: unknown) =>
-      log.error("a chat's sandbox has not ended", { tenant, error: String(error) }),
+      log.error("a chat's sandbox could not be stopped", { tenant, error: String(error) }),
     );
   }
 
@@ -92,7 +92,7 @@ export class ChatReturns {
         return;
       } catch (error) {
         if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
-        log.error("a backup of a chat is not whole", { tenant, id: one.id, error: error.message });
+        log.error("a backup of a chat is damaged", { tenant, id: one.id, error: error.message });
       }
     }
   }

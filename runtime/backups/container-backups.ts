@@ -194,7 +194,7 @@ export class ContainerBackups {
         const { counts, createdAt: lastAt } = manifest;
         const { config, byHand } = chooseConfig(cached, manifest);
         const start = byHand === undefined && !waits;
-        const detail = `${manifest.id} was restored, since what is newer is not whole. ${broken.join(" ")}`;
+        const detail = `${manifest.id} was restored, because newer backups are damaged. ${broken.join(" ")}`;
         const problem = broken.length > 0 ? reason("backup_corrupt", detail) : undefined;
         const received = { counts, lastAt, problem, seen };
         const archive = await this.#store.read(manifest);
@@ -203,13 +203,13 @@ export class ContainerBackups {
         return { received, byHand };
       } catch (error) {
         if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
-        this.#options.log.error("a backup is not whole", { id: one.id, error: error.message });
+        this.#options.log.error("a backup is damaged", { id: one.id, error: error.message });
         broken.push(`${one.id}: ${error.message}`);
       }
     }
     // Starting empty although backups exist would lose the data.
     if (broken.length > 0)
-      throw new StewardError("restore_failed", `No backup is whole. ${broken.join(" ")}`);
+      throw new StewardError("restore_failed", `No backup is intact. ${broken.join(" ")}`);
     const { byHand } = chooseConfig(cached, undefined);
     const start = byHand === undefined && !waits;
     const received = { counts: undefined, lastAt: undefined, problem: undefined, seen };
@@ -261,10 +261,10 @@ export class ContainerBackups {
         if (config === undefined) return;
         const refusedConfig = await this.#state.replaceConfig(config.text);
         this.#record.note({ refusedConfig, seen: { ...this.#record.facts.seen, config: config.etag } });
-        if (refusedConfig === undefined) log.info("the deployment's config was taken over");
+        if (refusedConfig === undefined) log.info("the deployment's config was applied");
         else log.error("the deployment's config was refused", { ...refusedConfig });
       } catch (error) {
-        log.warn("the deployment's config was not taken over", { error: String(error) });
+        log.warn("the deployment's config could not be applied", { error: String(error) });
       }
     });
   }
@@ -275,7 +275,7 @@ export class ContainerBackups {
     if (!this.restored) return !this.#underWay;
     return this.service.inTurn(async () => {
       if (!(await this.#state.answers())) {
-        log.error("the container is stopped without a copy: its supervisor does not answer");
+        log.error("the container is stopped without a final backup: its supervisor does not answer");
         return true;
       }
       return this.service.againAt <= clock() && this.#copyAll();

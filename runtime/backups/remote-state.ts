@@ -101,7 +101,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     const answer = await this.#json(z.unknown(), path, init, TRANSFER_TIMEOUT_MS);
     const { data } = generationManifest.safeParse(answer);
     if (data?.id !== id)
-      throw new StewardError("backup_failed", "The container answered with no manifest of this copy.");
+      throw new StewardError("backup_failed", "The container's answer is not the manifest of this copy.");
     return data;
   }
 
@@ -217,7 +217,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     const response = await this.#ask(path, init, timeoutMs);
     const { success, data } = answer.safeParse(await response.json());
     if (!success)
-      throw new StewardError("backup_failed", `The container's answer to ${path} has another form.`);
+      throw new StewardError("backup_failed", `The container's answer to ${path} has an unexpected format.`);
     return data;
   }
 

@@ -44,7 +44,7 @@ export function expiredGenerations(generations: readonly Aged[], now: number): s
 export function lateReason(lookedAt: number, now: number, everyMs: number): Reason | undefined {
   if (now - lookedAt <= LATE_LOOKS * everyMs) return undefined;
   const since = new Date(lookedAt).toISOString();
-  return reason("backup_late", `What has changed since ${since} may be in none.`);
+  return reason("backup_late", `Changes since ${since} may not be in any backup.`);
 }
 
 type Counts = GenerationManifest["counts"];

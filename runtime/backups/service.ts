@@ -177,7 +177,7 @@ export class BackupService<Content> implements Backups {
       const manifest = newestValid(await store.list());
       const { id } = manifest;
       const { sha256 } = await this.inTurn(async () => state.takeConfig(await store.read(manifest)));
-      log.warn("the config was not valid: that of the last good backup was taken", {
+      log.warn("the config was invalid and was replaced with that of the last good backup", {
         id,
         problem: why.detail,
       });

@@ -72,7 +72,10 @@ async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> 
   const found = isIP(host) === 0 ? await resolve(host) : [{ address: host }];
   const [first] = found;
   if (first === undefined || !found.every(({ address }) => isProxyAddress(address))) {
-    throw new StewardError("broker_proxy_refused", "The proxy's address is link-local or no single host's.");
+    throw new StewardError(
+      "broker_proxy_refused",
+      "The proxy's address is link-local or does not belong to a single host.",
+    );
   }
   if (url.protocol === "http:") {
     url.hostname = isIP(first.address) === 6 ? `[${first.address}]` : first.address;

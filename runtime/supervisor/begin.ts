@@ -13,8 +13,11 @@ export interface BeginOptions {
   log: Log;
 }
 
-const AWAITING = reason("gateway_not_ready", "It waits for its data, which the first restore brings.");
-const FINISHING = reason("gateway_not_ready", "A restore that was interrupted is being finished.");
+const AWAITING = reason(
+  "gateway_not_ready",
+  "The gateway waits for its data, which the first restore brings.",
+);
+const FINISHING = reason("gateway_not_ready", "An interrupted restore is being completed.");
 
 /** Starts the gateway after completing a restore that an earlier start staged. */
 export async function startAfterRestore({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
@@ -27,7 +30,7 @@ export async function startAfterRestore({ supervisor, home, awaitsData, log }: B
   try {
     await (await supervisor.backups()).finishMarked();
   } catch (error) {
-    log.error("an interrupted restore could not be finished", { error: String(error) });
+    log.error("an interrupted restore could not be completed", { error: String(error) });
     // Without the marker, the restore was cancelled and the state is intact.
     if (exists(marker)) return supervisor.hold(holdReason(error));
   }

@@ -39,7 +39,7 @@ class KeptFile {
       await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
       await writeFile(this.#path, text, { mode: 0o600 });
     } catch (error) {
-      this.#log.debug("the history of starts cannot be kept", { error: String(error) });
+      this.#log.debug("the history of starts cannot be written", { error: String(error) });
     }
   }
 }

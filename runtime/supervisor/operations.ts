@@ -22,7 +22,7 @@ const SHOWN: readonly RegExp[] = [
   new RegExp(String.raw`^${CONFIG_FILE.replace(".", String.raw`\.`)}(?:\.[\w.-]+)?$`),
   /^credentials\/\w+-(?:pairing|allowFrom|operators)\.json$/,
 ];
-const NOT_SHOWN = `\`cat\` shows ${CONFIG_FILE}, its copies, and the pairing files below credentials/. A file of the workspace is shown by \`workspace show <file>\`, the log by its page, browsers by \`devices list\`.`;
+const NOT_SHOWN = `\`cat\` shows ${CONFIG_FILE}, its copies and the pairing files in credentials/. Use \`workspace show <file>\` for files of the workspace, \`devices list\` for browsers, and the page of the log for the log.`;
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
@@ -133,7 +133,7 @@ async function showJson(
   const { maskValues } = await import("./config-secrets.ts");
   return {
     text: maskValues(text, createRedactor(environment)),
-    notes: `cat: ${name}: ${problem.message}. Its values are left out.\n`,
+    notes: `cat: ${name}: ${problem.message}. Its values are hidden.\n`,
   };
 }
 
@@ -148,7 +148,7 @@ type DataFile = { ok: true; text: string } | { ok: false; problem: string };
 async function readDataFile(home: string, file: string): Promise<DataFile> {
   const inside = relative(home, resolve(home, file));
   if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) {
-    throw new StewardError("command_not_allowed", `The file lies outside the data directory ${home}.`);
+    throw new StewardError("command_not_allowed", `The file is outside the data directory ${home}.`);
   }
   if (!SHOWN.some((kind) => kind.test(inside))) throw new StewardError("command_not_allowed", NOT_SHOWN);
   let handle: FileHandle | undefined;

@@ -48,7 +48,7 @@ export async function runBoundedCommand(options: CommandOptions): Promise<CliRes
   if (late)
     return ended(TIMED_OUT, `The command did not end within ${timeLimitMs / 1_000} s and was stopped.`);
   if (spawnError !== undefined) return ended(NOT_STARTED, `The command could not be started: ${spawnError}`);
-  if (code === null) return ended(1, `The command was ended by ${signal}.`);
+  if (code === null) return ended(1, `The command was killed by ${signal}.`);
   return { exitCode: code, ...shown };
 }
 

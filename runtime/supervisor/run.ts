@@ -238,7 +238,7 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
   if (spawnError !== undefined) return reason("crash_looping", `It cannot be started: ${spawnError}.`);
   if (silentForMs !== undefined) {
     const seconds = Math.round(silentForMs / 1_000);
-    return reason("gateway_not_ready", `Its port did not answer within ${seconds} s, so it was ended.`);
+    return reason("gateway_not_ready", `Its port did not answer within ${seconds} s, so it was killed.`);
   }
   if (signal === "SIGKILL" && outOfMemory) return reason("out_of_memory");
   const config = stderr.findIndex((line) => line.startsWith("Invalid config at "));
@@ -249,7 +249,10 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
   const [, name, detail] = stderr.map((line) => CODED.exec(line)).findLast((match) => match !== null) ?? [];
   if (isErrorCode(name)) return reason(name, detail);
   if (signal === "SIGKILL" || stderr.some((line) => OUT_OF_MEMORY.test(line))) {
-    return reason("crash_looping", "The process was killed with SIGKILL: out of memory, or by hand.");
+    return reason(
+      "crash_looping",
+      "The process was killed with SIGKILL: it ran out of memory, or somebody killed it.",
+    );
   }
   const last =
     stderr.findLast((line) => /^(?:Uncaught )?\w*Error\b.*:/.test(line)) ??

@@ -293,7 +293,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     if (grant.role !== undefined && gate?.expectsSchedules === true && schedule.startAt === undefined)
       waitUntil(
         beginSchedules().catch((error: unknown) =>
-          log.warn("a chat's schedules wait", { error: String(error) }),
+          log.warn("a chat's schedules could not be started", { error: String(error) }),
         ),
       );
     agenda.schedule();

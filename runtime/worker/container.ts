@@ -187,7 +187,10 @@ export class SandboxContainer {
     const deadline = clock() + DRAINED_TIMEOUT_MS;
     while (this.isOutdated) {
       if (clock() >= deadline)
-        throw new StewardError("gateway_unavailable", "The container of the version before still runs.");
+        throw new StewardError(
+          "gateway_unavailable",
+          "The container of the previous version is still running.",
+        );
       await pause(DRAINED_POLL_MS);
     }
   }
@@ -215,7 +218,7 @@ export class SandboxContainer {
       .platform()
       .setInactivityTimeout(OUTLIVE_MS)
       .catch((error: unknown) =>
-        this.#options.log.warn("the container ends with its object", { error: String(error) }),
+        this.#options.log.warn("the container will end with its object", { error: String(error) }),
       );
   }
 
@@ -305,7 +308,7 @@ export class SandboxContainer {
   /** Returns false also if the bucket does not answer. */
   async #hasOldConfig(): Promise<boolean> {
     return this.isConfigReplaced().catch((error: unknown) => {
-      this.#options.log.warn("the cached config could not be looked up", { error: String(error) });
+      this.#options.log.warn("the cached config could not be read", { error: String(error) });
       return false;
     });
   }

@@ -178,6 +178,6 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };
     }
     if (await gate.passOnGrant(gateway)) return undefined;
-    return { kind: "retry", note: "the gateway was not told of the approval", absent: true };
+    return { kind: "retry", note: "the gateway did not receive the approval", absent: true };
   }
 }

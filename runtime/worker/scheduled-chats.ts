@@ -55,7 +55,7 @@ export class ScheduledChats {
     } catch (error) {
       notes.write(NOTE, DUE);
       this.#again.failed(clock());
-      log.warn("the schedules of some chats are not seen to yet", { error: String(error) });
+      log.warn("the schedules of some chats could not be started yet", { error: String(error) });
     } finally {
       this.#isRunning = false;
     }

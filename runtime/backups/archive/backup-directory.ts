@@ -39,7 +39,7 @@ export class BackupDirectory {
     ensureDirectory(this.#directory);
     const letGo = tryLock(join(this.#directory, ".lock"));
     if (letGo === undefined) {
-      throw new StewardError("commands_busy", "Another backup or restore is under way.");
+      throw new StewardError("commands_busy", "Another backup or restore is in progress.");
     }
     try {
       return await work();

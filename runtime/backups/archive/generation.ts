@@ -43,7 +43,7 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
   const { backupDirectory, id } = options;
   await backupDirectory.removeUnfinished();
   if ((await backupDirectory.list()).some((one) => one.id === id)) {
-    throw new StewardError("backup_failed", `There is a backup ${id} already.`);
+    throw new StewardError("backup_failed", `The backup ${id} already exists.`);
   }
   try {
     return await make(options);

@@ -196,7 +196,7 @@ async function readMarker(home: string): Promise<Marker | undefined> {
   try {
     return markerSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new StewardError("restore_failed", `${path} is not what a restore has written.`, { cause: error });
+    throw new StewardError("restore_failed", `${path} was not written by a restore.`, { cause: error });
   }
 }
 
@@ -246,7 +246,7 @@ async function checkUnpacked(
   const config = await unlessGone(readFile(join(directory, CONFIG_FILE)));
   const sha256 = config === undefined ? null : createHash("sha256").update(config).digest("hex");
   if (sha256 !== manifest.configSha256) {
-    throw new StewardError("backup_corrupt", "The archive's config file is not the one of its manifest.");
+    throw new StewardError("backup_corrupt", "The archive's config file does not match its manifest.");
   }
   const text = config?.toString("utf8");
   const reading = text === undefined ? undefined : readConfigText(text, environment).result;

@@ -81,7 +81,7 @@ export function checkTables(path: string): void {
     if (problem !== "ok") throw refused("is broken");
     const foreign = `type NOT IN ('table', 'index', 'trigger') OR ${EDGE_TABLES} OR sql LIKE 'CREATE VIRTUAL%'`;
     const found = database.prepare(`SELECT name FROM sqlite_schema WHERE ${foreign}`).get();
-    if (found !== undefined) throw refused("holds tables that are not the gateway's");
+    if (found !== undefined) throw refused("contains tables that are not the gateway's");
   } catch (error) {
     if (error instanceof StewardError) throw error;
     throw refused("cannot be read", { cause: error });

@@ -47,7 +47,7 @@ export async function unpackArchive({ content, manifest }: Archive, target: stri
     throw corrupt("cannot be unpacked", { cause: failure[0] });
   }
   if (size !== manifest.size || hash.digest("hex") !== manifest.sha256) {
-    throw corrupt("is not the one of its manifest");
+    throw corrupt("does not match its manifest");
   }
   return written.value;
 }
@@ -58,7 +58,7 @@ async function writeEntries(entries: Extract, target: string): Promise<number> {
     const { name, type, size, mtime } = entry.header;
     count += 1;
     bytes += size;
-    if (count > MOST_ENTRIES || bytes > MOST_BYTES) throw corrupt("is too large when it is unpacked");
+    if (count > MOST_ENTRIES || bytes > MOST_BYTES) throw corrupt("is too large when unpacked");
     const path = join(target, checkedName(name, type));
     try {
       if (type === "directory") {
@@ -82,10 +82,12 @@ function checkedName(name: string, type: Header["type"]): string {
   const parts = name.replace(/\/$/, "").split("/");
   const [root = ""] = parts;
   const plain = parts.every((part) => part !== "" && part !== "." && part !== ".." && !part.includes("\0"));
-  if (type !== "file" && type !== "directory") throw corrupt("holds what is neither a file nor a directory");
-  if (!plain || !ROOTS.has(root)) throw corrupt("holds a file that does not belong into it");
+  if (type !== "file" && type !== "directory")
+    throw corrupt("contains an entry that is neither a file nor a directory");
+  if (!plain || !ROOTS.has(root)) throw corrupt("contains a file that does not belong there");
   const isFile = parts.length === 1 && type === "file";
-  if (FILES.has(root) ? !isFile : isFile) throw corrupt("holds a file where a directory belongs");
+  if (FILES.has(root) ? !isFile : isFile)
+    throw corrupt("contains a file in place of a directory, or the reverse");
   return parts.join("/");
 }
 

@@ -90,9 +90,10 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const object = await this.#options.bucket.get(this.#keyOf(id, "manifest"));
     const { data } = generationManifest.safeParse(parseJson((await object?.text()) ?? ""));
     if (data?.id !== id)
-      throw new StewardError("backup_corrupt", `The manifest of ${id} is none that this version reads.`);
+      throw new StewardError("backup_corrupt", `This version cannot read the manifest of ${id}.`);
     if (archiveSize === data.size) return data;
-    const there = archiveSize === undefined ? "is missing" : `has ${archiveSize} bytes and not ${data.size}`;
+    const there =
+      archiveSize === undefined ? "is missing" : `has ${archiveSize} bytes instead of ${data.size}`;
     throw new StewardError("backup_corrupt", `The archive of ${id} ${there}.`);
   }
 
@@ -123,7 +124,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const { record, clock } = this.#options;
     // The next start would take a copy of half a state for the newest backup.
     if (!record.facts.restored)
-      throw new StewardError("backup_failed", "The container has not got its state back yet.");
+      throw new StewardError("backup_failed", "The container's state has not been restored yet.");
     this.#stored = await this.stored();
     if ((this.#stored[0]?.id ?? "") > record.last) throw new StewardError("backup_stale");
     await this.cached.readOwn();
@@ -148,7 +149,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
       await this.cached.sync(id, config);
     } finally {
       await state.discard(id).catch((error: unknown) => {
-        log.warn("the container keeps a copy that was published", { id, error: String(error) });
+        log.warn("a published copy could not be removed from the container", { id, error: String(error) });
       });
     }
     log.info("backup published", { id, size: manifest.size });

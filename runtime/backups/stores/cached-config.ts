@@ -90,7 +90,7 @@ export class CachedConfig {
     const now = await this.readOwn();
     const { seen } = record.facts;
     if (isCleared(now, seen)) {
-      log.info("the cached config was deleted: it is left so until the next start");
+      log.info("the cached config was deleted; it is not written again before the next start");
       return;
     }
     const at = new Date(clock()).toISOString();

@@ -54,7 +54,7 @@ export interface DiskStoreOptions {
   log: Log;
 }
 
-const RESTORING = reason("gateway_not_ready", "Its state is being restored; it starts when that is done.");
+const RESTORING = reason("gateway_not_ready", "The gateway's state is being restored; it starts afterwards.");
 
 type Content = Archive["content"];
 
@@ -116,7 +116,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
       const unfinished = this.path(id, `${GENERATION_FILES.archive}.tmp`);
       try {
         const { manifest, content } = await send(id);
-        if (manifest.id !== id) throw new StewardError("backup_corrupt", `It is not the backup ${id}.`);
+        if (manifest.id !== id) throw new StewardError("backup_corrupt", `The copy is not the backup ${id}.`);
         await pipeline(content, createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true }));
         await verifyArchive({ ...this.#options, manifest, content: createReadStream(unfinished) });
         const taken = { ...manifest, ...(cause && { cause }) };
@@ -188,7 +188,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
 
   async #readConfig(archive: Archive): Promise<{ config: string; report: RestoreReport }> {
     const { config, report } = await verifyArchive({ ...this.#options, ...archive });
-    if (config === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
+    if (config === undefined) throw new StewardError("config_missing", "The backup contains no config file.");
     return { config, report };
   }
 
@@ -234,7 +234,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     const { home, log } = this.#options;
     return this.runExclusively(async () => {
       const id = await finishRestore(home, () => this.#write({ cause: "restore" }));
-      if (id !== undefined) log.info("a restore was finished", { id });
+      if (id !== undefined) log.info("an interrupted restore was completed", { id });
       await removeScratch(home);
       await this.removeUnfinished();
     });

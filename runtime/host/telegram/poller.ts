@@ -101,12 +101,12 @@ export class Poller {
       { ...(offset !== undefined && { offset }), timeout: POLL_SECONDS, allowed_updates: TELEGRAM_UPDATES },
       POLL_TIMEOUT_MS,
     );
-    if (!Array.isArray(updates)) throw new TelegramError(0, "the answer is no list of updates");
+    if (!Array.isArray(updates)) throw new TelegramError(0, "the answer is not a list of updates");
     let next = offset;
     for (const update of updates as unknown[]) {
       const delivery = telegramDelivery(update, clock());
       if (delivery === undefined) {
-        log.error("Telegram sent something that is no update");
+        log.error("Telegram sent an invalid update");
         continue;
       }
       await admit(delivery);
@@ -114,7 +114,7 @@ export class Poller {
     }
     // Without progress, Telegram would immediately send the same updates again.
     if (updates.length > 0 && next === offset) {
-      throw new TelegramError(0, "the answer holds no update that can be read");
+      throw new TelegramError(0, "the answer contains no readable update");
     }
     record.answered(updates.length > 0 ? next : undefined);
   }
@@ -136,7 +136,7 @@ export class Poller {
   #tell(why: string, code?: ErrorCode): void {
     if (this.#told === why) return;
     this.#told = why;
-    this.#options.log.warn("no updates of Telegram come in", { why, ...(code && { code }) });
+    this.#options.log.warn("not receiving updates from Telegram", { why, ...(code && { code }) });
   }
 
   async #wait(milliseconds: number): Promise<void> {

@@ -88,7 +88,10 @@ export class WebhookRegistration {
   async #set(): Promise<void> {
     const { api, url, secret, checkedSecret } = this.#options;
     if (secret !== checkedSecret) {
-      throw new TelegramError(400, "webhookSecret is not TELEGRAM_WEBHOOK_SECRET, which is checked here");
+      throw new TelegramError(
+        400,
+        "webhookSecret differs from TELEGRAM_WEBHOOK_SECRET, which is checked here",
+      );
     }
     const parameters = { url, secret_token: secret, allowed_updates: TELEGRAM_UPDATES };
     await api.call("setWebhook", parameters, { signal: this.#stop.signal });
@@ -111,7 +114,7 @@ export class WebhookRegistration {
     const { record, log } = this.#options;
     const detail = error instanceof Error ? error.message : "unknown error";
     const code = failureCode(error);
-    if (this.#told !== detail) log.warn("no updates of Telegram come in", { code, why: detail });
+    if (this.#told !== detail) log.warn("not receiving updates from Telegram", { code, why: detail });
     this.#told = detail;
     try {
       record.failed(code, `${detail}.`);

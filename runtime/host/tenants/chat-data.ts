@@ -157,7 +157,10 @@ export class ChatData {
     );
     if (found === undefined) return undefined;
     await this.restore(tenant, found.id, stop);
-    this.#options.log.warn("a chat's data is that of before a later version", { tenant, id: found.id });
+    this.#options.log.warn("a chat's data was rolled back to before a later version", {
+      tenant,
+      id: found.id,
+    });
     return found.id;
   }
 

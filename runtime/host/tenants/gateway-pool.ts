@@ -56,7 +56,7 @@ export class GatewayPool {
   async #begin(tenant: TenantId): Promise<boolean> {
     const { begin, log } = this.#options;
     const hasRoom = await begin(tenant).catch((error: unknown) => {
-      log.warn("a chat that has waited for room does not start", { tenant, error: String(error) });
+      log.warn("a chat that waited for room could not be started", { tenant, error: String(error) });
       return true;
     });
     // A chat that cannot start must not block the others; its messages are retried.

@@ -14,7 +14,7 @@ import { ChatBackupDirectory } from "./chat-backup-directory.ts";
 const AGAIN_MS = 30_000;
 const BRINGING = reason(
   "gateway_not_ready",
-  "The data of chats that had gateways of their own is brought back.",
+  "The data of chats that had their own gateways is being merged.",
 );
 
 interface ReturnOptions {
@@ -47,10 +47,10 @@ export async function startWithChatData(options: ReturnOptions): Promise<void> {
       const changed = backupDirectory.changed().join(", ");
       if (changed === "") return supervisor.release();
       const why = reason("chats_not_copied", `Not copied: ${changed}.`);
-      log.error("the gateway is not started without data of some chats", { ...why });
+      log.error("the gateway is not started, because data of some chats is missing", { ...why });
       return await supervisor.hold(why);
     } catch (error) {
-      log.error("the chats' data could not be brought back", { error: String(error) });
+      log.error("the chats' data could not be merged", { error: String(error) });
       await supervisor.hold(reasonOf(error));
       await sleep(AGAIN_MS);
     }
@@ -87,7 +87,7 @@ async function merge(
       return;
     } catch (error) {
       if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
-      log.error("a backup of a chat is not whole", { tenant, id: manifest.id, error: error.message });
+      log.error("a backup of a chat is damaged", { tenant, id: manifest.id, error: error.message });
     }
   }
 }

@@ -51,7 +51,7 @@ export class ScheduledStarts {
     } catch (error) {
       this.#failures += 1;
       this.#againAt = clock() + backoffMs(RETRY, this.#failures);
-      log.warn("the schedules of some chats are not seen to yet", { error: String(error) });
+      log.warn("the schedules of some chats could not be started yet", { error: String(error) });
     } finally {
       this.#isRunning = false;
     }

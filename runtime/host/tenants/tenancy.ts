@@ -236,7 +236,7 @@ export class HostTenancy {
         return { kind: "retry", note, absent: true, ...(isFull && { afterMs: FULL_AGAIN_MS }) };
       }
       if (!(await gate.passOnGrant(gateway)))
-        return { kind: "retry", note: "the gateway was not told of the approval", absent: true };
+        return { kind: "retry", note: "the gateway did not receive the approval", absent: true };
       try {
         return await deliverTo({ sandbox: gateway, record, clock }, request, on);
       } finally {
@@ -365,7 +365,7 @@ export class HostTenancy {
       // The end of a schedule also makes room.
       void this.#pool.offer();
     } catch (error) {
-      log.error("the chats' gateways could not be looked after", { error: String(error) });
+      log.error("the checks of the chats' gateways failed", { error: String(error) });
     } finally {
       this.#isLooking = false;
     }

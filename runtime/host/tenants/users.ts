@@ -106,7 +106,8 @@ export class TenantUsers {
     const folder = path.join(this.#folder, ".trial");
     try {
       this.#give(folder, FIRST_USER);
-      if (ownerOf(folder) !== FIRST_USER) throw new Error("the data directory's file system has no owners");
+      if (ownerOf(folder) !== FIRST_USER)
+        throw new Error("the data directory's file system does not support file owners");
       const trial = this.#user(FIRST_USER).withRights(() =>
         spawnSync("/bin/sh", ["-c", ":"], { uid: FIRST_USER, gid: FIRST_USER, stdio: "ignore" }),
       );
