@@ -24,8 +24,8 @@ interface ChatExportsOptions {
 }
 
 /**
- * Exports a chat's part of the shared state, and the files that every chat may read, as a backup under the chat's
- * prefix. The chat's own sandbox restores it at its first start. Every step can be repeated.
+ * Exports a chat's part of the shared state as a backup, which the chat's own sandbox restores at its first start.
+ * Every step can be repeated.
  */
 export class ChatExports {
   readonly #options: ChatExportsOptions;
@@ -44,8 +44,6 @@ export class ChatExports {
   /**
    * Stores a chat's part, unless there is none or the tenant has a newer backup. Starts the container only if it may
    * have data for the chat.
-   *
-   * @throws StewardError if the part cannot be copied now.
    */
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;

@@ -34,7 +34,7 @@ interface ChatReturnsOptions {
 
 /**
  * Merges chats that had their own sandboxes back into the state that serves every chat. That state records what it has
- * merged, so the next start completes an interrupted attempt and adds later backups.
+ * merged, so every start can continue.
  */
 export class ChatReturns {
   readonly #options: ChatReturnsOptions;

@@ -292,9 +292,9 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the config that the container starts with. `byHand` is a config that somebody wrote into the bucket; it
- * replaces the file. If both objects were deleted, the config is created from the environment (specification, sections
- * 2 and 7). Otherwise, the generation's own file is the newest.
+ * Chooses the config that the container starts with. `byHand` is a config that somebody wrote into the bucket. If both
+ * objects were deleted, the config is created from the environment (specification, sections 2 and 7). Otherwise, the
+ * generation's own file is the newest.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

@@ -30,7 +30,6 @@ interface Facts extends GenerationNumber, Received {
   refusedConfig?: Reason | undefined;
   /** Config recovery in effect, with the digest of the recovered file. */
   recovered?: Recovery | undefined;
-  /** Run in which a recovery was last attempted. */
   recoveryOf?: string | undefined;
 }
 
@@ -42,7 +41,6 @@ export interface Seen {
   tried?: string | undefined;
 }
 
-/** Config restored from a backup, with the SHA-256 of the file at that time. */
 export type Recovery = RecoveredConfig & { sha256: string | null };
 
 const NOTHING: Facts = { restored: false, epoch: 0, sequence: 0, seen: {} };

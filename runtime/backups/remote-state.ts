@@ -47,7 +47,6 @@ const restoreReport: z.ZodMiniType<RestoreReport> = z.object({
 
 export type StreamedArchive = Archive<ReadableStream<Uint8Array>>;
 
-/** Control API of a container's supervisor. */
 export interface SupervisorPort {
   /** Resolves with `undefined` if the supervisor does not answer. */
   status(): Promise<object | undefined>;
@@ -124,7 +123,6 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     await this.#tell(`${CONTROL_ROUTES.chats}/approvals`, init);
   }
 
-  /** Starts a gateway that a restore left stopped. */
   async startGateway(): Promise<void> {
     await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
   }
@@ -158,7 +156,6 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return taken;
   }
 
-  /** Lets the container start with an empty data directory. */
   async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
     const query = restoreQuery({ config: "fresh", ...(!start && { start: "false" }) });
     await this.#tell(query, { method: "POST" });
@@ -233,7 +230,6 @@ function restoreQuery(query: Record<string, string> & { config: ConfigSource }):
   return `${CONTROL_ROUTES.restore}?${new URLSearchParams(query)}`;
 }
 
-/** Reads the supervisor's refusal; `backup_failed` if it has no known code. */
 function readRefusal(refused: unknown, otherwise: string): StewardError {
   const { data } = refusal.safeParse(refused);
   if (data !== undefined && isErrorCode(data.code)) return new StewardError(data.code, data.detail);
@@ -241,8 +237,8 @@ function readRefusal(refused: unknown, otherwise: string): StewardError {
 }
 
 /**
- * Returns the error itself if it has a code, otherwise an error with `code` and its message. Messages of the bucket and
- * the container contain no secrets.
+ * Returns the error itself if it has a code, otherwise an error with `code`. Messages of the bucket and the container
+ * contain no secrets.
  */
 export function withErrorCode(error: unknown, code: ErrorCode): StewardError {
   if (error instanceof StewardError) return error;

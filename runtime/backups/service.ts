@@ -20,7 +20,6 @@ export interface BackupServiceOptions<Content> {
   /** Returns the store and the state. A host loads their modules on first use. */
   open(): Promise<{ store: BackupStore<Content>; state: GatewayState<Content> }>;
   record: BackupRecord;
-  /** Interval in milliseconds between copies of a changed state. */
   everyMs: number;
   /** Makes the state reachable, for example by starting its container. */
   awake?(): Promise<void>;
@@ -37,7 +36,6 @@ export interface BackupServiceOptions<Content> {
     /** Returns the id of the gateway's run. Each run tries one recovery. */
     run(): string | undefined;
     keep(recovery: Recovery): void;
-    /** Returns the recovery whose config is still in use. */
     read(): RecoveredConfig | undefined;
   };
   clock: Clock;
@@ -50,7 +48,6 @@ interface CopyOptions {
   cause?: BackupCause;
 }
 
-/** Makes, verifies and restores backups, on request and after changes. */
 export class BackupService<Content> implements Backups {
   readonly #options: BackupServiceOptions<Content>;
   /** Time of the last copy, or of the last check that found the newest copy up to date. */

@@ -20,7 +20,6 @@ export interface BackupStore<Content> {
   read(manifest: GenerationManifest): Promise<Archive<Content>>;
   /** Returns what is known of the newest backup, or else of the state that the container began with. */
   newest(): Promise<Partial<Pick<GenerationManifest, "id" | "createdAt" | "counts">>>;
-  /** Verifies that a copy may be written now. */
   prepare?(): Promise<void>;
   write(options: WriteOptions): Promise<GenerationManifest>;
   prune(): Promise<void>;
@@ -39,7 +38,6 @@ export interface ReceiveOptions {
 export interface GatewayState<Content> {
   /** Returns a text that changes whenever the state does. */
   revision(): Promise<string>;
-  /** Unpacks an archive into scratch space and checks it. */
   verifyArchive(archive: Archive<Content>): Promise<RestoreReport>;
   receive(archive: Archive<Content>, options: ReceiveOptions): Promise<RestoreReport>;
   /** Returns an archive's config with its secrets masked, and the sha256 of the current file. */

@@ -119,7 +119,6 @@ function recoveredConfig(home: string): RecoveredConfig | undefined {
     const config = readFileSync(join(home, CONFIG_FILE));
     return createHash("sha256").update(config).digest("hex") === sha256 ? recovered : undefined;
   } catch {
-    // No recovery was recorded, or the config is gone.
     return undefined;
   }
 }

@@ -28,7 +28,6 @@ interface LedgerOptions {
   sandbox: Pick<Sandbox, "request">;
   tell: Tell;
   record: DeliverOptions["record"];
-  /** Set if each chat has its own gateway. */
   tenancy?: TenantDeliveries | undefined;
   clock: Clock;
   log: Log;
@@ -45,7 +44,6 @@ interface TenantDeliveries {
   deliver: Deliver;
 }
 
-/** A ledger whose deliveries run in this process. */
 export interface RunningLedger extends Ledger, NameDirectory {
   oldestOpen(): number | undefined;
   /** Immediately starts the deliveries that wait with this note in one of the conversations. */
@@ -54,7 +52,6 @@ export interface RunningLedger extends Ledger, NameDirectory {
   close(): Promise<void>;
 }
 
-/** Creates a ledger in this process's database that delivers whenever its gateway is ready. */
 export function createLedger(options: LedgerOptions): RunningLedger {
   const { sql, supervisor, sandbox, tell, record, tenancy, clock, log } = options;
   const store = new LedgerStore(sql);
@@ -146,10 +143,7 @@ interface Arrival {
   failed(error: unknown): void;
 }
 
-/**
- * Records events. Events that arrive in the same turn of the event loop share one transaction and one flush to disk;
- * each is reported only after that.
- */
+/** Events that arrive in the same turn of the event loop share one transaction and one flush to disk. */
 class Arrivals {
   readonly #sql: NodeSql;
   readonly #store: LedgerStore;

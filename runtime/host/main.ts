@@ -107,8 +107,7 @@ try {
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
-  // 2. The ledger's database, before the gateway opens the same file. From here on, this process is an ordinary user,
-  // even if each chat gets its own user.
+  // 2. The ledger's database, before the gateway opens the same file. From here on, this process is an ordinary user.
   const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
@@ -254,9 +253,8 @@ try {
     throw error;
   });
 
-  // 5. Stop handler, installed before reporting that the service listens. Container engines kill after 10 s. Within
-  // that time, refuse new events, stop the gateway, which finishes its answers, and write their records. Interrupted
-  // answers are redelivered; an interrupted restore is completed at the next start.
+  // 5. Stop handler, installed before reporting that the service listens. Container engines kill after 10 s.
+  // Interrupted answers are redelivered; an interrupted restore is completed at the next start.
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();

@@ -41,8 +41,8 @@ interface ProxyOptions {
 }
 
 /**
- * Returns a function that creates clients of an HTTP proxy. The last client and its connections are reused, because a
- * config names one proxy. A client connects to the address that was checked.
+ * Returns a function that creates clients of an HTTP proxy. The last client is reused, because a config names one
+ * proxy. A client connects to the address that was checked.
  */
 export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
   let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;

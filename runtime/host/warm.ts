@@ -17,8 +17,8 @@ const MOST_LOOKS = 300;
 const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
 
-// 1. Modules loaded on first use, compiled under the flags that running processes have, because the cache is specific
-// to the flags. These modules have no side effects. Those that also belong to the start are compiled again below.
+// 1. Modules loaded on first use, under the flags that running processes have, because the cache is specific to the
+// flags. These modules have no side effects.
 reduceMemoryUse();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();

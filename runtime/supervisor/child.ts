@@ -26,7 +26,6 @@ interface ChildExit {
   spawnError?: string;
 }
 
-/** Running process that leads its own process group. */
 export interface Child {
   /** `null` if it could not be started. */
   pid: number | null;
@@ -34,7 +33,6 @@ export interface Child {
   read(onOutput: (stream: "stdout" | "stderr", text: string) => void): void;
   /** Resolves when the process is gone and its output is fully read. Never rejects. */
   exited: Promise<ChildExit>;
-  /** Signals the whole process group. */
   kill(signal: NodeJS.Signals): void;
 }
 

@@ -31,10 +31,7 @@ export async function showConfig(
   return { config: redactValue(value, redact), path, valid: result.ok, problems };
 }
 
-/**
- * Calls back once when the file changes or is deleted. Polls, because the file is replaced by renaming and a mounted
- * volume may send no notification.
- */
+/** Calls back once when the file changes or is deleted. Polls, because a mounted volume may send no notification. */
 export function watchConfig(path: string, timers: Timers, onChange: () => void): () => void {
   const before = stamp(path);
   let cancel: (() => void) | undefined;

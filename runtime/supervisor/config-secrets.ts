@@ -28,10 +28,7 @@ export interface ShownText {
   secrets: string[];
 }
 
-/**
- * Redacts the literal secrets in a config's text. A text without secrets stays unchanged. A text that is not JSON is
- * redacted if it may contain a secret.
- */
+/** Redacts the literal secrets in a config's text. A text that is not JSON is redacted if it may contain a secret. */
 export function withoutSecrets(text: string, environment: Environment): ShownText {
   const values = secretValuesIn(text, environment);
   const redact = createRedactor(environment, values);

@@ -8,7 +8,6 @@ export interface ControlRequest {
   body?: string | undefined;
   /** Streamed body of the route that takes an archive; `body` is absent then. */
   content?: AsyncIterable<Uint8Array>;
-  /** The header `steward-manifest`. */
   manifest?: string | undefined;
 }
 

@@ -16,8 +16,7 @@ export interface ControlServer {
 }
 
 /**
- * Serves the control API on Node's plain server: a framework would double the supervisor's size and delay the gateway's
- * start.
+ * Uses Node's plain server: a framework would double the supervisor's size and delay the gateway's start.
  *
  * @throws StewardError `inner_port_in_use` if another process holds the port.
  */

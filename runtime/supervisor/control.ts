@@ -26,7 +26,7 @@ const LONGEST_REQUEST = 128 * 1024;
 
 type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
-/** Creates a supervisor's control API. Every request needs the control token as a Bearer token. */
+/** Every request needs the control token as a Bearer token. */
 export function createControl(supervisor: Supervisor, controlToken: string, log: Log): Control {
   const handlers: Readonly<Record<string, Handler>> = {
     [`GET ${CONTROL_ROUTES.status}`]: () => ok(supervisor.status()),
@@ -63,7 +63,6 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
   };
 }
 
-/** Loads the backup routes on the first request for one. */
 async function askBackups(
   supervisor: Supervisor,
   pathname: string,

@@ -44,7 +44,6 @@ class KeptFile {
   }
 }
 
-/** Records the last starts and the number of restarts, including those of earlier processes. */
 export class StartHistory {
   readonly #starts: KeptFile;
   readonly #restarts: KeptFile;

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 
 /**
- * V8 and the C library use more memory on a machine that has much, and a host has more than its container may use. A
- * small nursery can be set at the start, because V8's compiled code does not depend on it; other flags follow later
- * (process/memory.ts). Together they cut the service's memory after a thousand messages to 70 %, at the same speed
- * (`npm run bench -- --only memory`). The image starts its own programs with the same flag.
+ * Limits V8's memory, which grows with the machine's and not with the container's. A small nursery can be set at the
+ * start, because V8's compiled code does not depend on it; other flags follow later (process/memory.ts). Together they
+ * cut the memory after a thousand messages to 70 %, at the same speed (`npm run bench -- --only memory`).
  */
 export const SMALL_HEAP = ["--max-semi-space-size=2"] as const;
 

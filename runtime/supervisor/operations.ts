@@ -49,9 +49,8 @@ export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
 type Unchecked = Partial<Record<keyof OperationRequest, unknown>>;
 
 /**
- * Returns a runner for the console's operations. Each runs in its own process without a shell, even if the gateway is
- * dead. It rejects with `command_not_allowed` or `usage_invalid` before anything runs, and with `commands_busy` while
- * too many run.
+ * Runs the console's operations, each in its own process without a shell. Rejects with `command_not_allowed` or
+ * `usage_invalid` before anything runs, and with `commands_busy` while too many run.
  */
 export function createOperations(options: OperationsOptions): RunOperation {
   let running = 0;
@@ -114,8 +113,8 @@ function failure(code: ErrorCode, why?: string): OperationReply {
 }
 
 /**
- * Shows a JSON file without its secrets. If the file is not valid JSON, shows its structure and the config's own keys,
- * with a note on the error.
+ * Shows a JSON file without its secrets. If it is not valid JSON, shows its structure and the config's own keys, with a
+ * note.
  */
 async function showJson(
   name: string,
@@ -140,10 +139,10 @@ async function showJson(
 type DataFile = { ok: true; text: string } | { ok: false; problem: string };
 
 /**
- * Reads a text file in the data directory by its relative or absolute path. Only regular files that match {@link SHOWN}
- * are read; symbolic links and files with several hard links are refused.
+ * Reads a text file in the data directory by its relative or absolute path. Refuses links, including a second hard
+ * link.
  *
- * @throws StewardError `command_not_allowed` for other files and for paths outside the directory.
+ * @throws StewardError `command_not_allowed` for files that do not match {@link SHOWN} or are outside the directory.
  */
 async function readDataFile(home: string, file: string): Promise<DataFile> {
   const inside = relative(home, resolve(home, file));

@@ -23,8 +23,8 @@ export interface OutputOptions {
 }
 
 /**
- * The gateway's output: the last lines in memory, more in a file of bounded size. Only redacted lines are stored or
- * passed on, and redaction sees whole lines.
+ * The gateway's output: the last lines in memory, more in a file of bounded size. Lines are redacted as a whole before
+ * they are stored or passed on.
  */
 export class Output {
   readonly #options: OutputOptions;

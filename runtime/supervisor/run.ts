@@ -54,7 +54,6 @@ export interface GatewayRun {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Watches a started process until it ends. */
 export function startGatewayRun(options: RunOptions): GatewayRun {
   const { child, host, port, user, startTimeoutMs, liveness, timers, output } = options;
   const { onReady, onSilent, onEnd } = options;
@@ -145,7 +144,6 @@ function ownerOfPort(port: number): number | undefined {
   return undefined;
 }
 
-/** Decides when a ready gateway counts as hung. */
 export interface LivenessPolicy {
   /** Milliseconds between the end of a probe and the next one. */
   everyMs: number;
@@ -228,7 +226,6 @@ interface Failure {
   permanent: boolean;
 }
 
-/** Derives the cause of an exit from the last output. */
 export function readFailure(exit: Exit): Failure {
   const found = causeOf(exit);
   return { reason: found, permanent: PERMANENT.has(found.code) };

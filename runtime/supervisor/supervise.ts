@@ -25,7 +25,7 @@ export interface SuperviseOptions {
 /**
  * Takes over the gateway and serves the control API until this process is asked to end.
  *
- * @throws StewardError `inner_port_in_use` if another process holds the control API's port.
+ * @throws StewardError `inner_port_in_use` if another process holds its port.
  */
 export async function supervise({ settings, controlToken, ...gateway }: SuperviseOptions): Promise<void> {
   const redact = createRedactor(process.env);

@@ -50,8 +50,8 @@ export interface SupervisorOptions {
   /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Folder for the log and the history of starts, if this process cannot write to the data directory. The volume is
-   * then not watched. Default: `logs/` in the data directory.
+   * Set if this process cannot write to the data directory, whose volume is then not watched. Default: `logs/` in the
+   * data directory.
    */
   logs?: string;
   gatewayPort: number;
@@ -105,7 +105,6 @@ export interface Supervisor {
    */
   backups(backupDirectory?: string): Promise<DiskStore>;
   editConfig(): Promise<ConfigEditor>;
-  /** See `createOperations`. */
   operate: RunOperation;
   /**
    * Sends a request to the gateway, with the control token added. Returns a problem document with status 503 if it is

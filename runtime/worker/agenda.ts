@@ -47,7 +47,6 @@ export class Agenda {
     this.#items = items;
   }
 
-  /** Moves the alarm forward if an item is due earlier. */
   schedule(): void {
     const { alarm, clock } = this.#options;
     const now = clock();

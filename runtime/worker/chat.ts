@@ -20,8 +20,8 @@ export const WAKE_REFUSED = "x-steward-wake-refused";
 type Upgrade = (path: string, headers: Record<string, string>) => Promise<PlatformResponse>;
 
 /**
- * Opens a page's socket, or returns the gateway's refusal. Hibernation is not used: the gateway's end of the pair is in
- * this object's memory, and a running container keeps the object in memory anyway.
+ * Opens a page's socket, or returns the gateway's refusal. Hibernation is not used, because a running container keeps
+ * the object in memory anyway.
  */
 export async function openChat(chat: ChatRelay, upgrade: Upgrade, headers: Headers): Promise<Response> {
   const passed = PASSED.flatMap((name): [string, string][] => {
@@ -53,8 +53,8 @@ export function isChatUpgrade(request: Request): boolean {
 }
 
 /**
- * Connects a chat page to its gateway. Another site's page is refused here, so that it cannot wake the container. Of
- * the page's own headers, only `origin` is forwarded: a page must not forge the edge's headers.
+ * Connects a chat page to its gateway. Refuses another site's page, so that it cannot wake the container. Of the page's
+ * headers, only `origin` is forwarded: a page must not forge the edge's headers.
  *
  * If one sandbox serves all browsers, its gateway checks them. If visitor wakes are used up, an admitted browser can
  * wake it by proving its key here.

@@ -5,14 +5,13 @@ import { reason, type Reason } from "../contract/errors.ts";
 /** Runs that may end before their supervisor answers; after that, a start gives up. */
 const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
-/** Polling interval while the gateway starts. */
 export const POLL_MS = 50;
 
 /** State of a container run as its Durable Object tracks it. A newly created object begins with {@link NO_RUN}. */
 export interface ContainerLifecycle {
   /**
    * `booting`: the supervisor has not answered yet. `answering`: it has. `stopped`: the object has noticed the end of
-   * the run, possibly some time after it ended.
+   * the run.
    */
   phase: "stopped" | "booting" | "answering";
   /** True during the final backup of an outdated run. Callers wait for the next run. */
@@ -162,7 +161,7 @@ export function afterStatus(
   };
 }
 
-/** Facts from the object's stored notes and its restore. Times are ISO 8601. */
+/** Times are ISO 8601. */
 export interface ContainerFacts {
   startedAt: string;
   stoppedAt: string;

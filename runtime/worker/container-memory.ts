@@ -158,7 +158,6 @@ export class LastUse {
     return this.#at;
   }
 
-  /** Marks the container as used now. */
   now(): void {
     this.#at = this.#clock();
     if (this.#at - this.#noted < NOTED_EVERY_MS) return;

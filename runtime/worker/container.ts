@@ -50,7 +50,7 @@ export interface SandboxContainerOptions {
   recoversConfig: boolean;
   onStart(): void;
   onStop(): void;
-  /** The platform refused the start because the instance limit is reached. */
+  /** The instance limit is reached. */
   onRefusal(): void;
   /** False for a chat that is not admitted. */
   mayRun(): boolean;
@@ -208,9 +208,8 @@ export class SandboxContainer {
   }
 
   /**
-   * Keeps the container running if its object is evicted, until an alarm recreates the object. Otherwise the platform
-   * ends both; a pending monitor() delays that by 15 minutes at most
-   * (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
+   * Keeps the container running if its object is evicted, until an alarm recreates the object. Otherwise, the platform
+   * ends both (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
    */
   keepAlive(): void {
     if (!this.running) return;
@@ -222,7 +221,6 @@ export class SandboxContainer {
       );
   }
 
-  /** Bypasses the cached status. */
   async #freshStatus(): Promise<SandboxStatus> {
     const { ports, clock } = this.#options;
     const reported = await ports.status();
@@ -286,8 +284,8 @@ export class SandboxContainer {
     return true;
   }
 
-  // A container outlives the Worker version that started it and keeps its environment. If its variables (such as a
-  // rotated secret) or the cached config have changed, end it; the next use starts it again.
+  // A container outlives the Worker version that started it and keeps its environment. If its variables, such as a
+  // rotated secret, or the cached config have changed, end it.
   async #adopt(): Promise<void> {
     const { environment, memory, log } = this.#options;
     this.#fingerprint = await sha256Hex(JSON.stringify(environment));

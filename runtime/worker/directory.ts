@@ -21,7 +21,7 @@ const MOST_ASKED = 20;
 
 /**
  * Durable Object that tracks the tenants of a deployment with one sandbox per chat, and who may write to the bot. It
- * handles only a chat's first message; later ones go to the chat's own object.
+ * handles only a chat's first message.
  */
 export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #reception: TenantReception;

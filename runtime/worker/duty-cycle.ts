@@ -60,7 +60,6 @@ export class DutyCycle {
     this.#publish();
   }
 
-  /** Counts up to now and publishes the record if that is due. */
   update(running: boolean): void {
     if (running) this.#count();
     this.#publish();

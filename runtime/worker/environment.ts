@@ -21,7 +21,6 @@ export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
 
-/** Methods of a tenant's object that the directory calls. */
 export interface TenantObject {
   changeRights(grant: Grant): Promise<void>;
   /** Applies an operator's change to the browser's rights. `role` is absent if access was revoked. */
@@ -39,9 +38,9 @@ export interface TenantObject {
   handOver(): Promise<void>;
 }
 
-/** Methods of the object that served all chats, called by a tenant's object. */
+/** Methods of the object that served all chats. */
 export interface FormerObject {
-  /** Stores the chat's part of the shared state under the chat's prefix, unless that was done before. */
+  /** Stores the chat's part of the shared state under the chat's prefix, once. */
   moveOut(tenant: TenantId): Promise<void>;
   /** Returns since when it has served all chats (ISO 8601, or `unknown`); `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;

@@ -40,7 +40,6 @@ export class ContainerGateway implements Sandbox {
     this.#lastUse = new LastUse(options.memory, options.clock);
   }
 
-  /** False if the container must always run. */
   get sleeps(): boolean {
     return Number.isFinite(this.#options.sleepAfterMs);
   }
@@ -89,8 +88,8 @@ export class ContainerGateway implements Sandbox {
    * Restarts the gateway, or starts a stopped container. If the cached config was replaced, backs up and stops the
    * container; its next start uses the new config.
    *
-   * @throws StewardError `backup_failed` if that backup fails, `gateway_unavailable` if the supervisor does not answer,
-   * `tenant_unknown` for a chat that is not admitted.
+   * @throws StewardError `backup_failed`, `gateway_unavailable` if the supervisor does not answer, `tenant_unknown` for
+   * a chat that is not admitted.
    */
   async restart(): Promise<void> {
     const { container } = this.#options;

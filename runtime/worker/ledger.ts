@@ -30,7 +30,6 @@ interface ContainerLedgerOptions {
   passOn(object: string, event: Delivery): Promise<Admission>;
   container: Pick<SandboxContainer, "whenReady">;
   gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
-  /** Includes the platforms' API keys. */
   environment: Environment;
   record: DeliverOptions["record"];
   /** Requests an alarm at or before `time`, in milliseconds since the epoch. */
@@ -112,7 +111,6 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     return result;
   }
 
-  /** Delivers the events that waited because the gateway could not start. */
   onReady(): void {
     if (!this.startAgain.failing) return;
     this.startAgain.recovered();
@@ -159,8 +157,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
   }
 
   /**
-   * Checks the gate before a delivery. Sends the gateway an approval first; forwards events that belong to another
-   * object.
+   * Checks the gate before a delivery. Sends the gateway an approval first; forwards events of another object.
    *
    * @returns the result of events that do not reach the gateway; `undefined` if they may pass.
    */

@@ -24,7 +24,7 @@ const ASK_AGAIN_SECONDS = 5;
 
 /**
  * Durable Object that owns one container, records events and delivers them to it. It serves the whole deployment or one
- * chat. Its methods are those of edge/ports.ts, and each resolves to a `Result`.
+ * chat.
  */
 export class Sandbox extends TenantCalls implements SandboxCalls {
   admit(event: Delivery) {

@@ -17,8 +17,8 @@ interface ScheduledChatsOptions {
 }
 
 /**
- * Starts sandboxes for schedules that nothing else would start: those of chats that have not written since each chat
- * got its own sandbox, and new ones in the config.
+ * Starts sandboxes whose schedules nothing else would start: of chats that have not written since each got its own
+ * sandbox, or with new schedules in the config.
  */
 export class ScheduledChats {
   readonly #options: ScheduledChatsOptions;
@@ -29,7 +29,6 @@ export class ScheduledChats {
     this.#options = options;
   }
 
-  /** Requests a run after a change of the tenancy or the config. */
   changed(): void {
     this.#options.notes.write(NOTE, DUE);
   }
@@ -39,7 +38,7 @@ export class ScheduledChats {
     return this.#options.notes.read(NOTE) === DUE && !this.#isRunning ? this.#again.at : undefined;
   }
 
-  /** Starts the chats' sandboxes one after another. Never rejects; failures are retried. */
+  /** Never rejects; failures are retried. */
   async run(): Promise<void> {
     const { notes, find, begin, clock, log } = this.#options;
     if (this.#isRunning) return;

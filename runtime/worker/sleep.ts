@@ -32,7 +32,6 @@ export class Sleep {
     return Math.max(gateway.activityExpiresAt, state.service.againAt);
   }
 
-  /** Puts the container to sleep if its idle timeout has passed. */
   async whenIdle(): Promise<void> {
     const { gateway, clock } = this.#parts;
     await this.#unless(() => this.#isBusy || clock() < gateway.activityExpiresAt);

@@ -19,8 +19,8 @@ export abstract class TenantCalls
   implements Remote<TenantObject & FormerObject>
 {
   /**
-   * A property, because other objects can call methods only. Reading it throws the error of {@link assemble}, if any:
-   * the object must exist for its alarm even if it cannot be built.
+   * A property, because other objects can call methods only. Reading it throws any error of {@link assemble}: the
+   * object must exist for its alarm even if it cannot be built.
    */
   protected readonly parts!: SandboxParts;
 

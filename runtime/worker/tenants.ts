@@ -56,8 +56,8 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
 }
 
 /**
- * Returns a chat's sandbox with deployment-wide requests routed elsewhere: operations on people to the directory, which
- * starts no container, and the config file to the deployment's sandbox.
+ * Returns a chat's sandbox, but routes operations on people to the directory, which starts no container, and the config
+ * file to the deployment's sandbox.
  */
 export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
   const { DIRECTORY } = env;

@@ -26,7 +26,6 @@ type Edge = ReturnType<typeof createEdge>;
 /** One cache per isolate, since an isolate serves a single version. */
 const edges = new EdgesByChat<Edge>();
 
-/** Returns the edge for the deployment's sandbox, or for the chat that the operator has selected. */
 function edgeFor(request: Request, env: WorkerEnvironment): Edge {
   const tenant = env.DIRECTORY === undefined ? undefined : chosenTenant(request);
   return edges.of(tenant, () => buildEdge(env, tenant));

@@ -12,7 +12,6 @@ import { contentBelow, type ContentEntry, countApprovals, listsApprovals, unless
 /** Limit of an unpacked archive in bytes. */
 export const MOST_BYTES = 2 * 1024 ** 3;
 
-/** Limit of files and directories in an archive. */
 export const MOST_ENTRIES = 200_000;
 
 interface WrittenArchive {

@@ -53,7 +53,6 @@ export class BackupDirectory {
     return join(this.#directory, `${generationId.parse(id)}${ending}`);
   }
 
-  /** Returns the manifests, newest first. */
   async list(): Promise<GenerationManifest[]> {
     const ids = (await this.#names())
       .filter((name) => name.endsWith(GENERATION_FILES.manifest))

@@ -60,8 +60,7 @@ function previousIdRow(database: DatabaseSync, { platform, chat }: TenantChat) {
 }
 
 /**
- * Returns, by table, the SQL condition for the rows that belong to a chat. Unlisted tables belong to the deployment or
- * to a later version.
+ * Returns, by table, the SQL condition for a chat's rows. Unlisted tables belong to the deployment or a later version.
  *
  * @param of Schema of the database that is read.
  */
@@ -206,7 +205,6 @@ function destinationsIn(config: string | undefined): z.infer<typeof address>[] {
   return [...Object.values(data.schedules), ...(heartbeat ? [heartbeat] : [])].map(({ to }) => to);
 }
 
-/** Versions of merged backups, by tenant. */
 export type BroughtBack = Readonly<Record<string, string>>;
 
 /** Name under which merged approvals are recorded; no tenant has it. */

@@ -27,7 +27,7 @@ const PASSING_OF_ASSISTANT = /\.\d+\.tmp$/;
 
 /**
  * Yields the entries at and below a name in the data directory, sorted, each directory before its content. Omits links,
- * pipes, temporary files and entries removed meanwhile.
+ * pipes and temporary files.
  */
 export async function* contentBelow(home: string, name: string): AsyncGenerator<ContentEntry> {
   const path = join(home, name);
@@ -68,8 +68,8 @@ export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
 export type Counts = GenerationManifest["counts"];
 
 /**
- * Counts the rows of a copied database. Rows removed by retention are included, because their removal must not look
- * like a loss. Missing tables count as zero.
+ * Counts rows, including those removed by retention, whose removal must not look like a loss. Missing tables count as
+ * zero.
  */
 export function countTables(path: string | undefined): Pick<Counts, (typeof TABLES)[number]> {
   const counts = { sessions: 0, messages: 0, schedules: 0 };

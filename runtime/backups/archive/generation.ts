@@ -18,7 +18,6 @@ export interface GenerationOptions extends WriteOptions {
   home: string;
   backupDirectory: BackupDirectory;
   id: string;
-  /** Used to check the config file. */
   environment: Environment;
   /** Copies only a part of the state. Default: all of it. */
   part?: StatePart;

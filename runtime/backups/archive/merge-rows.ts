@@ -13,14 +13,13 @@ import {
 /** Databases of the connection: `main` serves every chat, `theirs` is the tenant's. */
 type Schema = "main" | "theirs";
 
-/** A message's `seq` in its copy, and its position after the merge. */
 interface Position {
   seq: number;
   position: number;
 }
 
 /**
- * Merges one chat's rows from the attached database `theirs`. Rows of other chats are ignored.
+ * Merges one chat's rows from the attached database `theirs`.
  *
  * @param origin Point at which the transcript was copied there; `undefined` if it was not.
  */
@@ -251,7 +250,6 @@ class ChatRows {
     ).map(({ seq, key, at }) => ({ seq: Number(seq), key: String(key), at: Number(at) }));
   }
 
-  /** Returns the columns that the table has in both databases. */
   #columns(table: string): string[] {
     const of = (schema: Schema): string[] =>
       this.#all(`PRAGMA ${schema}.table_info(${table})`).map(({ name }) => String(name));

@@ -102,7 +102,7 @@ type FileDecision = "ours" | "theirs" | "both";
  * Decides by digest which copy of a file to keep.
  *
  * @param ours `undefined` if there is no such file.
- * @param origin Digest when theirs was copied from ours; `undefined` if it was not.
+ * @param origin Digest at the time of the copy; `undefined` if theirs was not copied from ours.
  */
 export function mergeFile(
   ours: string | undefined,

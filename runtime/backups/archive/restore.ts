@@ -47,7 +47,6 @@ type Marker = z.output<typeof markerSchema>;
 export interface RestoreOptions extends Archive {
   /** The data directory. */
   home: string;
-  /** Used to check the config file. */
   environment: Environment;
   redact: Redactor;
 }
@@ -83,8 +82,7 @@ export async function withUnpackedArchive(
 }
 
 /**
- * Unpacks and checks an archive and marks it for {@link finishRestore}, which the supervisor also calls at its next
- * start.
+ * Unpacks, checks and marks an archive for {@link finishRestore}, which the supervisor also calls at its next start.
  *
  * @throws StewardError as {@link verifyArchive}; nothing is marked then
  */
@@ -113,11 +111,12 @@ export async function stageRestore(
 
 /**
  * Replaces the state with the marked archive, if there is one. The gateway must not run. Can be repeated after any
- * interruption. `copy` backs up the current state.
+ * interruption.
  *
+ * @param copy Backs up the current state.
  * @returns the generation's id
- * @throws StewardError `restore_failed` if the state was changed in part; the marker stays. Any other code means that
- * the restore was cancelled and the state is unchanged.
+ * @throws StewardError `restore_failed` if the state was changed in part; the marker stays. Any other code: the restore
+ * was cancelled and the state is unchanged.
  */
 export async function finishRestore(home: string, copy: () => Promise<unknown>): Promise<string | undefined> {
   const marker = await readMarker(home);

@@ -24,8 +24,7 @@ const KINDS = ["table", "index", "trigger"];
 type RowConditions = Readonly<Record<string, string>>;
 
 /**
- * Copies a consistent snapshot of the gateway's tables from a database that may be in use. Rows that the conditions
- * exclude never reach the copy.
+ * Copies a consistent snapshot of the gateway's tables from a database that may be in use.
  *
  * @throws StewardError `store_corrupt`, `disk_full`, `data_directory_unwritable`.
  */
@@ -48,8 +47,7 @@ export function copyTables(from: string, to: string, conditions?: RowConditions)
 }
 
 /**
- * Replaces the gateway's tables in one transaction with those of another database, or removes them if `by` is absent.
- * Other connections may be open.
+ * Replaces the gateway's tables in one transaction, or removes them if `by` is absent. Other connections may be open.
  *
  * @throws StewardError as {@link copyTables}; nothing changes then.
  */

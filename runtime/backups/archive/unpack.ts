@@ -19,8 +19,8 @@ const FILES: ReadonlySet<string> = new Set([CONFIG_FILE, STATE_FILE]);
  * Unpacks an archive into a new directory. Its files are on disk when this resolves.
  *
  * @returns the number of files
- * @throws StewardError `backup_corrupt` if the archive does not match its manifest or contains a foreign entry;
- * `disk_full`, `data_directory_unwritable`
+ * @throws StewardError `backup_corrupt` if it does not match its manifest or has a foreign entry; `disk_full`,
+ * `data_directory_unwritable`
  */
 export async function unpackArchive({ content, manifest }: Archive, target: string): Promise<number> {
   const hash = createHash("sha256");

@@ -43,8 +43,8 @@ export interface BucketStoreOptions {
 }
 
 /**
- * A container's backups in its bucket. Each is written in the order archive, manifest, cached config, marker, so that
- * an interrupted upload leaves earlier backups intact.
+ * A container's backups in its bucket. The order of the files is archive, manifest, cached config, marker, so that an
+ * interrupted upload leaves earlier backups intact.
  */
 export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   readonly cached: CachedConfig;

@@ -122,8 +122,8 @@ function byHand({ config }: Cached, seen: Seen): Cached["config"] {
 }
 
 /**
- * Returns true if the operator deleted one of the two objects while the container runs. Both then stay untouched until
- * the next start: operators delete them one after the other, and the start must find both gone.
+ * Returns true if the operator deleted one of the objects while the container runs. Both then stay untouched until the
+ * next start, since operators delete them one after the other.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

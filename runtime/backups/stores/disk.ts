@@ -59,8 +59,8 @@ const RESTORING = reason("gateway_not_ready", "The gateway's state is being rest
 type Content = Archive["content"];
 
 /**
- * State in a data directory and its backups in a folder on disk, while the gateway may run. Only one operation runs at
- * a time across all processes; another is refused with `commands_busy`.
+ * State in a data directory and its backups in a folder on disk. Only one operation runs at a time across all
+ * processes; another is refused with `commands_busy`.
  */
 export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
   readonly #options: DiskStoreOptions;
@@ -102,7 +102,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Stores the next backup after verifying it. `send` returns the copy that another process has made.
+   * Stores the next backup after verifying it. `send` returns another process's copy.
    *
    * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`; nothing of the copy remains then
    */

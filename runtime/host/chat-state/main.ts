@@ -1,6 +1,6 @@
-// Copies or replaces the state in STEWARD_HOME as the user who owns it, because the main process cannot read a chat's
-// folder. `send <id>` writes a backup to standard output, `receive` reads one from standard input. An error is a line
-// of JSON on standard error.
+// Copies or replaces the state in STEWARD_HOME as its owner, because the main process cannot read a chat's folder.
+// `send <id>` writes a backup to standard output, `receive` reads one from standard input. An error is a line of JSON
+// on standard error.
 import { createReadStream, createWriteStream, writeSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { DiskStore } from "../../backups/stores/disk.ts";

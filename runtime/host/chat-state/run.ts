@@ -32,7 +32,6 @@ interface RunOptions {
   environment: Environment;
 }
 
-/** Starts the program on a chat's folder as the chat's user. */
 export function startIn({ home, user, command, environment }: RunOptions): ChatStateRun {
   const [file, ...args] = command;
   const child = user.withRights(() =>

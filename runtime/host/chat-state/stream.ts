@@ -13,7 +13,7 @@ export async function* writeCopy({ manifest, content }: Archive): AsyncGenerator
 }
 
 /**
- * Reads a stream of {@link writeCopy}. The archive is read on demand, up to the size in the manifest.
+ * Reads a stream of {@link writeCopy}; its archive on demand.
  *
  * @throws StewardError `backup_corrupt` if the stream does not begin with a manifest.
  */

@@ -48,9 +48,8 @@ const UNREADABLE: ConnectionEnd = {
 };
 
 /**
- * One gateway connection (https://docs.discord.com/developers/events/gateway#connection-lifecycle). Events are handled
- * in order. The sequence number advances only when an event is in the ledger, so Discord replays events that were
- * received but not recorded.
+ * One gateway connection (https://docs.discord.com/developers/events/gateway#connection-lifecycle). The sequence number
+ * advances only when an event is in the ledger, so Discord replays events that were not recorded.
  */
 export class DiscordConnection {
   readonly #options: ConnectionOptions;
@@ -70,7 +69,6 @@ export class DiscordConnection {
     this.#session = options.session;
   }
 
-  /** True once the session has begun or was resumed. */
   get isReady(): boolean {
     return this.#isReady;
   }

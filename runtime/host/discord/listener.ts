@@ -39,8 +39,8 @@ export interface ListenerOptions {
 }
 
 /**
- * Keeps one gateway connection open while this process has the lease. Reconnects and resumes the session, begins a new
- * one if Discord has ended it, and stops if Discord says that reconnecting is pointless.
+ * Keeps one gateway connection open while this process has the lease. Resumes the session, or begins a new one if
+ * Discord has ended it. Stops if Discord says that reconnecting is pointless.
  */
 export class GatewayListener implements Source {
   readonly #options: ListenerOptions;
@@ -108,7 +108,6 @@ export class GatewayListener implements Source {
     return end;
   }
 
-  /** Waits before the next connection, or until {@link stop} if reconnecting is pointless. */
   async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
     const { record, sleep, random } = this.#options;
     if (this.#stop.signal.aborted) return;

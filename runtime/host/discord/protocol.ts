@@ -65,7 +65,6 @@ export interface Session {
   sequence: number;
 }
 
-/** Cause of a connection's end, and how to continue. */
 export interface ConnectionEnd {
   /** `identify`: the session is over. `stop`: only a change by the operator helps. */
   next: "resume" | "identify" | "stop";
@@ -106,8 +105,8 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Returns the gateway's address with version and encoding; `undefined` unless the host is below discord.gg, since it
- * receives the bot token. If a test has replaced the API's host, that host is accepted too.
+ * Returns the gateway's address with version and encoding. `undefined` unless the host is below discord.gg, since it
+ * receives the bot token, or is the API's host as replaced by a test.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);
@@ -141,9 +140,8 @@ export interface Reader {
 export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
- * Returns the delivery of a new message that is direct, mentions the bot, or replies to it. `undefined` for other
- * messages, whose text Discord does not provide, and for those of programs. The conversation is the channel, as with
- * commands.
+ * Returns the delivery of a new message that is direct, mentions the bot, or replies to it; `undefined` for other
+ * messages and for those of programs.
  */
 export function messageDelivery(
   value: unknown,

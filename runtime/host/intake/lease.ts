@@ -12,17 +12,13 @@ const LEASE_MS = 60_000;
 export interface LeaseOptions {
   sql: Sql;
   bot: string;
-  /** Unique id of this process. */
   holder: string;
   /** Returns true if another holder's process is known to be dead: its lease can then be taken immediately. */
   isGone(holder: string): boolean;
   clock: Clock;
 }
 
-/**
- * One bot's row in the ledger's database: which process fetches its events, and with what result. Subclasses add the
- * position in the platform's stream of events.
- */
+/** One bot's row in the ledger's database: which process fetches its events, and with what result. */
 export class IntakeLease {
   protected readonly sql: Sql;
   protected readonly bot: string;
@@ -63,7 +59,6 @@ export class IntakeLease {
     if (this.#isHeld()) this.change({ holder: null, expires_at: null, error_code: null, error_detail: null });
   }
 
-  /** Records why no events arrive, for the gateway's status. */
   failed(code: ErrorCode, detail: string): void {
     if (this.#isHeld()) this.change({ error_code: code, error_detail: detail });
   }
@@ -97,8 +92,8 @@ export function processHolder(): string {
 }
 
 /**
- * Returns true if a holder's process is known to be dead, so that a restart after a crash continues immediately.
- * Returns false for processes on other machines or in other containers.
+ * Returns true if a holder's process is known to be dead, so that a restart continues immediately. Returns false for
+ * processes on other machines or in other containers.
  */
 export function holderIsGone(holder: string): boolean {
   const [machine, id] = holder.split("/");

@@ -41,8 +41,8 @@ export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { k
 }
 
 /**
- * Runs the source of events that the config file requires. Checks the file every second, because it may be created,
- * fixed or changed at any time.
+ * Runs the source of events that the config file requires. Checks the file every second, because it may change at any
+ * time.
  */
 export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   readonly #options: WatchOptions<Platform, Mode>;

@@ -13,7 +13,6 @@ import type { IntakeRecord } from "./record.ts";
 const POLL_SECONDS = 50;
 const POLL_TIMEOUT_MS = 65_000;
 const RENEW_MS = 20_000;
-/** Backoff with jitter after a failure. */
 const NETWORK_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 const CONFLICT_WAIT = { firstMs: 5_000, longestMs: 60_000 };
 /** Only another token helps, and that starts another poller. */
@@ -32,9 +31,8 @@ export interface PollerOptions {
 }
 
 /**
- * Polls Telegram for updates (https://core.telegram.org/bots/api#getupdates) and records them in the ledger, without
- * waiting for replies. The next poll's offset confirms earlier updates, so it advances only when they are in the
- * ledger. The ledger recognises repeated updates.
+ * Polls Telegram (https://core.telegram.org/bots/api#getupdates) and records updates in the ledger. The next poll's
+ * offset confirms earlier updates, so it advances only when they are recorded. The ledger recognises repeated updates.
  */
 export class Poller {
   readonly #options: PollerOptions;

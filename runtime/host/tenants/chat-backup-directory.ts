@@ -18,13 +18,12 @@ const APPROVALS_FILE = "approvals.json";
 const SERVED_ALL_FILE = "served-all";
 
 /**
- * Backups of a host's chats, and data that must outlive a change of the tenancy. It belongs to the main process, which
- * reads it with either tenancy; only their users can read the chats' own folders.
+ * Backups of a host's chats, and data that must outlive a change of the tenancy. It belongs to the main process,
+ * because only a chat's user can read the chat's own folder.
  */
 export class ChatBackupDirectory {
   readonly #folder: string;
 
-  /** @param home Data directory of the deployment. */
   constructor(home: string) {
     this.#folder = path.join(home, BACKUPS_DIRECTORY, "tenants");
   }
@@ -33,7 +32,6 @@ export class ChatBackupDirectory {
     return path.join(this.#folder, tenant);
   }
 
-  /** Returns the chats that have run or have a backup. */
   tenants(): TenantId[] {
     return exists(this.#folder) ? readdirSync(this.#folder).filter(isTenantId).sort() : [];
   }

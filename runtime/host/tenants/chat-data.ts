@@ -32,7 +32,7 @@ export interface ChatDataOptions {
 
 /**
  * Moves data between the state that served every chat, the chats' own folders and their backups. Each step can be
- * repeated: the backups and the notes with them record progress.
+ * repeated.
  */
 export class ChatData {
   readonly #options: ChatDataOptions;
@@ -104,7 +104,7 @@ export class ChatData {
   /**
    * Copies changed chats: immediately if their gateways are stopped, otherwise every hour. Never rejects.
    *
-   * @param all True to copy every changed chat, even if its gateway runs or it was just copied.
+   * @param all Copies every changed chat now.
    */
   async copyChanged(isRunning: (tenant: TenantId) => boolean, { all = false } = {}): Promise<void> {
     if (!all && this.#isCopying) return;
@@ -144,8 +144,8 @@ export class ChatData {
   }
 
   /**
-   * Restores the newest backup of this version or an earlier one, after copying the current data. Needed after a
-   * rollback from a later version, which has changed the data's schema.
+   * Restores the newest backup of this version or an earlier one, because a later version has changed the schema of the
+   * current data. Copies that data first.
    *
    * @returns the backup's id; `undefined` if there is none
    */

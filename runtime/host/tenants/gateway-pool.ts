@@ -5,7 +5,7 @@ import type { TenantGateway } from "./gateway.ts";
 interface RoomOptions {
   most: number;
   gateways(): Iterable<Occupant>;
-  /** Starts a waiting chat's gateway and delivers its messages. @returns false if there is still no room */
+  /** @returns false if there is still no room */
   begin(tenant: TenantId): Promise<boolean>;
   log: Log;
 }
@@ -14,7 +14,10 @@ type Occupant = Pick<TenantGateway, "tenant" | "isRunning" | "isBusy" | "usedAt"
   schedule: Pick<TenantGateway["schedule"], "poll">;
 };
 
-/** @returns false if there is no room */
+/**
+ * Limits the chats' gateways that run concurrently. Starts and stops are serialized, so that the limit is never
+ * exceeded.
+ */
 export class GatewayPool {
   readonly #options: RoomOptions;
   #turn: Promise<unknown> = Promise.resolve();

@@ -41,7 +41,6 @@ export class TenantGateway implements Sandbox {
   #notedAt = 0;
   #endedBy: Reason | undefined;
   #wentBack = false;
-  /** Requests in progress. */
   #busy = 0;
 
   constructor(options: TenantGatewayOptions) {

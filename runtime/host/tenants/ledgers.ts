@@ -43,7 +43,6 @@ export class TenantLedgers {
       .map(({ conversation }) => String(conversation));
   }
 
-  /** Removes conversations without events in the ledger. */
   prune(): void {
     this.#known.clear();
     this.#sql.lightTransaction(() =>
@@ -61,7 +60,6 @@ export class TenantLedgers {
     return Object.fromEntries(ENTRY_STATES.map((state) => [state, found.get(state) ?? 0])) as LedgerCounts;
   }
 
-  /** Limits the ledger to one chat. */
   of(tenant: TenantId, ledger: Ledger): Ledger {
     return {
       ...ledger,

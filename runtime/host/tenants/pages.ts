@@ -73,7 +73,6 @@ export function browserPages(browsers: BrowserGateways) {
   };
 }
 
-/** Opens a socket to a gateway on this machine. Rejects if the gateway refuses it. */
 export async function openGatewaySocket(
   port: number,
   headers: Record<string, string>,

@@ -26,8 +26,8 @@ interface ReturnOptions {
 }
 
 /**
- * Merges the data of chats that had their own gateways, then starts the gateway that serves every chat. The state
- * records what was merged, so the next start completes an interrupted attempt.
+ * Merges the data of chats that had their own gateways, then starts the gateway that serves every chat. The next start
+ * completes an interrupted attempt.
  *
  * If a chat's last messages are only in its own folder, which this process cannot read, the gateway is held with
  * `chats_not_copied`. If an operator removes the note, it starts, and those messages are merged later.

@@ -19,7 +19,6 @@ const STOP_MS = 8_000;
 
 export interface RunSurroundings {
   users: TenantUsers;
-  /** Config file of the deployment. */
   configPath: string;
   /** Copy of the config that the gateways read. */
   sharedConfig: string;
@@ -38,7 +37,6 @@ export interface TenantRunOptions extends RunSurroundings {
   onChange(): void;
 }
 
-/** One run of a chat's gateway, with its own tokens. */
 export interface TenantRun {
   supervisor: Supervisor;
   sandbox: Sandbox;

@@ -33,7 +33,7 @@ export class ScheduledStarts {
     this.#options = options;
   }
 
-  /** Starts the due chats one after another. Never rejects; a later call retries failures. */
+  /** Never rejects; a later call retries failures. */
   async run(): Promise<void> {
     const { mark, find, clock, log } = this.#options;
     const wanted = mark();

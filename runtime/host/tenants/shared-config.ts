@@ -8,7 +8,6 @@ import { writeFileAtomic } from "../../process/files.ts";
 const SHARED = 0o644;
 
 export class SharedConfig {
-  /** Path of the copy. */
   readonly path: string;
   readonly #source: string;
   #published = "";

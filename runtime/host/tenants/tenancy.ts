@@ -35,7 +35,6 @@ import { TenantNotes } from "./tenant-notes.ts";
 /** Interval of checks for idle gateways, due schedules, a changed config and room for waiting chats. */
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
-/** Most chats with an object in memory. */
 const MOST_CHATS = 1_000;
 /** Retry delay for an event that found no room and was not started earlier by another gateway's end. */
 const FULL_AGAIN_MS = 5_000;
@@ -47,7 +46,6 @@ const APPROVALS = ["credentials", "devices"];
 export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {
   sql: NodeSql;
   broker: Omit<BrokerOptions, "token" | "chat">;
-  /** Opens the deployment's backups, or those in another folder. */
   stores(folder?: string): Promise<DiskStore>;
   home: string;
   sandbox: Sandbox;
@@ -66,8 +64,8 @@ interface Chat {
 }
 
 /**
- * The chats of a host, each with its own gateway under this process. One ledger holds all their events: the host has
- * one disk and one writing process, so separate databases would gain nothing.
+ * The chats of a host, each with its own gateway. One ledger holds all their events: with one disk and one writing
+ * process, separate databases would gain nothing.
  */
 export class HostTenancy {
   readonly #options: HostTenancyOptions;
@@ -148,7 +146,7 @@ export class HostTenancy {
     this.#changed = new Set(this.#reception.roster.running());
   }
 
-  /** Starts the periodic checks. Call this when the ledger is open. */
+  /** Call this when the ledger is open. */
   start(ledger: Pick<RunningLedger, "hasten">): void {
     this.#ledger = ledger;
     this.#ledgers.prepare();
@@ -383,7 +381,6 @@ export class HostTenancy {
     });
   }
 
-  /** Starts a chat's gateway for its schedules, unless the chat was refused. */
   async #beginSchedules(id: TenantId): Promise<void> {
     const { roster } = this.#reception;
     const tenant = roster.movedTo(id) ?? id;

@@ -25,11 +25,10 @@ const OTHERS = 0o077;
 const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
 
 /**
- * Users that run the chats' gateways, each with its own folder. A folder's owner records the chat's user id, so the
- * record cannot be lost or restored separately from the data that it protects.
+ * Users of the chats' gateways, each with its own folder. A folder's owner is the only record of the user id, so it
+ * cannot be lost or restored separately from the data.
  */
 export class TenantUsers {
-  /** User of this process and of the deployment's gateway. */
   readonly base: ProcessUser;
   readonly #folder: string;
 
@@ -39,8 +38,8 @@ export class TenantUsers {
   }
 
   /**
-   * Switches this process to the owner of the data directory, an ordinary user. It can still become root briefly, to
-   * start and end other users' processes.
+   * Switches this process to the owner of the data directory. It can still become root briefly, to start and end other
+   * users' processes.
    *
    * @throws StewardError `tenancy_unsupported` if it cannot give chats their own users. Nothing runs then.
    */
@@ -74,7 +73,7 @@ export class TenantUsers {
     return (ownerOf(path.join(this.#folder, tenant)) ?? 0) >= FIRST_USER;
   }
 
-  /** Returns a chat's folder and user. Creates both for a new chat. */
+  /** Creates the folder and the user for a new chat. */
   of(tenant: TenantId): { home: string; user: ProcessUser } {
     const home = path.join(this.#folder, tenant);
     const known = ownerOf(home);
