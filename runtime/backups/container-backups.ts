@@ -14,7 +14,7 @@ import type { Cached } from "./stores/cached-config.ts";
 
 /** Interval between checks for a changed state while the container is awake. */
 const LOOK_MS = 2 * 60_000;
-/** Most final copies while the state keeps changing. */
+/** Most final backups while the state keeps changing. */
 const LAST_COPIES = 3;
 const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 
@@ -226,7 +226,7 @@ export class ContainerBackups {
     return this.restored ? (this.#record.facts.restoredAt ?? 0) : undefined;
   }
 
-  /** Time at which {@link look} is due, in milliseconds since the epoch; `undefined` if there is nothing to copy. */
+  /** Time at which {@link look} is due, in milliseconds since the epoch; `undefined` if there is nothing to back up. */
   get nextAt(): number | undefined {
     const restoredAt = this.#restoredAt;
     if (restoredAt === undefined) return undefined;

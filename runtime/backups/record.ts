@@ -10,20 +10,20 @@ import type { Notes, RecoveredConfig } from "../edge/ports.ts";
 const NOTE = "backups";
 
 export interface Received {
-  /** Counts of the newest copy, or of the state that the container began with. */
+  /** Counts of the newest backup, or of the state that the container began with. */
   counts?: GenerationManifest["counts"] | undefined;
-  /** Time of the newest copy, ISO 8601. */
+  /** Time of the newest backup, ISO 8601. */
   lastAt?: string | undefined;
   problem?: Reason | undefined;
   seen: Seen;
 }
 
 interface Facts extends GenerationNumber, Received {
-  /** The container has its data; before that, its state must not be copied. */
+  /** The container has its data; before that, its state must not be backed up. */
   restored: boolean;
   /** Milliseconds since the epoch. */
   restoredAt?: number;
-  /** Revision of the state when the newest copy began; absent if this run has made none. */
+  /** Revision of the state when the newest backup began; absent if this run has made none. */
   revision?: string | undefined;
   /** Recorded before the gateway starts, in case the object is lost during the start. */
   starting?: Received | undefined;

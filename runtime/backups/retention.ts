@@ -38,7 +38,7 @@ export function expiredGenerations(generations: readonly Aged[], now: number): s
 /**
  * Returns a reason if the state was last checked too long ago. Times are in milliseconds.
  *
- * @param lookedAt When the state was last copied, or found equal to the newest copy.
+ * @param lookedAt When the state was last backed up, or found equal to the newest backup.
  * @param everyMs Interval between checks.
  */
 export function lateReason(lookedAt: number, now: number, everyMs: number): Reason | undefined {
@@ -49,7 +49,9 @@ export function lateReason(lookedAt: number, now: number, everyMs: number): Reas
 
 type Counts = GenerationManifest["counts"];
 
-/** Describes counts that shrank so much since the previous copy that it looks like a loss; `undefined` if none did. */
+/**
+ * Describes counts that shrank so much since the previous backup that it looks like a loss; `undefined` if none did.
+ */
 export function shrinkage(before: Counts, now: Counts): string | undefined {
   const fallen = WATCHED.filter((name) => before[name] >= FEWEST && now[name] < before[name] / 2);
   if (fallen.length === 0) return undefined;

@@ -43,14 +43,14 @@ export interface BackupServiceOptions<Content> {
 }
 
 interface CopyOptions {
-  /** Copy even if the state holds far less than the previous copy. */
+  /** Back up even if the state holds far less than the previous backup. */
   force?: boolean;
   cause?: BackupCause;
 }
 
 export class BackupService<Content> implements Backups {
   readonly #options: BackupServiceOptions<Content>;
-  /** Time of the last copy, or of the last check that found the newest copy up to date. */
+  /** Time of the last backup, or of the last check that found the newest one up to date. */
   #provenAt: number;
   #failures = 0;
   #againAt = 0;
@@ -68,7 +68,7 @@ export class BackupService<Content> implements Backups {
     return this.#waiting > 0;
   }
 
-  /** Time of the retry after a failed copy, in milliseconds since the epoch; 0 without a failure. */
+  /** Time of the retry after a failed backup, in milliseconds since the epoch; 0 without a failure. */
   get againAt(): number {
     return this.#againAt;
   }
@@ -105,7 +105,7 @@ export class BackupService<Content> implements Backups {
     );
   }
 
-  /** First copies the current state, even if it has shrunk: that may be the reason for the restore. */
+  /** First backs up the current state, even if it has shrunk: that may be the reason for the restore. */
   async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     const { open, record } = this.#options;
     const { store } = await open();
@@ -148,7 +148,7 @@ export class BackupService<Content> implements Backups {
     return this.#use(id, async (read, state) => state.showConfig(await read()));
   }
 
-  /** @returns true if the state has changed since the last copy */
+  /** @returns true if the state has changed since the last backup */
   copyChanged(): Promise<boolean> {
     return this.#attempt("a backup", async () => {
       const { open, record } = this.#options;
@@ -224,7 +224,7 @@ export class BackupService<Content> implements Backups {
     const { open, record } = this.#options;
     const { store, state } = await open();
     await store.prepare?.();
-    // Read the revision before the copy, which may miss later writes.
+    // Read the revision before the backup, which may miss later writes.
     const revision = await state.revision();
     const before = await store.newest();
     const accept = ({ counts }: GenerationManifest): void => {

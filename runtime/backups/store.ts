@@ -8,7 +8,7 @@ export interface Archive<Content = AsyncIterable<Uint8Array>> {
 
 export interface WriteOptions {
   cause?: BackupCause | undefined;
-  /** Checks the copy before it can be listed. If it throws, nothing is stored. */
+  /** Checks the backup before it can be listed. If it throws, nothing is stored. */
   accept?(manifest: GenerationManifest): void;
 }
 
@@ -25,7 +25,7 @@ export interface BackupStore<Content> {
   prune(): Promise<void>;
   /** Returns the cached config that the next start uses, if the store has one. */
   cachedConfig?(): Promise<string | undefined>;
-  /** Replaces the state atomically, even across a power cut, after copying the current state. */
+  /** Replaces the state atomically, even across a power cut, after a backup of the current state. */
   restore?(id: string, config: ConfigSource): Promise<RestoreReport>;
 }
 

@@ -14,7 +14,7 @@ import type { Log } from "../shared/log.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Timers } from "../supervisor/timers.ts";
 
-/** Delay before the first backup. A failing start shows first, and a restored state is not copied immediately. */
+/** Delay before the first backup. A failing start shows first, and a restored state is not backed up immediately. */
 const FIRST_MS = 10 * 60_000;
 const EVERY_MS = 3_600_000;
 
@@ -91,7 +91,7 @@ export function hostBackups({
   };
   const create = service.create.bind(service);
   return Object.assign(service, {
-    // An update creates a backup before it replaces the service, and a rollback needs the chats' copies.
+    // An update creates a backup before it replaces the service, and a rollback needs the chats' backups.
     create: async (options?: Parameters<typeof create>[0]) => {
       await copyChats?.();
       return create(options);

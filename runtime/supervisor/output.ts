@@ -9,9 +9,9 @@ const KEPT_LINES = 500;
 const KEPT_STDERR = 200;
 
 export interface OutputOptions {
-  /** Log file. One older generation is kept as `<file>.1`. */
+  /** Log file. One older file is kept as `<file>.1`. */
   file: string;
-  /** Size limit per generation, in bytes. */
+  /** Size limit per file, in bytes. */
   limitBytes: number;
   redact: Redactor;
   /** Number of the first line. It increases with each start, so that readers can continue after their last line. */

@@ -36,7 +36,7 @@ export interface StatePart {
  * `backupDirectory.runExclusively`.
  *
  * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or an error of
- * `accept`; nothing of the copy remains then
+ * `accept`; nothing of the generation remains then
  */
 export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
   const { backupDirectory, id } = options;

@@ -36,7 +36,7 @@ const markerSchema = z.strictObject({
   id: generationId,
   scratch: z.string().check(z.regex(/^\.restore-[A-Za-z0-9]+$/)),
   config: z.enum(["replace", "remove", "keep"]),
-  /** Copy the current state first. */
+  /** Back up the current state first. */
   copyFirst: z.boolean(),
   /** The state has already been changed, so the restore can only be completed. */
   begun: z.boolean(),

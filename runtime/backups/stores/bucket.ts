@@ -122,7 +122,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
    */
   async prepare(): Promise<void> {
     const { record, clock } = this.#options;
-    // The next start would take a copy of half a state for the newest backup.
+    // The next start would restore a backup of half a state as the newest one.
     if (!record.facts.restored)
       throw new StewardError("backup_failed", "The container's state has not been restored yet.");
     this.#stored = await this.stored();
@@ -164,7 +164,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     try {
       for (const id of expiredGenerations(aged, clock())) await this.#remove(id);
     } catch (error) {
-      // The copy is made; the next one removes the rest.
+      // The backup is made; the next one removes the rest.
       log.warn("old backups could not be removed", { error: String(error) });
     }
   }

@@ -64,7 +64,7 @@ type Content = Archive["content"];
  */
 export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
   readonly #options: DiskStoreOptions;
-  /** Increases once per process, at its first copy. */
+  /** Increases once per process, at its first backup. */
   #epoch: number | undefined;
 
   constructor(options: DiskStoreOptions) {
@@ -102,9 +102,9 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Stores the next backup after verifying it. `send` returns another process's copy.
+   * Stores the next backup, which `send` returns from another process, after verifying it.
    *
-   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`; nothing of the copy remains then
+   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`; nothing of the backup remains then
    */
   async take(
     send: (id: string) => Promise<Archive>,
@@ -197,7 +197,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     return this.#replace(await this.read({ id }), { config, start: true, copyFirst: true });
   }
 
-  /** Makes no copy first: the archive's sender already has one of the current state. */
+  /** Makes no backup first: the archive's sender already has one of the current state. */
   receive(archive: Archive, options: ReceiveOptions): Promise<RestoreReport> {
     return this.#replace(archive, { ...options, copyFirst: false });
   }

@@ -12,7 +12,7 @@ import type { ProcessUser } from "../../supervisor/child.ts";
 import { receiveFrom, type ChatStateRun, sendTo, startIn } from "../chat-state/run.ts";
 import type { ChatBackupDirectory } from "./chat-backup-directory.ts";
 
-/** Interval between copies of a chat whose gateway runs. */
+/** Interval between backups of a chat whose gateway runs. */
 const EVERY_MS = 3_600_000;
 const AGAIN_MS = 60_000;
 
@@ -42,7 +42,7 @@ export class ChatData {
   /** Chats whose folders may hold data that no backup has. */
   readonly #changed: Set<TenantId>;
   /**
-   * Earliest time of a chat's next copy, in milliseconds since the epoch, while its gateway runs and while it is
+   * Earliest time of a chat's next backup, in milliseconds since the epoch, while its gateway runs and while it is
    * stopped.
    */
   readonly #copyAt = new Map<TenantId, { running: number; stopped: number }>();
@@ -102,9 +102,9 @@ export class ChatData {
   }
 
   /**
-   * Copies changed chats: immediately if their gateways are stopped, otherwise every hour. Never rejects.
+   * Backs up changed chats: immediately if their gateways are stopped, otherwise every hour. Never rejects.
    *
-   * @param all Copies every changed chat now.
+   * @param all Backs up every changed chat now.
    */
   async copyChanged(isRunning: (tenant: TenantId) => boolean, { all = false } = {}): Promise<void> {
     if (!all && this.#isCopying) return;
@@ -124,7 +124,7 @@ export class ChatData {
   }
 
   /**
-   * Replaces a chat's state with one of its backups, after copying the current state.
+   * Replaces a chat's state with one of its backups, after a backup of the current state.
    *
    * @param stop Ends the chat's gateway, which must not start before this resolves.
    */
@@ -145,14 +145,14 @@ export class ChatData {
 
   /**
    * Restores the newest backup of this version or an earlier one, because a later version has changed the schema of the
-   * current data. Copies that data first.
+   * current data. Backs up that data first.
    *
    * @returns the backup's id; `undefined` if there is none
    */
   async goBack(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
     const found = (await store.list()).find(
-      // A copy made before a restore may hold the later version's data.
+      // A backup made before a restore may hold the later version's data.
       ({ agentVersion, cause }) => cause !== "restore" && !isLater(agentVersion, VERSION),
     );
     if (found === undefined) return undefined;
@@ -247,7 +247,7 @@ export class ChatData {
   }
 }
 
-/** Returns true for a part of the deployment's state. A chat's own copies count from 1. */
+/** Returns true for a part of the deployment's state. A chat's own backups count from 1. */
 function isExport(id: string): boolean {
   return readGenerationId(id).sequence === 0;
 }

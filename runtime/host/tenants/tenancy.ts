@@ -158,7 +158,7 @@ export class HostTenancy {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
-  /** Stops all gateways for good and copies the chats' data, which a return to one gateway needs. */
+  /** Stops all gateways for good and backs up the chats' data, which a return to one gateway needs. */
   async stop(): Promise<void> {
     this.#pool.close();
     clearInterval(this.#timer);
