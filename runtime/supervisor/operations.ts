@@ -132,7 +132,7 @@ async function showJson(
   const { maskValues } = await import("./config-secrets.ts");
   return {
     text: maskValues(text, createRedactor(environment)),
-    notes: `cat: ${name}: ${problem.message}. Its values are hidden.\n`,
+    notes: `cat: ${name}: ${problem.message}. Its values are masked.\n`,
   };
 }
 
