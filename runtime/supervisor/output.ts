@@ -72,7 +72,7 @@ export class Output {
 
   #add(stream: "stdout" | "stderr", raw: string): void {
     const { redact, onLine } = this.#options;
-    // Redact before cutting: redaction would miss a part of a secret.
+    // Redact before cutting: redaction would miss a truncated secret.
     const clean = redact(raw.replace(/\r$/, ""));
     const line = clean.length > LONGEST_LINE ? `${clean.slice(0, LONGEST_LINE)}… [cut]` : clean;
     this.#lines = [...this.#lines.slice(1 - KEPT_LINES), line];

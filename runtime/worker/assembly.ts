@@ -89,8 +89,8 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const ports = new ContainerPorts({ container: platform, notes: memory });
   const stored = {
     bucket: env.STATE,
-    // Use the object's own tenant even with one sandbox for all: a chat's container may still run, and its state must
-    // not become everyone's.
+    // Use the object's own tenant even with one sandbox for all: a chat's container may still run, and must not write to
+    // the shared state.
     keys: stateKeys(ownTenant),
     sharesConfig: ownTenant !== undefined,
     onConfig: () => {

@@ -20,7 +20,7 @@ export interface ContainerLifecycle {
   restarts: number;
   /** Runs that ended before their supervisor answered, counted from the last start request. */
   bootFailures: number;
-  /** Starts that the platform refused because the instance limit was reached, counted likewise. */
+  /** Starts refused because the instance limit was reached, counted from the last start request or answer. */
   refusals: number;
 }
 

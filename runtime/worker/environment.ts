@@ -30,7 +30,7 @@ export interface TenantObject {
    */
   beginSchedules(): Promise<void>;
   followConfig(): Promise<void>;
-  /** @returns true if the container no longer runs. */
+  /** Puts an idle container to sleep. @returns true if it no longer runs. */
   sleepEarly(): Promise<boolean>;
   /** Starts a sleeping container and returns whether it answers with this version's variables. */
   lookAsDeployed(): Promise<RenewalOutcome>;

@@ -42,7 +42,7 @@ export async function* contentBelow(home: string, name: string): AsyncGenerator<
   }
 }
 
-/** Returns a cheap digest: of the names, sizes and times of the state's files. */
+/** Returns a digest of the names, sizes and times of the state's files. */
 export async function stateRevision(home: string): Promise<string> {
   const hash = createHash("sha256");
   for (const root of [...GENERATION_CONTENT, `${STATE_FILE}-wal`]) {

@@ -203,7 +203,7 @@ class ChatRows {
     }
   }
 
-  /** Takes the chat's schedules unless ours ran later, and deletes those that were deleted there. */
+  /** Takes the schedules of `theirs` unless ours ran later, and deletes those that `theirs` has deleted. */
   mergeSchedules(origin: Origin | undefined): void {
     if (!this.#has("schedules")) return;
     const { main, theirs } = this.#conditions;

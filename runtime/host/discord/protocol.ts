@@ -105,8 +105,8 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Returns the gateway's address with version and encoding. `undefined` unless the host is below discord.gg, since it
- * receives the bot token, or is the API's host as replaced by a test.
+ * Returns the gateway's address with version and encoding. `undefined` if the host, which receives the bot token, is
+ * neither below discord.gg nor the API's host that a test has set.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);

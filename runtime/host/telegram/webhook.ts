@@ -22,7 +22,7 @@ export interface WebhookRegistrationOptions {
   record: IntakeRecord;
   url: string;
   secret: string;
-  /** Secret that the edge checks. It refuses updates if this is another one. */
+  /** Secret that the edge checks. With another `secret`, it would refuse all updates. */
   checkedSecret: string | undefined;
   log: Log;
 }

@@ -169,7 +169,7 @@ export class TenantGateway implements Sandbox {
 
   #start(port: number): void {
     const { data } = this.#options;
-    // A restore may have begun to replace its data a moment ago.
+    // A restore may have just begun to replace the chat's data.
     if (this.#run !== undefined || !data.begin(this.tenant)) return;
     this.#run = startTenantRun(this.#options, { port, broker: this.broker });
     this.schedule.begun();

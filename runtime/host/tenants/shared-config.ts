@@ -14,7 +14,7 @@ export class SharedConfig {
   /** SHA-256 of the copy; empty before there is one. */
   digest = "";
 
-  /** @param folder Folder of the copy: every chat's user may read an open file in it. */
+  /** @param folder Folder of the copy, which every chat's user can reach. */
   constructor(source: string, folder: string) {
     this.#source = source;
     this.path = path.join(folder, CONFIG_FILE);

@@ -36,7 +36,7 @@ import { TenantNotes } from "./tenant-notes.ts";
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
 const MOST_CHATS = 1_000;
-/** Retry delay for an event that found no room and was not started earlier by another gateway's end. */
+/** Retry delay of an event without room, unless another gateway ends earlier. */
 const FULL_AGAIN_MS = 5_000;
 const FULL = reason("sandboxes_full");
 

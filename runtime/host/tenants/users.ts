@@ -64,7 +64,7 @@ export class TenantUsers {
     return users;
   }
 
-  /** Every user may read files in it that are open to others. */
+  /** Every chat's user can read files in it whose mode allows that. */
   get folder(): string {
     return this.#folder;
   }
