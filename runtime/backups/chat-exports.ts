@@ -12,22 +12,20 @@ import { BucketStore } from "./stores/bucket.ts";
 
 const NOTE = "chatsHere";
 
-/** Dependencies of {@link ChatExports}. */
 interface ChatExportsOptions {
   bucket: R2Bucket;
   ports: SupervisorPort;
   notes: Notes;
   service: Pick<BackupService<unknown>, "whileAwake">;
-  /** Container of the state that served every chat. */
+  /** Container with the state that served every chat. */
   container: { readonly running: boolean; readonly restored: boolean; whenDrained(): Promise<void> };
   clock: Clock;
   log: Log;
 }
 
 /**
- * Gives a chat's own sandbox its part of the state that served every chat before, and the files that every chat may read:
- * as a backup below the chat's prefix, which the sandbox restores at its first start. Each step can be repeated, and the last one that is noted is the
- * tenant's own.
+ * Exports a chat's part of the shared state as a backup, which the chat's own sandbox restores at its first start.
+ * Every step can be repeated.
  */
 export class ChatExports {
   readonly #options: ChatExportsOptions;
@@ -38,30 +36,28 @@ export class ChatExports {
     this.#state = new RemoteState(options.ports);
   }
 
-  /** The container was started, and its state may be another one. */
+  /** Invalidates the list of known chats: a started container may have another state. */
   forget(): void {
     this.#options.notes.write(NOTE, "");
   }
 
   /**
-   * Stores a chat's part, unless there is none, or the tenant has a newer state of its own. Starts the container only if
-   * it may have data of the chat or shared files.
-   *
-   * @throws StewardError if the part cannot be copied now.
+   * Stores a chat's part, unless there is none or the tenant has a newer backup. Starts the container only if it may
+   * have data for the chat.
    */
   async moveOut(tenant: TenantId): Promise<void> {
     const { bucket, container, service, clock } = this.#options;
     if (await this.#mayKnow(tenant)) {
-      // A container of the version before could still answer the chat.
+      // A container of the previous version could still answer the chat.
       await container.whenDrained();
       await service.whileAwake(() => this.#export(tenant));
     }
-    // The way back looks for it, even if the tenant has made no backup yet.
+    // This mark lets `ChatReturns` find the tenant even if it has made no backup yet.
     const mark = { version: 1, at: new Date(clock()).toISOString() };
     await bucket.put(tenantMark(tenant), JSON.stringify(mark));
   }
 
-  /** Returns the chats that have a schedule in the state or its config. Starts a container that ever had a state. */
+  /** Returns chats with a schedule in the state or its config. Starts the container unless it never had a state. */
   async scheduled(): Promise<TenantId[]> {
     if (!(await this.hasState())) return [];
     return this.#options.service.whileAwake(async () => (await this.#state.chats()).scheduled);
@@ -72,7 +68,6 @@ export class ChatExports {
     return Array.isArray(chats) ? chats.includes(tenant) : this.hasState();
   }
 
-  /** Returns true if the container has, or ever had, a state. */
   async hasState(): Promise<boolean> {
     const { bucket, container } = this.#options;
     if (container.running) return true;
@@ -82,17 +77,17 @@ export class ChatExports {
   async #export(tenant: TenantId): Promise<void> {
     const { container, notes, log } = this.#options;
     const run = notes.read("startedAt");
-    // A container that was started meanwhile has no data yet, and would say that there is none.
+    // A container that was restarted meanwhile has no data yet and would report no chats.
     const isSame = (): boolean => container.restored && notes.read("startedAt") === run;
     const { tenants, shared, broughtBack } = await this.#state.chats();
     if (!isSame()) throw restarted();
-    // A chat that is unknown here gets the shared files only.
+    // A chat that is unknown here gets only the shared files.
     notes.write(NOTE, shared ? "" : JSON.stringify(tenants));
     if (!shared && !tenants.includes(tenant)) return;
     const store = this.#storeOf(tenant);
     const stored = await store.stored();
     const newest = stored.find(({ published }) => published);
-    // The state here already contains the backups that were brought back.
+    // The shared state already contains a backup that was brought back.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
     const epoch = stored[0] === undefined ? 0 : readGenerationId(stored[0].id).epoch;
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });

@@ -17,26 +17,24 @@ import { BackupRecord } from "./record.ts";
 import { RemoteState, type SupervisorPort } from "./remote-state.ts";
 import { BucketStore } from "./stores/bucket.ts";
 
-/** Tenants that are asked at the same time to end. */
+/** Tenants that are handed over concurrently. */
 const AT_ONCE = 10;
 
-/** Newest backup of each tenant, by its id; empty for one that has made none yet. */
+/** Id of each tenant's newest backup; empty if it has made none. */
 type Found = ReadonlyMap<TenantId, string>;
 
-/** Dependencies of {@link ChatReturns}. */
 interface ChatReturnsOptions {
   bucket: R2Bucket;
   ports: SupervisorPort;
-  /** Ends a tenant's container after a last backup. */
+  /** Ends a tenant's container after a final backup. */
   handOver(tenant: TenantId): Promise<void>;
   clock: Clock;
   log: Log;
 }
 
 /**
- * Brings the data of the chats back that had sandboxes of their own, into the state that serves every chat again. That
- * state remembers what it has got, so an interrupted attempt, and a backup that comes later, are made up for at the next
- * start.
+ * Merges chats that had their own sandboxes back into the state that serves every chat. That state records what it has
+ * merged, so every start can continue.
  */
 export class ChatReturns {
   readonly #options: ChatReturnsOptions;
@@ -47,7 +45,7 @@ export class ChatReturns {
     this.#state = new RemoteState(options.ports);
   }
 
-  /** Looks for chats that have had sandboxes of their own. Needs no container. */
+  /** Finds chats that have had their own sandboxes, without starting a container. */
   async find(): Promise<Found> {
     const { bucket } = this.#options;
     const found = new Map<TenantId, string>();
@@ -60,7 +58,7 @@ export class ChatReturns {
     return found;
   }
 
-  /** Merges what the state has not got yet. Its gateway must not run. */
+  /** Merges the backups that the state does not contain yet. Its gateway must not run. */
   async bringBack(found: Found): Promise<void> {
     const { broughtBack } = await this.#state.chats();
     const newer = [...found].filter(([tenant, id]) => id === "" || id > (broughtBack[tenant] ?? ""));
@@ -72,15 +70,15 @@ export class ChatReturns {
     if (data !== undefined) await this.#state.takeApprovals(data);
   }
 
-  // One chat that cannot be ended must not keep all others from being answered. Its last backup is newer at the next start.
+  // A sandbox that does not end must not block the other chats. Its final backup is merged at the next start.
   async #handOver(tenant: TenantId): Promise<void> {
     const { handOver, log } = this.#options;
     await handOver(tenant).catch((error: unknown) =>
-      log.error("a chat's sandbox has not ended", { tenant, error: String(error) }),
+      log.error("a chat's sandbox could not be stopped", { tenant, error: String(error) }),
     );
   }
 
-  /** Merges the newest backup of a tenant that is whole, unless that was done. */
+  /** Merges a tenant's newest intact backup if it is newer than `done`. */
   async #merge(tenant: TenantId, done: string): Promise<void> {
     const { log } = this.#options;
     const keys = stateKeys(tenant);
@@ -94,7 +92,7 @@ export class ChatReturns {
         return;
       } catch (error) {
         if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
-        log.error("a backup of a chat is not whole", { tenant, id: one.id, error: error.message });
+        log.error("a backup of a chat is damaged", { tenant, id: one.id, error: error.message });
       }
     }
   }

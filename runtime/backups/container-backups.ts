@@ -12,41 +12,34 @@ import { BackupService } from "./service.ts";
 import { BucketStore, type StoredGeneration } from "./stores/bucket.ts";
 import type { Cached } from "./stores/cached-config.ts";
 
-/** Interval at which a container that is awake is asked whether its state has changed. */
+/** Interval between checks for a changed state while the container is awake. */
 const LOOK_MS = 2 * 60_000;
-/** Most copies before a stop, while the state still changes. */
+/** Most final backups while the state keeps changing. */
 const LAST_COPIES = 3;
-/** Wait before a restore that failed is retried; it doubles with each failure. */
 const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 
-/** Dependencies of {@link ContainerBackups}. */
 interface ContainerBackupsOptions {
   bucket: R2Bucket;
   keys: StateKeys;
-  /** See {@link CachedConfig}. */
   sharesConfig: boolean;
-  /** See {@link CachedConfig}. */
   onConfig?: (() => void) | undefined;
   ports: SupervisorPort;
-  /** Set for a sandbox that serves every chat: some may have had sandboxes of their own. */
+  /** Set for a sandbox that serves every chat, since some chats may have had their own sandboxes. */
   returns?: Pick<ChatReturns, "find" | "bringBack"> | undefined;
   notes: Notes;
-  /** Returns true if the platform runs the container. */
   running(): boolean;
-  /** Starts the container and waits until it has its data. */
   whenRestored(): Promise<void>;
-  /** Keeps the object until the work is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
   log: Log;
 }
 
 /**
- * Restores a container's state from the bucket at its start, without which its gateway does not start, and copies it
- * while the container is awake and before it is stopped.
+ * Restores a container's state from the bucket before its gateway starts, then backs it up while it is awake and before
+ * it stops.
  */
 export class ContainerBackups {
-  /** The backups that an operator sees. What needs the container starts it and keeps it awake. */
+  /** Backups as operators see them. Operations start the container if they need it. */
   readonly service: BackupService<StreamedArchive["content"]>;
   readonly #options: ContainerBackupsOptions;
   readonly #record: BackupRecord;
@@ -56,7 +49,7 @@ export class ContainerBackups {
   #restoring: Promise<void> | undefined;
   #underWay = false;
   #restoreFailure: Reason | undefined;
-  /** Per object: a new one looks at once. */
+  /** Not stored, so that a new object checks immediately. */
   #lookedAt = 0;
 
   constructor(options: ContainerBackupsOptions) {
@@ -74,7 +67,7 @@ export class ContainerBackups {
       everyMs: LOOK_MS,
       awake: () => options.whenRestored(),
       queues: true,
-      // A container that sleeps was copied before.
+      // A sleeping container was backed up before it slept.
       restoredAt: () => (running() ? this.#restoredAt : undefined),
       obstacle: () => this.#restoreFailure,
       coded: withErrorCode,
@@ -90,28 +83,26 @@ export class ContainerBackups {
     });
   }
 
-  /** True if the running container has its data. */
   get restored(): boolean {
     return this.#record.facts.restored;
   }
 
-  /** Time of the newest backup in milliseconds since the epoch; `undefined` if there is none. */
+  /** Milliseconds since the epoch; `undefined` without a backup. */
   get lastAt(): number | undefined {
     const { lastAt } = this.#record.facts;
     return lastAt === undefined ? undefined : Date.parse(lastAt);
   }
 
-  /** Why the last attempt to restore failed; absent after a success. */
+  /** Absent after a successful restore. */
   get restoreFailure(): Reason | undefined {
     return this.#restoreFailure;
   }
 
-  /** Why the container keeps the config that it has; absent if that is the deployment's. */
+  /** Why the deployment's config was refused; absent if the container uses it. */
   get refusedConfig(): Reason | undefined {
     return this.#record.facts.refusedConfig;
   }
 
-  /** Records the start of a container, which has no data yet. */
   started(): void {
     this.#run += 1;
     this.#record.note({
@@ -122,7 +113,7 @@ export class ContainerBackups {
     });
   }
 
-  /** Retries in the background until the data is restored or the container ends; only once at a time. */
+  /** Restores in the background and retries until success or the container's end. Only one such loop runs. */
   beginRestore(): void {
     if (this.restored || this.#restoring !== undefined) return;
     this.#restoring = this.#untilRestored().finally(() => {
@@ -153,12 +144,12 @@ export class ContainerBackups {
   async #restore(): Promise<void> {
     const { returns, running, clock, log } = this.#options;
     const [record, store, run] = [this.#record, this.#store, this.#run];
-    // The bucket is read while the container is still booting.
+    // Read the bucket while the container is still booting.
     const listening = this.#state.listening(running);
     const reading = [store.stored(), store.cached.read(), returns?.find(), listening] as const;
     const [stored, cached, found] = await Promise.all(reading);
     const { starting } = record.facts;
-    // Put in place once more, the state would lose what the gateway has done since the object before was lost.
+    // A second restore would discard what the gateway did after the previous object was lost.
     const received =
       starting !== undefined && (await this.#state.hasGateway())
         ? starting
@@ -170,7 +161,7 @@ export class ContainerBackups {
     log.info("the state is restored", { copiedAt: received.lastAt ?? "never" });
   }
 
-  /** Gives the container its data and starts the gateway, which is noted first. */
+  /** Restores the data and starts the gateway. The start is recorded first. */
   async #putInPlace(
     stored: StoredGeneration[],
     cached: Cached,
@@ -186,9 +177,9 @@ export class ContainerBackups {
   }
 
   /**
-   * Restores the newest generation that is complete. Without any generation, the container begins empty.
+   * Restores the newest intact generation. Without any generation, the container starts empty.
    *
-   * @param waits Leaves the gateway stopped, as a config `byHand` does.
+   * @param waits Leaves the gateway stopped, as does a config in `byHand`.
    */
   async #putNewest(
     stored: StoredGeneration[],
@@ -203,7 +194,7 @@ export class ContainerBackups {
         const { counts, createdAt: lastAt } = manifest;
         const { config, byHand } = chooseConfig(cached, manifest);
         const start = byHand === undefined && !waits;
-        const detail = `${manifest.id} was restored, since what is newer is not whole. ${broken.join(" ")}`;
+        const detail = `${manifest.id} was restored, because newer backups are damaged. ${broken.join(" ")}`;
         const problem = broken.length > 0 ? reason("backup_corrupt", detail) : undefined;
         const received = { counts, lastAt, problem, seen };
         const archive = await this.#store.read(manifest);
@@ -212,13 +203,13 @@ export class ContainerBackups {
         return { received, byHand };
       } catch (error) {
         if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
-        this.#options.log.error("a backup is not whole", { id: one.id, error: error.message });
+        this.#options.log.error("a backup is damaged", { id: one.id, error: error.message });
         broken.push(`${one.id}: ${error.message}`);
       }
     }
-    // To begin empty although backups exist would be the loss itself.
+    // Starting empty although backups exist would lose the data.
     if (broken.length > 0)
-      throw new StewardError("restore_failed", `No backup is whole. ${broken.join(" ")}`);
+      throw new StewardError("restore_failed", `No backup is intact. ${broken.join(" ")}`);
     const { byHand } = chooseConfig(cached, undefined);
     const start = byHand === undefined && !waits;
     const received = { counts: undefined, lastAt: undefined, problem: undefined, seen };
@@ -227,7 +218,6 @@ export class ContainerBackups {
     return { received, byHand };
   }
 
-  /** Returns true if the cached config in the bucket was deleted or replaced since the container took it. */
   async isCacheReplaced(): Promise<boolean> {
     return this.restored && this.#store.cached.isReplaced();
   }
@@ -236,32 +226,32 @@ export class ContainerBackups {
     return this.restored ? (this.#record.facts.restoredAt ?? 0) : undefined;
   }
 
-  /** Returns when {@link look} is due, milliseconds since the epoch; `undefined` while there is nothing to copy. */
+  /** Time at which {@link look} is due, in milliseconds since the epoch; `undefined` if there is nothing to back up. */
   get nextAt(): number | undefined {
     const restoredAt = this.#restoredAt;
     if (restoredAt === undefined) return undefined;
     return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.service.againAt);
   }
 
-  /** Copies a state that has changed, in the background, and follows the deployment's config. */
+  /** If due, backs up a changed state in the background and applies the deployment's config. */
   look(): void {
     const { clock } = this.#options;
     if (this.nextAt !== undefined && this.nextAt <= clock()) this.lookNow();
   }
 
-  /** As {@link look}, whenever that is due: something was changed. */
+  /** Works like {@link look}, but immediately. */
   lookNow(): void {
     const { clock, waitUntil, sharesConfig } = this.#options;
     this.#lookedAt = clock();
     if (sharesConfig) waitUntil(this.followConfig());
     const copied = this.service.inTurn(() => this.service.copyChanged());
-    // The service remembers and logs a failure.
+    // The service records and logs failures.
     waitUntil(copied.catch(() => undefined));
   }
 
   /**
-   * Gives a running container the deployment's config if that has changed. A broken one is refused, and the container
-   * keeps what it has. Never rejects.
+   * Applies a changed config of the deployment to a running container. An invalid one is refused, and the current
+   * config stays. Never rejects.
    */
   followConfig(): Promise<void> {
     return this.service.inTurn(async () => {
@@ -271,21 +261,21 @@ export class ContainerBackups {
         if (config === undefined) return;
         const refusedConfig = await this.#state.replaceConfig(config.text);
         this.#record.note({ refusedConfig, seen: { ...this.#record.facts.seen, config: config.etag } });
-        if (refusedConfig === undefined) log.info("the deployment's config was taken over");
+        if (refusedConfig === undefined) log.info("the deployment's config was applied");
         else log.error("the deployment's config was refused", { ...refusedConfig });
       } catch (error) {
-        log.warn("the deployment's config was not taken over", { error: String(error) });
+        log.warn("the deployment's config could not be applied", { error: String(error) });
       }
     });
   }
 
-  /** Makes the last copy before the container is stopped. @returns true if it may be stopped */
+  /** @returns true if the container may be stopped */
   async makeFinalBackup(): Promise<boolean> {
     const { clock, log } = this.#options;
     if (!this.restored) return !this.#underWay;
     return this.service.inTurn(async () => {
       if (!(await this.#state.answers())) {
-        log.error("the container is stopped without a copy: its supervisor does not answer");
+        log.error("the container is stopped without a final backup: its supervisor does not answer");
         return true;
       }
       return this.service.againAt <= clock() && this.#copyAll();
@@ -302,9 +292,9 @@ export class ContainerBackups {
 }
 
 /**
- * Chooses the config that the container begins with. `byHand` is a text that somebody wrote into the bucket, which then
- * replaces the file. Both objects deleted ask for a fresh file from the environment (specification, sections 2 and 7).
- * Else the generation's own file is the newest.
+ * Chooses the config that the container starts with. `byHand` is a config that somebody wrote into the bucket. If both
+ * objects were deleted, the config is created from the environment (specification, sections 2 and 7). Otherwise, the
+ * generation's own file is the newest.
  */
 function chooseConfig(
   { config: cached, marker }: Cached,

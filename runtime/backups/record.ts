@@ -9,31 +9,27 @@ import type { Notes, RecoveredConfig } from "../edge/ports.ts";
 
 const NOTE = "backups";
 
-/** State that a container has received. */
 export interface Received {
-  /** Amount that the container began with, or the newest copy holds. */
+  /** Counts of the newest backup, or of the state that the container began with. */
   counts?: GenerationManifest["counts"] | undefined;
-  /** ISO 8601: when the newest copy was made. */
+  /** Time of the newest backup, ISO 8601. */
   lastAt?: string | undefined;
   problem?: Reason | undefined;
   seen: Seen;
 }
 
-/** Facts of the backups that the next copy depends on. */
 interface Facts extends GenerationNumber, Received {
-  /** The running container has received its data: only then is its state worth a copy. */
+  /** The container has its data; before that, its state must not be backed up. */
   restored: boolean;
-  /** Time in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   restoredAt?: number;
-  /** Of the state, when the newest copy was begun; absent if none was made since the start. */
+  /** Revision of the state when the newest backup began; absent if this run has made none. */
   revision?: string | undefined;
-  /** Set before the gateway is started: an object that is lost then has not noted that it was. */
+  /** Recorded before the gateway starts, in case the object is lost during the start. */
   starting?: Received | undefined;
-  /** Why the container keeps another config than the deployment's. */
   refusedConfig?: Reason | undefined;
-  /** A recovery, with the digest of the config that it has put in place. */
+  /** Config recovery in effect, with the digest of the recovered file. */
   recovered?: Recovery | undefined;
-  /** Name of the run in which a recovery was tried last. */
   recoveryOf?: string | undefined;
 }
 
@@ -41,50 +37,46 @@ interface Facts extends GenerationNumber, Received {
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;
-  /** The marker that it tried to write last: its own, even if the answer was lost. */
+  /** Marker that this object tried to write last. It counts as its own even if the response was lost. */
   tried?: string | undefined;
 }
 
-/** A config that was restored from a backup, with the SHA-256 of the file then. */
 export type Recovery = RecoveredConfig & { sha256: string | null };
 
 const NOTHING: Facts = { restored: false, epoch: 0, sequence: 0, seen: {} };
 
-/** Remembers the facts about the backups. A Durable Object keeps them as a note, which outlives its memory. */
+/** Stores facts about backups in a note, so that they survive an eviction of the Durable Object. */
 export class BackupRecord {
   readonly #notes: Notes;
-  /** As written: it is read with every event. */
+  /** Cached, because every event reads it. */
   #facts: Facts | undefined;
 
   constructor(notes: Notes = { read: () => undefined, write: () => undefined }) {
     this.#notes = notes;
   }
 
-  /** Returns the facts. */
   get facts(): Readonly<Facts> {
     this.#facts ??= { ...NOTHING, ...(JSON.parse(this.#notes.read(NOTE) ?? "{}") as Partial<Facts>) };
     return this.#facts;
   }
 
-  /** Changes some of them. */
   note(changes: Partial<Facts>): void {
     const facts = { ...this.facts, ...changes };
     this.#notes.write(NOTE, JSON.stringify(facts));
     this.#facts = facts;
   }
 
-  /** Moves the epoch past every one that the bucket holds, at the start of a container's run. */
+  /** Moves the epoch past every epoch in the bucket when a container's run begins. */
   begin(newest: string | undefined): void {
     const written = newest === undefined ? 0 : readGenerationId(newest).epoch;
     this.note({ epoch: Math.max(this.facts.epoch, written) + 1, sequence: 0 });
   }
 
-  /** The name that was taken last. */
   get last(): string {
     return nameGeneration(this.facts);
   }
 
-  /** Takes the next name. Noted before it is used, so that no name is used twice. */
+  /** Takes the next name. It is recorded before use, so that no name is used twice. */
   next(): string {
     this.note({ sequence: this.facts.sequence + 1 });
     return this.last;

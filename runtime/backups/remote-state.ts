@@ -18,7 +18,7 @@ import type { Approvals, TenantId } from "../contract/tenant.ts";
 import { pause } from "../shared/backoff.ts";
 import type { Archive, GatewayState, ReceiveOptions } from "./store.ts";
 
-/** For an archive of any size, in or out. */
+/** Long enough for an archive of any size. */
 const TRANSFER_TIMEOUT_MS = 10 * 60_000;
 const QUESTION_TIMEOUT_MS = 30_000;
 const ATTEMPTS = 3;
@@ -35,7 +35,7 @@ const configText: z.ZodMiniType<ConfigText> = z.object({
 const chatsReport: z.ZodMiniType<ChatsReport> = z.object({
   tenants: z.array(z.string()),
   scheduled: z.array(z.string()),
-  // A container of an earlier version does not say.
+  // Containers of earlier versions omit this field.
   shared: z._default(z.boolean(), false),
   broughtBack: z.record(z.string(), z.string()),
 });
@@ -45,19 +45,17 @@ const restoreReport: z.ZodMiniType<RestoreReport> = z.object({
   configProblems: z.array(z.object({ path: z.string(), message: z.string() })),
 });
 
-/** An archive on its way between the bucket and a container. */
 export type StreamedArchive = Archive<ReadableStream<Uint8Array>>;
 
-/** The supervisor of a container, over its control API. */
 export interface SupervisorPort {
-  /** Resolves with `undefined` while it does not answer. */
+  /** Resolves with `undefined` if the supervisor does not answer. */
   status(): Promise<object | undefined>;
   control(path: string, init: RequestInit, timeoutMs: number): Promise<Response>;
 }
 
 /**
- * The state in a container, which its supervisor copies and replaces. A refusal is a StewardError with its code; any
- * other error means that the supervisor does not answer.
+ * State in a container, accessed through its supervisor. A refusal is a StewardError with its code; any other error
+ * means that the supervisor did not answer.
  */
 export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   readonly #supervisor: SupervisorPort;
@@ -66,7 +64,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     this.#supervisor = supervisor;
   }
 
-  /** Returns true if the supervisor answers one of three questions: it may be busy. */
+  /** Tries three times, because the supervisor may be busy. */
   async answers(): Promise<boolean> {
     for (let asked = 0; asked < ATTEMPTS; asked += 1) {
       if ((await this.#supervisor.status()) !== undefined) return true;
@@ -74,13 +72,13 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     return false;
   }
 
-  /** Returns true if the gateway was started: it has its data, and may have changed it. */
+  /** Returns true if the gateway was started: it has its data and may have changed it. */
   async hasGateway(): Promise<boolean> {
     const { data } = supervised.safeParse(await this.#supervisor.status());
     return data !== undefined && data.state !== "stopped" && data.start?.phase !== "restoring";
   }
 
-  /** Waits until the supervisor of a starting container listens. Throws if the container ends. */
+  /** Waits until the supervisor listens. Rejects if the container ends. */
   async listening(running: () => boolean): Promise<void> {
     while ((await this.#supervisor.status()) === undefined) {
       if (!running()) throw new Error("The container ended before it answered.");
@@ -88,12 +86,10 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     }
   }
 
-  /** See {@link GatewayState}. */
   async revision(): Promise<string> {
     return (await this.#json(stateRevision, CONTROL_ROUTES.revision)).revision;
   }
 
-  /** Makes a generation inside the container. */
   snapshot(id: string): Promise<GenerationManifest> {
     return this.#snapshot(CONTROL_ROUTES.generations, id);
   }
@@ -104,77 +100,67 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     const answer = await this.#json(z.unknown(), path, init, TRANSFER_TIMEOUT_MS);
     const { data } = generationManifest.safeParse(answer);
     if (data?.id !== id)
-      throw new StewardError("backup_failed", "The container answered with no manifest of this copy.");
+      throw new StewardError("backup_failed", "The container's answer is not the manifest of this copy.");
     return data;
   }
 
-  /** Returns the chats that have data in the state. */
   chats(): Promise<ChatsReport> {
     return this.#json(chatsReport, CONTROL_ROUTES.chats);
   }
 
-  /** Makes a generation inside the container with the part of one chat, and verifies it. */
   snapshotChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
     return this.#snapshot(`${CONTROL_ROUTES.chats}/${tenant}`, id);
   }
 
-  /** Merges a tenant's archive into the state. The gateway must not run. */
+  /** The gateway must not run. */
   bringBack(tenant: TenantId, archive: StreamedArchive): Promise<RestoreReport> {
     return this.#upload(restoreReport, archive, { config: "current", chat: tenant });
   }
 
-  /** Replaces the approvals. The gateway must not run. */
+  /** The gateway must not run. */
   async takeApprovals(approvals: Approvals): Promise<void> {
     const init = { method: "PUT", body: JSON.stringify(approvals) };
     await this.#tell(`${CONTROL_ROUTES.chats}/approvals`, init);
   }
 
-  /** Starts a gateway that a restore has left stopped. */
   async startGateway(): Promise<void> {
     await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
   }
 
-  /** Reads the archive of a generation inside the container. */
   async archive(id: string): Promise<ReadableStream<Uint8Array>> {
     const { body } = await this.#ask(`${CONTROL_ROUTES.generations}/${id}`, {}, TRANSFER_TIMEOUT_MS);
     if (body === null) throw new StewardError("backup_failed", "The container answered without an archive.");
     return body;
   }
 
-  /** Removes a generation that the container no longer has to keep. */
   async discard(id: string): Promise<void> {
     await this.#tell(`${CONTROL_ROUTES.generations}/${id}`, { method: "DELETE" });
   }
 
-  /** See {@link GatewayState}. */
   receive(archive: StreamedArchive, { config, start }: ReceiveOptions): Promise<RestoreReport> {
     return this.#upload(restoreReport, archive, { config, ...(!start && { start: "false" }) });
   }
 
-  /** See {@link GatewayState}. */
   verifyArchive(archive: StreamedArchive): Promise<RestoreReport> {
     return this.#upload(restoreReport, archive, { config: "generation", drill: "true" });
   }
 
-  /** See {@link GatewayState}. */
   showConfig(archive: StreamedArchive): Promise<ConfigText> {
     return this.#upload(configText, archive, { config: "generation", show: "config" });
   }
 
-  /** See {@link GatewayState}. Restarts the gateway with it. */
+  /** Also restarts the gateway with the new config. */
   async takeConfig(archive: StreamedArchive): Promise<ConfigText> {
     const taken = await this.#upload(configText, archive, { config: "generation", take: "config" });
     await this.startGateway();
     return taken;
   }
 
-  /** Lets the container begin with an empty data directory: there is nothing to restore. */
   async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
     const query = restoreQuery({ config: "fresh", ...(!start && { start: "false" }) });
     await this.#tell(query, { method: "POST" });
   }
 
-  /** Returns the container's config file. */
   configText(): Promise<ConfigText> {
     return this.#json(configText, CONTROL_ROUTES.configFile);
   }
@@ -182,7 +168,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
   /**
    * Replaces the config of a running gateway, which reloads it.
    *
-   * @returns why a config that is not valid was refused
+   * @returns why an invalid config was refused
    */
   async replaceConfig(config: string): Promise<Reason | undefined> {
     const { sha256 } = await this.configText();
@@ -196,7 +182,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     }
   }
 
-  /** Writes a config unchecked and starts the gateway with it, which stops visibly if it is invalid. */
+  /** Writes a config without checking it and starts the gateway, which stops visibly if the config is invalid. */
   async startWith(config: string): Promise<void> {
     const { sha256 } = await this.configText();
     const query = new URLSearchParams({ expected: sha256 ?? "none", unchecked: "true" });
@@ -228,7 +214,7 @@ export class RemoteState implements GatewayState<ReadableStream<Uint8Array>> {
     const response = await this.#ask(path, init, timeoutMs);
     const { success, data } = answer.safeParse(await response.json());
     if (!success)
-      throw new StewardError("backup_failed", `The container's answer to ${path} has another form.`);
+      throw new StewardError("backup_failed", `The container's answer to ${path} has an unexpected format.`);
     return data;
   }
 
@@ -244,7 +230,6 @@ function restoreQuery(query: Record<string, string> & { config: ConfigSource }):
   return `${CONTROL_ROUTES.restore}?${new URLSearchParams(query)}`;
 }
 
-/** Reads an error that crossed the boundary of a process; `backup_failed` with a detail if it has no known code. */
 function readRefusal(refused: unknown, otherwise: string): StewardError {
   const { data } = refusal.safeParse(refused);
   if (data !== undefined && isErrorCode(data.code)) return new StewardError(data.code, data.detail);
@@ -252,8 +237,8 @@ function readRefusal(refused: unknown, otherwise: string): StewardError {
 }
 
 /**
- * Returns an error that has a code: its own, or `code` with its message. Messages of the bucket and of the container
- * hold no secret.
+ * Returns the error itself if it has a code, otherwise an error with `code`. Messages of the bucket and the container
+ * contain no secrets.
  */
 export function withErrorCode(error: unknown, code: ErrorCode): StewardError {
   if (error instanceof StewardError) return error;

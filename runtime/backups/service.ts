@@ -14,50 +14,43 @@ import type { BackupRecord, Recovery } from "./record.ts";
 import { lateReason, shrinkage } from "./retention.ts";
 import type { Archive, BackupStore, GatewayState } from "./store.ts";
 
-/** Wait before a copy that failed is retried. */
 const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
 
-/** Dependencies of {@link BackupService}. */
 export interface BackupServiceOptions<Content> {
-  /** Returns the store and the state; a host loads their modules on first use. */
+  /** Returns the store and the state. A host loads their modules on first use. */
   open(): Promise<{ store: BackupStore<Content>; state: GatewayState<Content> }>;
   record: BackupRecord;
-  /** Interval in milliseconds at which a state that has changed is copied. */
   everyMs: number;
-  /** Starts what the state needs, and waits until it can be reached. */
+  /** Makes the state reachable, for example by starting its container. */
   awake?(): Promise<void>;
-  /** True if work waits for earlier work. By default it runs at once, and the store refuses what it cannot do. */
+  /** True: operations wait for earlier ones. Default: they run immediately, and the store refuses conflicts. */
   queues?: boolean;
-  /** Returns the time of a restore, after which nothing was to be copied; `undefined` while there is no state. */
+  /** Returns when the state was restored, in milliseconds since the epoch; `undefined` while there is no state. */
   restoredAt(): number | undefined;
-  /** Returns why the state is not there yet. */
   obstacle?(): Reason | undefined;
-  /** Gives an error a code before it is thrown. By default it is thrown as it is. */
+  /** Adds a code to an error before it is thrown. By default, errors are thrown unchanged. */
   coded?(error: unknown, code: ErrorCode): StewardError;
-  /** Logs a failure. @returns true if it is a problem of the backups */
+  /** Logs a failure. @returns true if the backups' status should report it */
   failed(what: string, why: Reason): boolean;
   recovery: {
-    /** Names the gateway's run. In each, one recovery is tried. */
+    /** Returns the id of the gateway's run. Each run tries one recovery. */
     run(): string | undefined;
     keep(recovery: Recovery): void;
-    /** Returns the recovery whose config is still in use. */
     read(): RecoveredConfig | undefined;
   };
   clock: Clock;
   log: Log;
 }
 
-/** Options of a copy on request. */
 interface CopyOptions {
-  /** Also if it holds far less than the one before. */
+  /** Back up even if the state holds far less than the previous backup. */
   force?: boolean;
   cause?: BackupCause;
 }
 
-/** Makes, checks and restores backups of the gateway's state, on request and when it has changed. */
 export class BackupService<Content> implements Backups {
   readonly #options: BackupServiceOptions<Content>;
-  /** Time at which a copy was last made, or the newest one was found to hold everything. */
+  /** Time of the last backup, or of the last check that found the newest one up to date. */
   #provenAt: number;
   #failures = 0;
   #againAt = 0;
@@ -66,21 +59,20 @@ export class BackupService<Content> implements Backups {
 
   constructor(options: BackupServiceOptions<Content>) {
     this.#options = options;
-    // The first look needs its time.
+    // Allow time for the first check.
     this.#provenAt = options.clock();
   }
 
-  /** True while a caller waits for a backup or a restore, for which the container must stay awake. */
+  /** True while a caller waits for an operation that keeps the container awake. */
   get busy(): boolean {
     return this.#waiting > 0;
   }
 
-  /** Time at which a copy that failed is retried, in milliseconds since the epoch; 0 if none failed. */
+  /** Time of the retry after a failed backup, in milliseconds since the epoch; 0 without a failure. */
   get againAt(): number {
     return this.#againAt;
   }
 
-  /** See {@link Backups}. */
   async status(): Promise<BackupsStatus> {
     const { open, record, obstacle, recovery } = this.#options;
     const { createdAt } = await (await open()).store.newest();
@@ -99,24 +91,21 @@ export class BackupService<Content> implements Backups {
     return at === undefined ? undefined : lateReason(Math.max(this.#provenAt, at), clock(), everyMs);
   }
 
-  /** See {@link Backups}. */
   async list(): Promise<GenerationManifest[]> {
     return (await this.#options.open()).store.list();
   }
 
-  /** See {@link Backups}. */
   create(options: CopyOptions = {}): Promise<GenerationManifest> {
     return this.whileAwake(() => this.#copy(options));
   }
 
-  /** See {@link Backups}. */
   async verify(id: string): Promise<RestoreReport> {
     return this.#use(id, (read, state) =>
       this.#coded("restore_failed", async () => state.verifyArchive(await read())),
     );
   }
 
-  /** See {@link Backups}. The current state is copied first, however little it holds: that may be why. */
+  /** First backs up the current state, even if it has shrunk: that may be the reason for the restore. */
   async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     const { open, record } = this.#options;
     const { store } = await open();
@@ -136,33 +125,30 @@ export class BackupService<Content> implements Backups {
         return { counts: archive.manifest.counts, report: received };
       });
       record.note({ counts, revision: undefined });
-      // The container may end any time: its next start takes the newest copy. The record notes why there is none.
+      // Otherwise, the container's next start would undo the restore. The record notes a failure.
       await this.#copy({ force: true }).catch(() => undefined);
       return report;
     });
   }
 
-  /** See {@link Backups}. */
   async cachedConfig(): Promise<string | undefined> {
     return (await this.#options.open()).store.cachedConfig?.();
   }
 
-  /** See {@link Backups}. */
   async download(id: string): Promise<ReadableStream<Uint8Array>> {
     const { store } = await this.#options.open();
     const { content } = await store.read(await store.find(id));
-    // The bucket's own stream can cross the object's boundary, one that wraps it cannot.
+    // Only the bucket's own stream can cross the Durable Object's boundary, not a stream that wraps it.
     return content instanceof ReadableStream
       ? content
       : ReadableStream.from(content as AsyncIterable<Uint8Array>);
   }
 
-  /** See {@link Backups}. */
   async configOf(id: string): Promise<ConfigText> {
     return this.#use(id, async (read, state) => state.showConfig(await read()));
   }
 
-  /** Copies a state that has changed since the last copy. @returns true if it has */
+  /** @returns true if the state has changed since the last backup */
   copyChanged(): Promise<boolean> {
     return this.#attempt("a backup", async () => {
       const { open, record } = this.#options;
@@ -174,7 +160,7 @@ export class BackupService<Content> implements Backups {
   }
 
   /**
-   * Replaces a config that stopped the gateway with the last good one, once in each run.
+   * Replaces a config that stopped the gateway with the last good one, once per run.
    *
    * @returns true if it was replaced
    */
@@ -188,7 +174,7 @@ export class BackupService<Content> implements Backups {
       const manifest = newestValid(await store.list());
       const { id } = manifest;
       const { sha256 } = await this.inTurn(async () => state.takeConfig(await store.read(manifest)));
-      log.warn("the config was not valid: that of the last good backup was taken", {
+      log.warn("the config was invalid and was replaced with that of the last good backup", {
         id,
         problem: why.detail,
       });
@@ -202,7 +188,7 @@ export class BackupService<Content> implements Backups {
     }
   }
 
-  /** Runs one piece of work after another, where it queues. */
+  /** Runs `work` after earlier work if the service queues. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#options.queues !== true) return work();
     const done = this.#last.then(work);
@@ -219,7 +205,7 @@ export class BackupService<Content> implements Backups {
     return this.whileAwake(() => work(() => store.read(manifest), state));
   }
 
-  /** Starts what the state needs, and keeps it awake for one piece of work in turn. */
+  /** Makes the state reachable and keeps it so while `work` runs in its turn. */
   async whileAwake<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     try {
@@ -238,7 +224,7 @@ export class BackupService<Content> implements Backups {
     const { open, record } = this.#options;
     const { store, state } = await open();
     await store.prepare?.();
-    // Before the copy, which may miss what is written meanwhile.
+    // Read the revision before the backup, which may miss later writes.
     const revision = await state.revision();
     const before = await store.newest();
     const accept = ({ counts }: GenerationManifest): void => {
@@ -252,7 +238,6 @@ export class BackupService<Content> implements Backups {
     return manifest;
   }
 
-  /** Runs what makes or restores a backup, and remembers how it ended. */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     const { record, failed, clock } = this.#options;
     try {

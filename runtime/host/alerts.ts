@@ -4,14 +4,13 @@ import { Alerts, LOOK_EVERY_MS, type AlertsOptions } from "../edge/alerts.ts";
 import { writeFileAtomic } from "../process/files.ts";
 import type { RunningLedger } from "./ledger.ts";
 
-/** Dependencies of a host's alerts. */
 export interface HostAlertsOptions extends Pick<AlertsOptions, "settings" | "sandbox" | "backups" | "log"> {
   /** The data directory. */
   home: string;
   ledger: Pick<RunningLedger, "oldestOpen">;
 }
 
-/** Looks every minute at what may fail, until it is stopped. */
+/** Checks every minute for failures to report, until it is stopped. */
 export function hostAlerts({ home, ledger, ...options }: HostAlertsOptions): { stop(): void } {
   const file = path.join(home, "alerts.json");
   const alerts = new Alerts({

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** Source files read what `npm run client` built. In a bundle, the folder is beside those of the programs. */
+/** `dist/assets` is built by `npm run client`. In a bundle, the folder is next to the programs' folders. */
 const FOLDER = path.resolve(
   import.meta.dirname,
   import.meta.filename.endsWith(".ts") ? "../../dist/assets" : "../assets",
 );
 
 /**
- * Reads a gzipped style or script of the pages from disk; `undefined` if there is no such file.
+ * Reads a gzipped stylesheet or script from disk; `undefined` if it does not exist.
  *
- * @param name file name without a folder, already checked
+ * @param name File name without a folder, already validated.
  */
 export async function readAsset(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {

@@ -14,11 +14,11 @@ import type { Log } from "../shared/log.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Timers } from "../supervisor/timers.ts";
 
-/** Delay before the first backup: a start that goes wrong comes first, and a restored state is not copied at once. */
+/** Delay before the first backup. A failing start shows first, and a restored state is not backed up immediately. */
 const FIRST_MS = 10 * 60_000;
 const EVERY_MS = 3_600_000;
 
-/** Codes that say nothing about the state of the backups. */
+/** Error codes that say nothing about the state of the backups. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(["commands_busy", "backup_unknown"]);
 
 const recoverySchema = z.strictObject({
@@ -27,28 +27,24 @@ const recoverySchema = z.strictObject({
   sha256: z.nullable(z.string()),
 });
 
-/** Dependencies of a host's backups. */
 export interface HostBackupsOptions {
   supervisor: Pick<Supervisor, "backups" | "start" | "onChange">;
   /** The data directory. */
   home: string;
-  /** Copies the chats that have gateways of their own, each into a backup of its own. */
   copyChats?(): Promise<void>;
   timers: Timers;
   log: Log;
 }
 
-/** Backups that are also made automatically. */
 export interface RunningBackups extends Backups {
-  /** Makes the first one in ten minutes, then every hour in which something has changed. */
+  /** Schedules the first backup in ten minutes, then hourly backups if something has changed. */
   start(): void;
-  /** Stops automatic backups. If one is in progress, it may be cut off; its remains are removed later. */
+  /** Stops automatic backups. One in progress may be interrupted; its remains are removed later. */
   stop(): void;
-  /** Replaces a config that stops the gateway with the last good one, once until the gateway has been ready again. */
+  /** Replaces a config that stops the gateway with the last good one, once until the gateway is ready again. */
   recoverConfigs(): void;
 }
 
-/** A host's backups, in the `backups/` of its data directory. */
 export function hostBackups({
   supervisor,
   home,
@@ -69,7 +65,7 @@ export function hostBackups({
     restoredAt: () => 0,
     failed: (what, why) => {
       if (PASSING.has(why.code)) return false;
-      // It may last for days: logged when it starts, and when its cause changes.
+      // A failure may last for days: log only its start and changes of its cause.
       if (why.code !== record.facts.problem?.code) log.error(`${what} failed`, { ...why });
       return true;
     },
@@ -95,7 +91,7 @@ export function hostBackups({
   };
   const create = service.create.bind(service);
   return Object.assign(service, {
-    // An update makes one before it replaces the service, and the way back needs the chats' copies.
+    // An update creates a backup before it replaces the service, and a rollback needs the chats' backups.
     create: async (options?: Parameters<typeof create>[0]) => {
       await copyChats?.();
       return create(options);
@@ -115,7 +111,6 @@ export function hostBackups({
   });
 }
 
-/** Returns the recovery whose config is still in use. */
 function recoveredConfig(home: string): RecoveredConfig | undefined {
   try {
     const { sha256, ...recovered } = recoverySchema.parse(
@@ -124,7 +119,6 @@ function recoveredConfig(home: string): RecoveredConfig | undefined {
     const config = readFileSync(join(home, CONFIG_FILE));
     return createHash("sha256").update(config).digest("hex") === sha256 ? recovered : undefined;
   } catch {
-    // There was none, or the config is gone.
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { ROUTES } from "../contract/routes.ts";
 import { endSocket, refuseConnection } from "../process/server.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
-/** Headers of a page's request that reach the gateway: what a WebSocket needs (RFC 6455 section 4.1), and the origin. */
+/** Request headers that reach the gateway: those of a WebSocket (RFC 6455 section 4.1) and the origin. */
 const PASSED = [
   "host",
   "origin",
@@ -17,7 +17,6 @@ const PASSED = [
   "sec-websocket-extensions",
 ];
 
-/** Dependencies of the proxy. */
 export interface ChatProxyOptions {
   supervisor: Pick<Supervisor, "status">;
   gatewayPort: number;
@@ -25,8 +24,8 @@ export interface ChatProxyOptions {
 }
 
 /**
- * Hands a chat page's connection on to the gateway, byte for byte, with the address that it came from.
- * The gateway does the rest: it knows the devices.
+ * Passes a chat page's connection to the gateway byte for byte, with the client's address. The gateway checks the
+ * device.
  */
 export function chatProxy({ supervisor, gatewayPort, controlToken }: ChatProxyOptions) {
   return async function proxyChat(request: IncomingMessage, page: Duplex, head: Buffer): Promise<void> {

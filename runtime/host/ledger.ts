@@ -17,10 +17,9 @@ import {
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import { Timer } from "./timer.ts";
 
-/** Number of concurrent deliveries; exceeds the number of chats that are answered in parallel. */
+/** Concurrent deliveries; exceeds the number of chats that are answered in parallel. */
 const CONCURRENCY = 128;
 
-/** Dependencies of {@link createLedger}. */
 interface LedgerOptions {
   sql: NodeSql;
   supervisor: Pick<Supervisor, "onChange" | "needed" | "checkVolume"> & {
@@ -28,37 +27,31 @@ interface LedgerOptions {
   };
   sandbox: Pick<Sandbox, "request">;
   tell: Tell;
-  /** See {@link DeliverOptions}. */
   record: DeliverOptions["record"];
-  /** Set if each chat has a gateway of its own: it starts those that have events. */
   tenancy?: TenantDeliveries | undefined;
   clock: Clock;
   log: Log;
 }
 
-/** Gateways of chats. Each gets its own chat's events. */
 interface TenantDeliveries {
-  /** An event is about to be recorded. Rejects if the event is not to be taken. */
+  /** Called before an event is recorded. Rejects if the event must not be accepted. */
   arrives(event: Delivery): Promise<void>;
   /**
-   * Returns true if the gateway of an event's chat answers, or has nothing to do for it; `undefined` for an event of no
+   * Returns true if the gateway of an event's chat answers or has nothing to do; `undefined` for an event without a
    * chat.
    */
   isReady(event: Delivery): boolean | undefined;
   deliver: Deliver;
 }
 
-/** A ledger whose deliveries run in this process. */
 export interface RunningLedger extends Ledger, NameDirectory {
-  /** See {@link LedgerStore.oldestOpen}. */
   oldestOpen(): number | undefined;
-  /** Delivers at once what waits with this note in one of the conversations. Returns when the deliveries have begun. */
+  /** Immediately starts the deliveries that wait with this note in one of the conversations. */
   hasten(conversations: readonly string[], note: string): void;
   /** Starts no more deliveries and waits for those in progress. */
   close(): Promise<void>;
 }
 
-/** The ledger in this process's database, which dispatches whenever its gateway is ready. */
 export function createLedger(options: LedgerOptions): RunningLedger {
   const { sql, supervisor, sandbox, tell, record, tenancy, clock, log } = options;
   const store = new LedgerStore(sql);
@@ -79,8 +72,8 @@ export function createLedger(options: LedgerOptions): RunningLedger {
     log,
     concurrency: CONCURRENCY,
   });
-  // While the gateway is down, nothing is attempted: events are dispatched when it becomes ready. Where each chat has a
-  // gateway of its own, the attempt starts it.
+  // While the gateway is down, nothing is attempted; its readiness triggers the dispatch. If each chat has its own
+  // gateway, the attempt starts it.
   const dispatch = (): void => {
     if (tenancy !== undefined || supervisor.status().state === "ready") dispatcher.run();
   };
@@ -90,7 +83,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
   let willLook = false;
   const lookForNotices = (): void => {
     willLook = false;
-    // Otherwise it would restart its timer.
+    // Otherwise, it would restart its timer.
     if (!isClosed) notices.run();
   };
   lookForNotices();
@@ -111,7 +104,7 @@ export function createLedger(options: LedgerOptions): RunningLedger {
       if (own === undefined && !ready) supervisor.needed();
       // Dispatch after responding: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
-      // Behind a message that waits for hours, a new one gets its notice at once.
+      // A new message behind one that waits for hours gets its notice immediately.
       if (!willLook) setImmediate(lookForNotices);
       willLook = true;
       return { duplicate: recorded === "known", ready };
@@ -150,10 +143,7 @@ interface Arrival {
   failed(error: unknown): void;
 }
 
-/**
- * Records events. Events that arrive in the same turn of the event loop, mostly while waiting for the disk, share one
- * transaction and one flush to disk; each is reported only after that.
- */
+/** Events that arrive in the same turn of the event loop share one transaction and one flush to disk. */
 class Arrivals {
   readonly #sql: NodeSql;
   readonly #store: LedgerStore;
@@ -166,7 +156,7 @@ class Arrivals {
     this.#clock = clock;
   }
 
-  /** Resolves when the event is on disk, if it is stored at all. Rejects if it could not be stored. */
+  /** Resolves when the event is on disk, if it is stored at all. Rejects if storing fails. */
   record(event: Delivery): Promise<RecordOutcome> {
     return new Promise((recorded, failed) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#commit());
@@ -188,12 +178,10 @@ class Arrivals {
   }
 }
 
-/** An open database. */
 export interface NodeSql extends Sql, Pick<HeldDatabase, "problem"> {
   close(): void;
 }
 
-/** Opens the edge's database; see {@link openDatabase}. */
 export function openSqlite(file: string, onSetAside?: (report: DatabaseSetAside) => void): NodeSql {
   const database = openDatabase(file, onSetAside);
   const prepared = new Map<string, StatementSync>();

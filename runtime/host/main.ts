@@ -61,8 +61,8 @@ function edgeSettings(environment: Environment): EdgeSettings {
 }
 
 /**
- * Returns the access check: the identity gateway if configured, else ADMIN_TOKEN with a sign-in page; without both,
- * everyone is refused.
+ * Returns the access check: the identity gateway if configured, otherwise ADMIN_TOKEN with a sign-in page. Without
+ * both, everyone is refused.
  */
 function hostAccess(
   { teamDomain, audience }: EdgeSettings,
@@ -74,10 +74,7 @@ function hostAccess(
     : adminTokenAccess({ adminToken, clock: Date.now });
 }
 
-/**
- * Returns a gateway's environment: its own variables and those that Node reads, with passes for the broker instead of
- * keys.
- */
+/** Returns the gateway's and Node's variables, with passes for the broker instead of keys. */
 function childEnvironment(environment: Environment, broker: { address: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
   const own = withPasses(
@@ -110,8 +107,7 @@ try {
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
-  // 2. The ledger's database, before the gateway opens the same file. From here on this process is an ordinary user, too
-  //    where each chat gets a user of its own.
+  // 2. The ledger's database, before the gateway opens the same file. From here on, this process is an ordinary user.
   const users = edge.tenancy === "chat" ? TenantUsers.take(settings.home) : undefined;
   ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
@@ -149,7 +145,7 @@ try {
     },
     log,
   };
-  // Where each chat has a gateway of its own, this one serves the deployment, and writes to no chat.
+  // If each chat has its own gateway, this one serves the deployment and may write to no chat.
   const noChat = users && ({ platform: "web", chat: "" } as const);
   const broker = createBroker({ ...brokering, chat: noChat, token: () => brokerToken });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
@@ -187,7 +183,7 @@ try {
     clock: Date.now,
     log,
   });
-  // After the ledger, which refuses the database of a newer version.
+  // The ledger comes first, because it refuses the database of a newer version.
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
   const signatures = new SignatureStore(sql, Date.now);
@@ -257,9 +253,8 @@ try {
     throw error;
   });
 
-  // 5. Stop, installed before reporting that it listens. Container engines kill after 10 s, so within that time: refuse
-  //    new events, then stop the gateway, which ends its answers, and write their records. Interrupted answers are
-  //    redelivered; an interrupted restore is completed at the next start.
+  // 5. Stop handler, installed before reporting that the service listens. Container engines kill after 10 s.
+  // Interrupted answers are redelivered; an interrupted restore is completed at the next start.
   onStopRequest(process.env, async () => {
     backups.stop();
     alerts?.stop();

@@ -11,15 +11,14 @@ import { openConnection } from "../process/telegram/transport.ts";
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Finds the addresses of a name, which a test replaces. */
+/** Resolves a host name; tests replace it. */
 type Resolve = (host: string) => Promise<{ address: string }[]>;
 
-/** Time for which an address is taken for a name's. */
 const KEPT_MS = 60_000;
 
 /**
- * Returns what reads the proxy that the config file names for Telegram. While the file is not valid the gateway runs
- * with the last one that was, and so does this.
+ * Returns a function that reads Telegram's proxy from the config file. While the file is invalid, it returns the last
+ * valid value, like the gateway.
  */
 export function configuredProxy(configPath: string, environment: Environment): () => string | undefined {
   let seen: string | undefined;
@@ -35,7 +34,6 @@ export function configuredProxy(configPath: string, environment: Environment): (
   };
 }
 
-/** Dependencies of the clients. */
 interface ProxyOptions {
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -43,8 +41,8 @@ interface ProxyOptions {
 }
 
 /**
- * Returns what makes clients of an HTTP proxy. The last one is kept, with its connections: a config names one proxy. A
- * client connects to the address that was checked.
+ * Returns a function that creates clients of an HTTP proxy. The last client is reused, because a config names one
+ * proxy. A client connects to the address that was checked.
  */
 export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
   let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;
@@ -63,10 +61,10 @@ export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (pr
 const resolveAll: Resolve = (host) => lookup(host, { all: true });
 
 /**
- * Returns a proxy with its address in the place of its name. An encrypted one is reached by its name, which its
- * certificate proves.
+ * Returns a proxy's URL with its name replaced by its address. An HTTPS proxy keeps its name, which its certificate
+ * proves.
  *
- * @throws StewardError for an address that is never a proxy's.
+ * @throws StewardError for an address that no proxy can have.
  */
 async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> {
   const url = new URL(proxy);
@@ -74,7 +72,10 @@ async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> 
   const found = isIP(host) === 0 ? await resolve(host) : [{ address: host }];
   const [first] = found;
   if (first === undefined || !found.every(({ address }) => isProxyAddress(address))) {
-    throw new StewardError("broker_proxy_refused", "The proxy's address is link-local or no single host's.");
+    throw new StewardError(
+      "broker_proxy_refused",
+      "The proxy's address is link-local or does not belong to a single host.",
+    );
   }
   if (url.protocol === "http:") {
     url.hostname = isIP(first.address) === 6 ? `[${first.address}]` : first.address;
@@ -82,7 +83,10 @@ async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> 
   return url.href;
 }
 
-/** Returns a client for Telegram's requests, which have JSON bodies and no headers of their own. It follows no redirects. */
+/**
+ * Returns a client for Telegram's requests, which have JSON bodies and no headers of their own. It follows no
+ * redirects.
+ */
 function fetchThrough(proxy: string): Fetch {
   const { send } = openConnection(proxy);
   return async (url, init) => {

@@ -4,10 +4,9 @@ import type { PortRequest, Sandbox } from "../edge/ports.ts";
 import { createControl } from "../supervisor/control.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
-/** A gateway that hangs must not hold up who only looks. */
+/** A hung gateway must not delay a status page. */
 const PEEK_MS = 2_000;
 
-/** Dependencies of the sandbox. */
 interface SandboxOptions {
   supervisor: Supervisor;
   broker: Pick<Broker, "counts">;
@@ -15,7 +14,7 @@ interface SandboxOptions {
   log: Log;
 }
 
-/** The supervisor of this process as the edge's sandbox. It never sleeps, so there is nothing to wake. */
+/** Presents this process's supervisor as the edge's sandbox. It never sleeps, so there is nothing to wake. */
 export function supervisedSandbox({ supervisor, broker, controlToken, log }: SandboxOptions): Sandbox {
   const control = createControl(supervisor, controlToken, log);
   const authorization = `Bearer ${controlToken}`;

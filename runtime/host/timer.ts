@@ -1,9 +1,8 @@
 import type { Clock } from "../edge/ports.ts";
 
-/** Node's timers are limited to 31 bits; longer waits are split. */
+/** Node's timers are limited to 31 bits, so longer waits are split. */
 const LONGEST_TIMER_MS = 3_600_000;
 
-/** A single timer for a point in time. */
 export class Timer {
   readonly #clock: Clock;
   readonly #run: () => void;
@@ -14,7 +13,7 @@ export class Timer {
     this.#run = run;
   }
 
-  /** Replaces the time set before. */
+  /** Replaces any earlier time. `time` is in milliseconds since the epoch. */
   set(time: number): void {
     this.clear();
     this.#timer = setTimeout(this.#run, Math.min(Math.max(time - this.#clock(), 0), LONGEST_TIMER_MS));

@@ -17,15 +17,15 @@ const MOST_LOOKS = 300;
 const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
 
-// 1. Modules loaded on first use, under the flags that processes have by then: the cache is specific to the flags.
-//    These modules have no side effects. Some belong to the start too and are compiled again below.
+// 1. Modules loaded on first use, under the flags that running processes have, because the cache is specific to the
+// flags. These modules have no side effects.
 reduceMemoryUse();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();
 
 // 2. The services, under their starting flags. Node writes the cache when a process exits normally.
 for (const service of ["supervisor/main.js", "host/main.js"]) {
-  // The previous service's gateway must exit first, since it could answer in place of this one's.
+  // The previous service's gateway must exit first, since it could answer in place of the next one.
   await eventually(async () => !(await isReady()), "the previous gateway did not exit");
   const child = program(process.execArgv, service);
   const ended = once(child, "exit");

@@ -1,2 +1,2 @@
-// Loaded with the first connection, so that a start without one is not held up.
+// Loaded with the first connection, so that a start without one is faster.
 export { WebSocket, WebSocketServer } from "ws";

@@ -12,7 +12,7 @@ import { type Approvals, approvalsForm, isTenantId } from "../contract/tenant.ts
 import { isRecord, parseJson } from "../shared/json.ts";
 import type { ControlAnswer, ControlRequest } from "./control-request.ts";
 
-/** Last part of the route of approvals; no tenant has this id. */
+/** Last segment of the approvals route; no tenant has this id. */
 const APPROVALS_PART = "approvals";
 const ONE = new RegExp(`^${CONTROL_ROUTES.generations}/([\\d-]+)(/\\w+)?$`);
 
@@ -70,7 +70,7 @@ async function receive(
   const start = query.get("start") !== "false";
   if (header === undefined) {
     for await (const piece of content) {
-      if (piece.length > 0) throw new StewardError("body_invalid", "An archive came without its manifest.");
+      if (piece.length > 0) throw new StewardError("body_invalid", "The archive has no manifest.");
     }
     await backups.receiveNothing({ start });
     return ok(null);
@@ -78,7 +78,7 @@ async function receive(
   const config = readConfigSource(query.get("config"));
   const { data: manifest } = generationManifest.safeParse(parseJson(header));
   if (manifest === undefined)
-    throw new StewardError("body_invalid", "The header steward-manifest holds no manifest.");
+    throw new StewardError("body_invalid", "The header steward-manifest contains no manifest.");
   const archive = { content, manifest };
   const tenant = query.get("chat");
   if (tenant !== null && isTenantId(tenant)) return ok(await backups.bringBack(tenant, archive));
@@ -92,13 +92,13 @@ async function* empty(): AsyncGenerator<Uint8Array> {}
 
 function readId(id: unknown): string | undefined {
   if (id === undefined || generationId.safeParse(id).success) return id as string | undefined;
-  throw new StewardError("body_invalid", "The id is no generation's name.");
+  throw new StewardError("body_invalid", "The id is not the name of a generation.");
 }
 
 function readConfigSource(value: unknown): ConfigSource {
   const known = CONFIG_SOURCES.find((one) => one === value);
   if (known !== undefined) return known;
-  throw new StewardError("body_invalid", `"config" is none of ${CONFIG_SOURCES.join(", ")}.`);
+  throw new StewardError("body_invalid", `"config" is not one of ${CONFIG_SOURCES.join(", ")}.`);
 }
 
 function readApprovals(body: string | undefined): Approvals {
@@ -111,7 +111,7 @@ function readApprovals(body: string | undefined): Approvals {
 function fieldOf(body: string | undefined, name: keyof SnapshotRequest | keyof RestoreRequest): unknown {
   const value = body ? parseJson(body) : {};
   if (isRecord(value)) return value[name];
-  throw new StewardError("body_invalid", "The body is no JSON object.");
+  throw new StewardError("body_invalid", "The body is not a JSON object.");
 }
 
 function ok(value: unknown): ControlAnswer {

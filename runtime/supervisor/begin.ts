@@ -6,32 +6,32 @@ import { RESTORE_MARKER } from "../contract/names.ts";
 import { exists } from "../process/files.ts";
 import type { Supervisor } from "./supervisor.ts";
 
-/** Start options of a supervisor. */
 export interface BeginOptions {
   supervisor: Supervisor;
-  /** The data directory. */
   home: string;
-  /** The gateway waits until `/restore` has brought its data. */
   awaitsData: boolean;
   log: Log;
 }
 
-const AWAITING = reason("gateway_not_ready", "It waits for its data, which the first restore brings.");
-const FINISHING = reason("gateway_not_ready", "A restore that was interrupted is being finished.");
+const AWAITING = reason(
+  "gateway_not_ready",
+  "The gateway waits for its data, which the first restore brings.",
+);
+const FINISHING = reason("gateway_not_ready", "An interrupted restore is being completed.");
 
-/** Starts the gateway, after it has completed a restore that a former start has staged. */
+/** Starts the gateway after completing a restore that an earlier start staged. */
 export async function startAfterRestore({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
   const marker = join(home, RESTORE_MARKER);
   const marked = exists(marker);
   if (marked || awaitsData) await supervisor.hold(marked ? FINISHING : AWAITING);
   else supervisor.start();
-  // The backups' modules are loaded only if there is something to complete or to clean up.
+  // Load the backup modules only if there is something to complete or clean up.
   if (!marked && !hasScratch(home)) return;
   try {
     await (await supervisor.backups()).finishMarked();
   } catch (error) {
-    log.error("an interrupted restore could not be finished", { error: String(error) });
-    // Without the marker it was called off, and the state is whole.
+    log.error("an interrupted restore could not be completed", { error: String(error) });
+    // Without the marker, the restore was cancelled and the state is intact.
     if (exists(marker)) return supervisor.hold(holdReason(error));
   }
   if (!marked) return;

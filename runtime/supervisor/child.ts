@@ -2,55 +2,46 @@ import { spawn } from "node:child_process";
 import type { Environment } from "../contract/environment.ts";
 import { splitSecrets, SECRETS_FD } from "../process/environment.ts";
 
-/** Time for which the process's last output may still be on its way. */
+/** Time allowed for the last output after a process has exited. */
 const LAST_WORDS_MS = 1_000;
 
-/** A user of the machine that is not this process's own. */
 export interface ProcessUser {
-  /** The user's id, and its group's. */
   id: number;
-  /** Runs work with the rights to start and to end the user's processes. */
+  /** Runs `work` with the rights to start and end the user's processes. */
   withRights<T>(work: () => T): T;
 }
 
-/** Command to run. */
 export interface ChildOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
-  /** Default: the user that this process runs as. */
+  /** Default: this process's user. */
   user?: ProcessUser | undefined;
-  /** Its whole standard input. Default: a pipe that closes when this process is gone. */
+  /** Complete standard input. Default: a pipe that closes when this process ends. */
   input?: string;
 }
 
-/** End of a process. */
 interface ChildExit {
   code: number | null;
   signal: NodeJS.Signals | null;
   spawnError?: string;
 }
 
-/** A running process, the leader of a group of its own. */
 export interface Child {
-  /** `null` where it could not be started. */
+  /** `null` if it could not be started. */
   pid: number | null;
-  /** Hands its output over from its beginning on. To be called once: unread output holds the process up. */
+  /** Passes the output on from its beginning. Call exactly once: unread output blocks the process. */
   read(onOutput: (stream: "stdout" | "stderr", text: string) => void): void;
-  /** Resolves when the process is gone and its output is read to the end. Never rejects. */
+  /** Resolves when the process is gone and its output is fully read. Never rejects. */
   exited: Promise<ChildExit>;
-  /** Signals the whole group. */
   kill(signal: NodeJS.Signals): void;
 }
 
-/**
- * Starts a process in a group of its own, so that whatever it starts in turn ends with it. Its
- * standard input is a pipe that closes when this process is gone. Never throws.
- */
+/** Starts a process in its own group, so that its descendants end with it. Never throws. */
 export function startChild(options: ChildOptions): Child {
   try {
     return spawnChild(options);
   } catch (error) {
-    // Too little memory for another process, for example: most other causes come as an event instead.
+    // For example, too little memory. Most other causes arrive as an event.
     const spawnError = error instanceof Error ? error.message : String(error);
     const exited = Promise.resolve({ code: null, signal: null, spawnError });
     return { pid: null, read: () => {}, exited, kill: () => {} };
@@ -77,14 +68,14 @@ function spawnChild(options: ChildOptions): Child {
       if (!gone) throw error;
     }
   };
-  // Without a file descriptor left there are no streams, only the error.
+  // Without free file descriptors, there are no streams, only the error.
   const streams: Partial<Pick<typeof child, "stdin" | "stdout" | "stderr">> = child;
   const read: Child["read"] = (onOutput) => {
     for (const stream of ["stdout", "stderr"] as const) {
       streams[stream]?.setEncoding("utf8").on("data", (text: string) => onOutput(stream, text));
     }
   };
-  // The pipe breaks when the child ends first, which is no error here.
+  // The pipe breaks if the child ends first, which is no error here.
   streams.stdin?.on("error", () => {});
   if (options.input !== undefined) streams.stdin?.end(options.input);
   const handover = child.stdio?.[SECRETS_FD];
@@ -92,9 +83,9 @@ function spawnChild(options: ChildOptions): Child {
   const exited = new Promise<ChildExit>((resolve) => {
     child.once("error", (error) => resolve({ code: null, signal: null, spawnError: error.message }));
     child.once("exit", () => {
-      // What it left behind holds the output's pipes open, and perhaps the port.
+      // Processes left behind would hold the output pipes open, and perhaps the port.
       kill("SIGKILL");
-      // What has left the group is not reached, and without this "close" would not come before its end.
+      // Processes outside the group survive and hold the pipes, which would delay `close`.
       setTimeout(
         () => [streams.stdout, streams.stderr].forEach((one) => one?.destroy()),
         LAST_WORDS_MS,

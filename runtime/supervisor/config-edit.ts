@@ -23,41 +23,37 @@ const NO_FILE = "none";
 const LIMIT = `A config file is at most ${CONFIG_LIMIT_BYTES / 1024} KiB long.`;
 const IN_PLAIN = 'A secret in plain text: write {"env": "NAME"}, or use `steward config set --plain`';
 
-/** Options of turning a text into the config file. */
 export interface ReplaceOptions {
-  /** sha256 of the file that it replaces, or `none`. */
+  /** sha256 of the file to be replaced, or `none`. */
   expected: string;
-  /** It is written although it may not be valid. */
+  /** True: write the text even if it is invalid. */
   unchecked: boolean;
-  /** Secrets may be in it: it is the deployment's own file, and nobody's text of a page. */
+  /** True: allow plain-text secrets, because the text is the deployment's own file and not from a page. */
   plain?: boolean;
-  /** False: it is checked and not written. */
+  /** False: only check the text. */
   write: boolean;
 }
 
-/** The config file for changing it, with the gateway up, down or not able to start. */
+/** Reads and changes the config file, even if the gateway cannot start. */
 export interface ConfigEditor {
   read(kind: ConfigTextKind): Promise<ConfigText>;
-  /** A text from elsewhere, with the sum of the file. */
+  /** Returns another text for display, with the sha256 of the current file. */
   show(text: string): ConfigText;
   /** Rejects with StewardError `config_changed`, `body_too_large`, `body_invalid`. */
   replace(text: string, options: ReplaceOptions): Promise<ConfigText | ConfigRefusal>;
-  /** Removes the file, so that the gateway's next start writes it; throws `config_changed`. */
+  /** Removes the file, so that the gateway's next start creates it. Throws `config_changed`. */
   remove(expected: string): void;
 }
 
-/** Dependencies of an editor. */
 export interface ConfigEditorOptions {
   path: string;
-  /** The gateway's environment. */
   environment: Environment;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** Makes the editor of a config file. */
 export function configEditor({ path, environment, clock }: ConfigEditorOptions): ConfigEditor {
-  /** Under the lock: the last moment at which the file may be another. */
+  /** Compares the file again under the lock, because it may have changed since the first check. */
   const change = (expected: string, work: () => void): void => {
     withConfigLock(path, () => {
       const before = readText(path);
@@ -83,7 +79,7 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
     },
     replace: async (text, { expected, unchecked, plain = false, write }) => {
       if (Buffer.byteLength(text) > CONFIG_LIMIT_BYTES) throw new StewardError("body_too_large", LIMIT);
-      // The control API's server leaves out a body that is too long.
+      // The control API's server passes an oversized body on as an empty one.
       if (text === "") throw new StewardError("body_invalid", `The config file's text is empty. ${LIMIT}`);
       const former = readText(path);
       if (digest(former) !== expected) throw new StewardError("config_changed");
@@ -102,13 +98,12 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
   };
 }
 
-/** A text as it may be shown. */
 function told(text: string, environment: Environment): { text: string; secrets?: string[] } {
   const shown = withoutSecrets(text, environment);
   return shown.secrets.length === 0 ? { text } : shown;
 }
 
-/** `null` where there is no file. */
+/** Returns `null` if there is no file. */
 function readText(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
@@ -139,7 +134,7 @@ async function problemsOf(text: string, environment: Environment): Promise<ToldP
   );
 }
 
-/** Secrets in plain text, which nobody shall write on a page. */
+/** Reports plain-text secrets, which must not be entered on a page. */
 function secretProblems({ secrets = [] }: { secrets?: string[] }, text: string): ToldProblem[] {
   const lineAt = lineFinder(text);
   return secrets.map((path) => {

@@ -7,7 +7,7 @@ import type { Timers } from "./timers.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-/** The config file as it may be shown: checked like the gateway checks it, its secrets masked. */
+/** Returns the config file for display, validated as the gateway does and with its secrets masked. */
 export async function showConfig(
   path: string,
   environment: Environment,
@@ -22,7 +22,7 @@ export async function showConfig(
     const missing = code === "ENOENT" && { missing: true as const };
     return { config: null, ...missing, path, valid: false, problems: [{ path: "", message }] };
   }
-  // The schema weighs more than the supervisor itself, and is needed when somebody looks.
+  // Loaded on demand, because the schema is large.
   const { readConfigText } = await import("../contract/config/text.ts");
   const { withScheduleChecks } = await import("../process/config-file.ts");
   const { value, result } = await withScheduleChecks(readConfigText(text, environment));
@@ -31,10 +31,7 @@ export async function showConfig(
   return { config: redactValue(value, redact), path, valid: result.ok, problems };
 }
 
-/**
- * Calls back once when the file has changed, also by being deleted. Asked by time, since the file is
- * replaced by renaming, and on a mounted volume no notice of that may come.
- */
+/** Calls back once when the file changes or is deleted. Polls, because a mounted volume may send no notification. */
 export function watchConfig(path: string, timers: Timers, onChange: () => void): () => void {
   const before = stamp(path);
   let cancel: (() => void) | undefined;

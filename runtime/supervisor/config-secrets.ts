@@ -11,32 +11,28 @@ import {
   redactValue,
 } from "../shared/redact.ts";
 
-/** A string as JSON or somebody in a hurry writes it, or a word without quotes. */
+/** Matches a quoted string, even if unterminated, or an unquoted word. */
 const PIECE = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[^\s"'{}[\],:]+/g;
 const COLON = /\s*:/y;
-/** A reference, or a value that is no text: these may follow a key that names a secret. */
+/** Matches a value that may follow the name of a secret: a reference, or a value that is not text. */
 const HARMLESS =
   /\s*:\s*(?:\{\s*"env"\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}|(?:-?\d[\d.]*|true|false|null)(?=\s*[,}\n]))/y;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const VARIABLE_NAME = /\s*:\s*"[A-Z][A-Z0-9_]*"\s*\}/y;
-/** Characters of a text that is looked into; a longer one is masked as a whole. */
+/** Longest text that is examined, in characters; a longer one is masked as a whole. */
 const LONGEST = 256 * 1024;
 
-/** A config's text as it may be shown. */
 export interface ShownText {
   text: string;
   /** Dotted paths of the secrets that were redacted; a path is empty if the text is not JSON. */
   secrets: string[];
 }
 
-/**
- * Redacts the literal secrets of a config's text. A text without any stays as it is, although it may not be JSON: such
- * a text is redacted as soon as it may hold a secret.
- */
+/** Redacts the literal secrets in a config's text. A text that is not JSON is redacted if it may contain a secret. */
 export function withoutSecrets(text: string, environment: Environment): ShownText {
   const values = secretValuesIn(text, environment);
   const redact = createRedactor(environment, values);
-  // Of a key that stands twice the parsed value has only the last one.
+  // The parsed value has only the last of several equal keys.
   if (jsonProblem(text) !== undefined || repeatedKeys(text).length > 0) {
     return mayHoldSecret(text, redact)
       ? { text: maskValues(text, redact), secrets: [""] }
@@ -49,17 +45,16 @@ export function withoutSecrets(text: string, environment: Environment): ShownTex
   return secrets.length === 0 ? { text, secrets } : { text: `${JSON.stringify(masked, null, 2)}\n`, secrets };
 }
 
-/** Secrets that are known, and the paths of those that were found. */
 interface Known {
   redact: Redactor;
   values: ReadonlySet<string>;
   secrets: string[];
 }
 
-/** Masks what a redacted copy masks, and every text that is a secret elsewhere. */
+/** Masks what the redacted copy masks, and every text that equals a known secret. */
 function mask(value: unknown, copy: unknown, path: readonly string[], known: Known): unknown {
   if (typeof value === "string") {
-    // A mask that was sent back would be saved as if it were the secret.
+    // Report a mask too: sent back, it would be saved as if it were the secret.
     if (copy === value && !known.values.has(value) && !value.includes(MASK)) return value;
     known.secrets.push(known.redact(path.join(".")));
     return copy === value ? MASK : copy;
@@ -76,7 +71,7 @@ function mask(value: unknown, copy: unknown, path: readonly string[], known: Kno
   return Object.fromEntries(shown);
 }
 
-/** Returns true unless every key of a text that names a secret is followed by a reference. */
+/** Returns false only if every key that names a secret is followed by a reference. */
 function mayHoldSecret(text: string, redact: Redactor): boolean {
   if (text.length > LONGEST || redact(text) !== text) return true;
   let before: string | undefined;
@@ -102,7 +97,10 @@ function follows(pattern: RegExp, text: string, at: number): boolean {
   return pattern.test(text);
 }
 
-/** Masks every word of a text but the config's own keys: the places of a text that is not JSON say nothing. */
+/**
+ * Masks every word except the config's own keys. In a text that is not JSON, a word's position does not show whether it
+ * is secret.
+ */
 export function maskValues(text: string, redact: Redactor): string {
   if (text.length > LONGEST) return JSON.stringify(MASK);
   const keys = schemaKeys();

@@ -6,25 +6,23 @@ import { closeServer, openServer } from "../process/server.ts";
 import type { Control, ControlAnswer } from "./control-request.ts";
 
 const ARCHIVE_TYPE = "application/zstd";
-/** Characters of the longest body that a route reads: a config file's. */
+/** Longest body that a route reads, in characters: a config file. */
 const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 
-/** A control API that listens. */
 export interface ControlServer {
   port: number;
-  /** Takes no new connections and cuts the open ones after `graceMs`. */
+  /** Refuses new connections and cuts open ones after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * Serves the control API. On Node's plain server: a framework would double what the supervisor weighs,
- * and the gateway's start waits for it.
+ * Uses Node's plain server: a framework would double the supervisor's size and delay the gateway's start.
  *
  * @throws StewardError `inner_port_in_use` if another process holds the port.
  */
 export async function serveControl(control: Control, hostname: string, port: number): Promise<ControlServer> {
   const server = createServer((request, response) => {
-    // On a broken connection there is no one left to answer.
+    // The connection is broken, so nobody can be answered.
     answer(control, request, response).catch(() => response.destroy());
   });
   const opened = await openServer(server, { hostname, port, taken: "inner_port_in_use" });
@@ -36,7 +34,7 @@ async function answer(control: Control, request: IncomingMessage, response: Serv
   const { authorization, [MANIFEST_HEADER]: manifest } = headers;
   const asked = { method, path, authorization };
   const takesArchive = method === "POST" && path.split("?")[0] === CONTROL_ROUTES.restore;
-  // Whoever stops reading must not cut the connection, on which the answer still goes out.
+  // If the reader stops early, the connection must stay open for the answer.
   const content = (): AsyncIterable<Uint8Array> => request.iterator({ destroyOnReturn: false });
   const answered = takesArchive
     ? await control({ ...asked, content: content(), manifest: manifest?.toString() })
@@ -57,7 +55,7 @@ async function send(answered: ControlAnswer, response: ServerResponse): Promise<
   }
 }
 
-/** Reads a body to its end. One that is too long is read and dropped, and is then no valid body of any route. */
+/** Reads the whole body. An oversized one is dropped and returned as an empty text, which no route accepts. */
 async function readBody(request: IncomingMessage): Promise<string> {
   let body = "";
   let length = 0;

@@ -21,12 +21,12 @@ const BACKUP_ROUTES = [
   CONTROL_ROUTES.restore,
   CONTROL_ROUTES.chats,
 ];
-/** Characters of the longest body of a request of an operation. */
+/** Longest body of an operation request, in characters. */
 const LONGEST_REQUEST = 128 * 1024;
 
 type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
-/** Makes the control API of a supervisor. Every request needs the control token as a Bearer. */
+/** Every request needs the control token as a Bearer token. */
 export function createControl(supervisor: Supervisor, controlToken: string, log: Log): Control {
   const handlers: Readonly<Record<string, Handler>> = {
     [`GET ${CONTROL_ROUTES.status}`]: () => ok(supervisor.status()),
@@ -63,7 +63,6 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
   };
 }
 
-/** Their routes are loaded with what they lead to, when the first one is asked. */
 async function askBackups(
   supervisor: Supervisor,
   pathname: string,
@@ -75,7 +74,6 @@ async function askBackups(
   return answerBackups(await supervisor.backups(), request);
 }
 
-/** The number of a line; what is none counts as not given. */
 function readAfter(query: URLSearchParams): number | undefined {
   const after = query.get("after") ?? "";
   return /^\d{1,15}$/.test(after) ? Number(after) : undefined;
@@ -85,7 +83,7 @@ function ok(value: unknown): ControlAnswer {
   return { status: 200, value };
 }
 
-/** Reads the body. The operations check the name and the input. */
+/** Checks only the body's shape. The operations check the name and the input. */
 function readOperationRequest(body: string): { operation: unknown; input?: unknown } {
   const value = body.length > LONGEST_REQUEST ? undefined : parseJson(body);
   if (typeof value === "object" && value !== null && "operation" in value) return value;
@@ -97,7 +95,6 @@ function refusal(code: ErrorCode, detail?: string): ControlAnswer {
   return { status: document.status, value: document };
 }
 
-/** `GET /config-file`. */
 async function readConfigFile(supervisor: Supervisor, query: URLSearchParams) {
   const kind = (query.get("as") ?? "file") as ConfigTextKind;
   if (!CONFIG_TEXTS.includes(kind)) {
@@ -106,7 +103,6 @@ async function readConfigFile(supervisor: Supervisor, query: URLSearchParams) {
   return { status: 200, value: await (await supervisor.editConfig()).read(kind) };
 }
 
-/** `PUT /config-file`. */
 async function replaceConfigFile(supervisor: Supervisor, query: URLSearchParams, text: string) {
   const options = {
     expected: readExpected(query),
@@ -120,7 +116,6 @@ async function replaceConfigFile(supervisor: Supervisor, query: URLSearchParams,
   return { status: REFUSED, value: { ...problem("config_invalid", undefined, REFUSED), ...refusal } };
 }
 
-/** `POST /config-file/fresh`. */
 async function beginAfresh(supervisor: Supervisor, query: URLSearchParams) {
   (await supervisor.editConfig()).remove(readExpected(query));
   supervisor.restart();

@@ -6,20 +6,17 @@ import { preferOomKill, runtimeProgramFile, programsFolder } from "../process/pr
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 import { SMALL_HEAP, SMALL_MALLOC } from "./memory.ts";
 
-/** It is ended before the supervisor, which can tell why and start it again. */
+/** Makes the kernel kill the gateway before the supervisor, which can report the cause and restart it. */
 const OOM_SCORE = 500;
 
-/** The gateway's program. */
 export function gatewayCommand(): [string, ...string[]] {
   return preferOomKill(OOM_SCORE, [process.execPath, ...SMALL_HEAP, runtimeProgramFile("gateway/main")]);
 }
 
-/** The command line's program. */
 export function cliCommand(): [string, ...string[]] {
   return [process.execPath, ...SMALL_HEAP, runtimeProgramFile("gateway/cli/main")];
 }
 
-/** Surroundings of a gateway, beside its own variables. */
 interface GatewaySurroundings {
   environment: Environment;
   controlToken: string;
@@ -28,7 +25,6 @@ interface GatewaySurroundings {
   gatewayPort: number;
 }
 
-/** The environment of a gateway that has a supervisor. */
 export function gatewayEnvironment({
   environment,
   controlToken,
@@ -38,7 +34,7 @@ export function gatewayEnvironment({
   return {
     ...SMALL_MALLOC,
     ...environment,
-    // It tells the supervisor something; a gateway that was started has its data.
+    // Meant for the supervisor only: a started gateway has its data.
     [AWAIT_RESTORE_VARIABLE]: undefined,
     [CONTROL_TOKEN_VARIABLE]: controlToken,
     [SUPERVISED_VARIABLE]: "1",
@@ -47,7 +43,6 @@ export function gatewayEnvironment({
   };
 }
 
-/** The hash of the bundle that this file belongs to. In the bundle it is one folder deep, too. */
 export function runningBundle(): string {
   try {
     return readFileSync(join(programsFolder(), BUNDLE_FILE), "utf8").trim();

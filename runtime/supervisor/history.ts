@@ -5,7 +5,7 @@ import { addColdStart, type ColdStart, readColdStarts } from "../contract/cold-s
 import type { Log } from "../shared/log.ts";
 import { isRecord, parseJson } from "../shared/json.ts";
 
-/** A small file that outlives the process. It is written in the background: a ready gateway does not wait for the disk. */
+/** Small JSON file that is written in the background, so that a ready gateway does not wait for the disk. */
 class KeptFile {
   readonly #path: string;
   readonly #log: Log;
@@ -16,7 +16,7 @@ class KeptFile {
     this.#log = log;
   }
 
-  /** Returns the text; `undefined` if the file does not exist yet or cannot be read. */
+  /** Returns `undefined` if the file is missing or unreadable. */
   read(): string | undefined {
     try {
       return readFileSync(this.#path, "utf8");
@@ -25,13 +25,11 @@ class KeptFile {
     }
   }
 
-  /** Begins to write what JSON makes of a value. */
   write(value: unknown): void {
     const text = `${JSON.stringify(value)}\n`;
     this.#written = this.#written.then(() => this.#put(text));
   }
 
-  /** Resolves when everything is written. */
   written(): Promise<void> {
     return this.#written;
   }
@@ -41,50 +39,46 @@ class KeptFile {
       await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
       await writeFile(this.#path, text, { mode: 0o600 });
     } catch (error) {
-      this.#log.debug("the history of starts cannot be kept", { error: String(error) });
+      this.#log.debug("the history of starts cannot be written", { error: String(error) });
     }
   }
 }
 
-/** The last starts and the number of restarts, also of the processes before this one. */
 export class StartHistory {
   readonly #starts: KeptFile;
   readonly #restarts: KeptFile;
   #coldStarts: ColdStart[] | undefined;
   #earlier: number | undefined;
 
-  /** @param folder of the files */
   constructor(folder: string, log: Log) {
     this.#starts = new KeptFile(join(folder, "starts.json"), log);
     this.#restarts = new KeptFile(join(folder, "restarts.json"), log);
   }
 
-  /** The starts, newest first. */
+  /** Newest first. */
   get coldStarts(): ColdStart[] {
     return (this.#coldStarts ??= readColdStarts(this.#starts.read()));
   }
 
-  /** Restarts before this process. One that ended without a stop, for example by a kill, counts as one. */
+  /** Restarts before this process. A process that ended without a stop, for example by a kill, counts as one. */
   get earlierRestarts(): number {
     return (this.#earlier ??= readRestarts(this.#restarts.read()));
   }
 
-  /** Adds a start that has ended. */
   add(start: ColdStart): void {
     this.#coldStarts = addColdStart(this.coldStarts, start);
     this.#starts.write(this.#coldStarts);
   }
 
   /**
-   * Notes the restarts of this process.
+   * Records the restarts of this process.
    *
-   * @param isStopped it ends now, as it should
+   * @param isStopped The process ends after a stop request.
    */
   note(restarts: number, isStopped: boolean): void {
     this.#restarts.write({ restarts: this.earlierRestarts + restarts, isStopped });
   }
 
-  /** Resolves when everything is on the disk. */
   async written(): Promise<void> {
     await Promise.all([this.#starts.written(), this.#restarts.written()]);
   }

@@ -2,57 +2,56 @@ import { backoffMs, type BackoffRange } from "../shared/backoff.ts";
 import type { Reason } from "../contract/errors.ts";
 
 /**
- * Phase of the gateway's process. `backoff` waits for the next attempt after a crash, `crash-looping` too unless the
- * failure is permanent, `held` for its data.
+ * Phase of the gateway's process. `backoff` waits to retry after a crash. `crash-looping` does too, unless the failure
+ * is permanent. `held` waits for data.
  */
 export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping" | "held";
 
-/** Everything that the supervisor knows of the gateway's life. Times are milliseconds since the epoch. */
+/** Times are in milliseconds since the epoch. */
 export interface Lifecycle {
   phase: Phase;
   since: number;
-  /** Starts after a crash, since the supervisor's own start. */
+  /** Restarts after a crash, since the supervisor's start. */
   restarts: number;
-  /** Crashes in a row, none of them after a stable run. */
+  /** Consecutive crashes without a stable run in between. */
   failures: number;
   startedAt: number | null;
   exitCode: number | null;
-  /** The last crash: no attempt helps until something changes. */
+  /** Retrying the last crash cannot help until something changes. */
   permanent?: boolean;
   coldStartMs?: number;
   reason?: Reason;
 }
 
-/** Event in the gateway's life. */
 export type LifecycleEvent =
   | { type: "start" }
-  /** Like a start, but from every phase; the caller ends what runs. */
+  /** Starts from any phase; the caller ends the current run. */
   | { type: "restart" }
   /** The process exists. Its start is timed from here. */
   | { type: "launched" }
-  /** The port answers. `bootMs` passed before the start that this belongs to. */
+  /** The port answers. `bootMs` passed before the start and counts towards its time. */
   | { type: "ready"; bootMs: number }
-  /** Ended without being asked to. `permanent`: another attempt cannot end otherwise. */
+  /** The process ended without a stop request. `permanent`: another attempt would fail again. */
   | { type: "crashed"; exitCode: number | null; reason: Reason; permanent: boolean }
   | { type: "retry" }
-  /** Somebody needs the gateway: the next attempt after a crash comes at once, but for one just made. */
+  /** Somebody needs the gateway: retry without a backoff, unless the crash has just happened. */
   | { type: "needed" }
   | { type: "stop" }
-  /** Its data is being put in place: from now on only a release or a stop changes anything. */
+  /** The data is being restored: only a release or a stop has an effect. */
   | { type: "hold"; reason: Reason }
   | { type: "release" };
 
-/** Policy of trying again. Crashes are retried for ever: their cause may pass, such as a full disk. */
+/** Retry policy. Crashes are retried forever, because their cause may pass, such as a full disk. */
 export interface BackoffPolicy extends BackoffRange {
-  /** Crashes in a row after which the status says that it is crash-looping. */
+  /** Consecutive crashes after which the status reports `crash-looping`. */
   maxFailures: number;
-  /** The shortest time from a crash to an attempt because somebody needs the gateway. */
+  /** Shortest time between a crash and a retry for somebody who needs the gateway. */
   neededAfterMs: number;
-  /** A run that was ready for this long is stable: a crash after it counts as the first. */
+  /** A run that was ready for this long is stable: a later crash counts as the first. */
   stableAfterMs: number;
 }
 
-/** Five crashes in about 15 s are a fault that somebody has to see. */
+/** Five crashes in about 15 s are a fault that somebody must see. */
 export const DEFAULT_POLICY: BackoffPolicy = {
   firstMs: 500,
   longestMs: 60_000,
@@ -61,25 +60,25 @@ export const DEFAULT_POLICY: BackoffPolicy = {
   stableAfterMs: 60_000,
 };
 
-/** Inputs of a step from the world. `random` is from 0 up to 1. */
+/** Inputs of a step. `random` is from 0 up to 1. */
 export interface StepContext {
   now: number;
   random: number;
   policy: BackoffPolicy;
 }
 
-/** A state, and what has to be done now that it is reached. */
 export interface LifecycleStep {
   state: Lifecycle;
   effect: { type: "spawn" } | { type: "wait"; ms: number } | { type: "none" };
 }
 
-/** The state before the first start. */
 export function initialLifecycle(now: number): Lifecycle {
   return { phase: "stopped", since: now, restarts: 0, failures: 0, startedAt: null, exitCode: null };
 }
 
-/** The next state. An event that does not fit the phase changes nothing. No input, output or clock. */
+/**
+ * Returns the next state and its effect, without I/O or a clock. An event that does not fit the phase changes nothing.
+ */
 export function advance(state: Lifecycle, event: LifecycleEvent, context: StepContext): LifecycleStep {
   const { now } = context;
   const { reason: _reason, permanent: _permanent, ...clean } = state;
@@ -136,7 +135,6 @@ function spawning(state: Lifecycle, now: number): LifecycleStep {
   };
 }
 
-/** Milliseconds of a start that ends now. */
 export function coldStartMs(
   { startedAt }: Pick<Lifecycle, "startedAt">,
   { bootMs }: { bootMs: number },

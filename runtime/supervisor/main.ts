@@ -12,11 +12,12 @@ import { printError } from "../shared/terminal.ts";
 // Restored files must not be readable by other users.
 process.umask(0o077);
 try {
-  // 1. Environment. Without a given token a random one, so that the API refuses everyone.
+  // 1. Environment. Without a given token, a random one makes the API refuse everyone.
   const settings = readProcessSettings(process.env);
   const controlToken = settings.controlToken ?? (await randomToken());
 
-  // 2. Gateway. Before the rest is even loaded, since everything waits for it, unless its data comes first.
+  // 2. Gateway. It starts before the rest is loaded, because everything waits for it, unless its data must be restored
+  // first.
   const { home, gatewayPort } = settings;
   const command = gatewayCommand();
   const environment = gatewayEnvironment({ environment: process.env, controlToken, home, gatewayPort });
@@ -31,9 +32,11 @@ try {
   process.exitCode = 1;
 }
 
-/** Node's cryptography is loaded only for it: the gateway's start waits for every module that this file names. */
+/**
+ * Loads Node's cryptography only on demand, because the gateway's start waits for every module that this file imports.
+ */
 async function randomToken(): Promise<string> {
-  // Not by import(): in the bundle Node's modules have no names of their own then.
+  // Not import(): in the bundle, it would not provide the module's named exports.
   const { randomBytes } = process.getBuiltinModule("node:crypto");
   return randomBytes(32).toString("hex");
 }

@@ -12,52 +12,45 @@ import type { ProcessUser } from "./child.ts";
 import { CUT_NOTE, runBoundedCommand, TIMED_OUT } from "./run-command.ts";
 import type { Timers } from "./timers.ts";
 
-/** Bytes of a file that may be shown. */
+/** Size limit of a file that is shown, in bytes. */
 const LARGEST_FILE = 1024 * 1024;
-/** A link is not followed, and a pipe without a writer does not hold up the opening. */
+/** Refuse a link, and do not block on a pipe without a writer. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Kinds of files that are shown: configs, also of former times, and who may write to the bot. All of them are JSON. */
+/** Files that may be shown: configs, including earlier ones, and lists of who may write to the bot. All are JSON. */
 const SHOWN: readonly RegExp[] = [
   new RegExp(String.raw`^${CONFIG_FILE.replace(".", String.raw`\.`)}(?:\.[\w.-]+)?$`),
   /^credentials\/\w+-(?:pairing|allowFrom|operators)\.json$/,
 ];
-const NOT_SHOWN = `\`cat\` shows ${CONFIG_FILE}, its copies, and the pairing files below credentials/. A file of the workspace is shown by \`workspace show <file>\`, the log by its page, browsers by \`devices list\`.`;
+const NOT_SHOWN = `\`cat\` shows ${CONFIG_FILE}, its copies and the pairing files in credentials/. Use \`workspace show <file>\` for files of the workspace, \`devices list\` for browsers, and the page of the log for the log.`;
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
   EACCES: "permission denied",
-  // What O_NOFOLLOW says of a link.
+  // Result of O_NOFOLLOW for a link.
   ELOOP: "links are not followed",
 };
 
-/** Dependencies of operations. */
 interface OperationsOptions {
-  /** The command line's program and its arguments. */
   cli: readonly [string, ...string[]];
-  /** The gateway's environment. */
   environment: Environment;
-  /** The config file. `cat` shows files beside it. */
+  /** `cat` shows files in its folder. */
   configPath: string;
-  /** See `ChildOptions`. */
   user?: ProcessUser | undefined;
   timers: Timers;
 }
 
-/** Operations that run at the same time: each is a process, and the container's memory is the gateway's. */
+/** Limit of concurrent operations, because their processes take memory from the gateway. */
 const MOST_RUNNING = 4;
 
-/** Runs an operation; see {@link createOperations}. */
 export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
 
-/** A request that nobody has looked at yet. */
 type Unchecked = Partial<Record<keyof OperationRequest, unknown>>;
 
 /**
- * Creates the runner of the console's operations, each in a process beside the gateway, which may be dead. It uses no
- * shell. It rejects with `command_not_allowed` or `usage_invalid` before anything runs, and with `commands_busy` while
- * too many run.
+ * Runs the console's operations, each in its own process without a shell. Rejects with `command_not_allowed` or
+ * `usage_invalid` before anything runs, and with `commands_busy` while too many run.
  */
 export function createOperations(options: OperationsOptions): RunOperation {
   let running = 0;
@@ -74,28 +67,28 @@ export function createOperations(options: OperationsOptions): RunOperation {
 
 async function runOperation(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
   const { cli, environment, configPath, user, timers } = options;
-  // Loaded when somebody looks, as the schema below.
+  // Loaded on demand, to keep the supervisor small.
   const { readRequest } = await import("../operations/registry.ts");
   const { operation, input } = readRequest(request.operation, request.input);
   if (operation.name === "cat") return runCat(options, input);
   const config = await readFile(configPath, "utf8").catch(() => "");
-  // The schema weighs more than the supervisor itself, and is needed when somebody looks.
+  // Loaded on demand, because the schema is large.
   const { secretValuesIn } = await import("../contract/config/text.ts");
   const secrets = secretValuesIn(config, environment);
-  // Within a JSON text a secret stands as JSON writes it.
+  // In JSON text, a secret appears in its escaped form.
   const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   const redact = createRedactor(environment, [...secrets, ...escaped]);
   const text = JSON.stringify({ operation: operation.name, input });
   const command = [...cli, REQUEST_FLAG] as const;
   const result = await runBoundedCommand({ command, environment, user, input: text, redact, timers });
   const reply = readReply(result);
-  // A value that is short enough to occur in ordinary text is masked where it is all of the answer.
+  // Redaction skips values so short that they occur in ordinary text. Mask such a value if it is the whole answer.
   if (reply.ok && typeof reply.value === "string" && reply.value !== "" && secrets.includes(reply.value))
     return { ...reply, value: MASK };
   return reply;
 }
 
-/** Needs no process, so it works if none can start. */
+/** Needs no other process, so it works even if none can start. */
 async function runCat(
   { environment, configPath }: OperationsOptions,
   { file: name = "" }: { file?: string },
@@ -106,7 +99,6 @@ async function runCat(
   return { ok: true, value: { text }, notes };
 }
 
-/** Reads what the process wrote. */
 function readReply({ exitCode, stdout, stderr }: CliResult): OperationReply {
   const reply = parseJson(stdout) as OperationReply | undefined;
   if (reply !== undefined) return { ...reply, notes: stderr };
@@ -121,8 +113,8 @@ function failure(code: ErrorCode, why?: string): OperationReply {
 }
 
 /**
- * Shows a file's value without its secrets. Of a file that is no JSON the form and the config's own keys are shown, with
- * a note on the error.
+ * Shows a JSON file without its secrets. If it is not valid JSON, shows its structure and the config's own keys, with a
+ * note.
  */
 async function showJson(
   name: string,
@@ -133,30 +125,29 @@ async function showJson(
   const problem = jsonProblem(text);
   if (problem === undefined) {
     const { secretValuesIn } = await import("../contract/config/text.ts");
-    // The file may be an older config, with secrets of its own.
+    // The file may be an older config with other secrets.
     const redact = createRedactor(environment, secretValuesIn(text, environment));
     return { text: `${JSON.stringify(redactValue(JSON.parse(text), redact), null, 2)}\n`, notes: "" };
   }
   const { maskValues } = await import("./config-secrets.ts");
   return {
     text: maskValues(text, createRedactor(environment)),
-    notes: `cat: ${name}: ${problem.message}. Its values are left out.\n`,
+    notes: `cat: ${name}: ${problem.message}. Its values are masked.\n`,
   };
 }
 
-/** A file's text, or why it is not shown. */
 type DataFile = { ok: true; text: string } | { ok: false; problem: string };
 
 /**
- * Reads a text file of the data directory, named relative to it or in full. Only regular files of the kinds of
- * {@link SHOWN}: no link on the way, and no second name of a file that may lie elsewhere.
+ * Reads a text file in the data directory by its relative or absolute path. Refuses links, including a second hard
+ * link.
  *
- * @throws StewardError `command_not_allowed` for another kind, and for a path that leads out of the directory.
+ * @throws StewardError `command_not_allowed` for files that do not match {@link SHOWN} or are outside the directory.
  */
 async function readDataFile(home: string, file: string): Promise<DataFile> {
   const inside = relative(home, resolve(home, file));
   if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) {
-    throw new StewardError("command_not_allowed", `The file lies outside the data directory ${home}.`);
+    throw new StewardError("command_not_allowed", `The file is outside the data directory ${home}.`);
   }
   if (!SHOWN.some((kind) => kind.test(inside))) throw new StewardError("command_not_allowed", NOT_SHOWN);
   let handle: FileHandle | undefined;
@@ -175,17 +166,17 @@ async function readDataFile(home: string, file: string): Promise<DataFile> {
 async function readOpened(handle: FileHandle, path: string): Promise<DataFile> {
   const opened = await handle.stat({ bigint: true });
   if (!opened.isFile()) return { ok: false, problem: "not a regular file" };
-  // The agent's tools may write below this directory: what was opened has to be what stands there, and no link.
+  // The agent's tools may write below this directory: verify that the opened file is still at this path and is no link.
   const named = await lstat(path, { bigint: true });
   const same = named.ino === opened.ino && named.dev === opened.dev && opened.nlink === 1n;
   if (!same || (await realpath(path)) !== path) return { ok: false, problem: "links are not followed" };
   if (opened.size > LARGEST_FILE) return { ok: false, problem: `larger than ${LARGEST_FILE} bytes` };
   const bytes = Buffer.alloc(LARGEST_FILE + 1);
-  // A file that grows meanwhile is read up to the limit and no further.
+  // This limits the read even if the file grows meanwhile.
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
   if (bytesRead > LARGEST_FILE) return { ok: false, problem: `larger than ${LARGEST_FILE} bytes` };
   const content = bytes.subarray(0, bytesRead);
-  // Secrets are recognised in text alone.
+  // Secrets can be recognised only in text.
   if (content.includes(0)) return { ok: false, problem: "not a text file" };
   return { ok: true, text: content.toString("utf8") };
 }

@@ -3,29 +3,28 @@ import { dirname } from "node:path";
 import type { Redactor } from "../shared/redact.ts";
 
 const LONGEST_LINE = 8 * 1024;
-/** Of a line that does not end, this much is held until it is cut. */
+/** Longest buffer, in characters, of a line without an end; then the line is cut. */
 const LONGEST_BUFFER = 64 * 1024;
 const KEPT_LINES = 500;
 const KEPT_STDERR = 200;
 
-/** Destination of the gateway's output. */
 export interface OutputOptions {
-  /** The log file; one older generation is kept beside it as `<file>.1`. */
+  /** Log file. One older file is kept as `<file>.1`. */
   file: string;
-  /** Bytes of one generation. */
+  /** Size limit per file, in bytes. */
   limitBytes: number;
   redact: Redactor;
-  /** The first line's number. A number that increases with each start lets a reader continue after the last line. */
+  /** Number of the first line. It increases with each start, so that readers can continue after their last line. */
   firstNumber: number;
-  /** Receives every line as well, redacted, without its line feed. */
+  /** Receives every redacted line, without its line feed. */
   onLine(line: string): void;
-  /** The file cannot be written. Logged once; the output in memory continues. */
+  /** Called once if the file cannot be written. The output in memory continues. */
   onFileError(error: unknown): void;
 }
 
 /**
- * Output of the gateway: the last lines in memory, more of them in a file of bounded size. Nothing
- * is kept or handed on before it is redacted, and redaction sees whole lines.
+ * The gateway's output: the last lines in memory, more in a file of bounded size. Lines are redacted as a whole before
+ * they are stored or passed on.
  */
 export class Output {
   readonly #options: OutputOptions;
@@ -41,12 +40,11 @@ export class Output {
     this.#next = options.firstNumber;
   }
 
-  /** The number that the next line gets. */
   get next(): number {
     return this.#next;
   }
 
-  /** Takes a piece of output as it came. */
+  /** Takes a chunk of output, which may end within a line. */
   write(stream: "stdout" | "stderr", text: string): void {
     const [...lines] = (this.#partial[stream] + text).split("\n");
     const rest = lines.pop() ?? "";
@@ -55,7 +53,7 @@ export class Output {
     for (const line of lines) this.#add(stream, line);
   }
 
-  /** Ends a run: what has no line feed yet becomes a line. Returns what it wrote to standard error. */
+  /** Ends a run: an unfinished line becomes a line. @returns the run's standard error */
   endRun(): string[] {
     for (const stream of ["stdout", "stderr"] as const) {
       if (this.#partial[stream] !== "") this.#add(stream, this.#partial[stream]);
@@ -66,7 +64,7 @@ export class Output {
     return stderr;
   }
 
-  /** The last lines, oldest first: from a number on, where it is one of theirs. */
+  /** Returns the lines in memory, oldest first: from line `from` on, or all of them if that number is unknown. */
   tail(from = 0): string[] {
     const known = from <= this.#next ? this.#next - from : KEPT_LINES;
     return known === 0 ? [] : this.#lines.slice(-known);
@@ -74,7 +72,7 @@ export class Output {
 
   #add(stream: "stdout" | "stderr", raw: string): void {
     const { redact, onLine } = this.#options;
-    // Redacted first: a cut through a secret would leave a piece that nothing recognises.
+    // Redact before cutting: redaction would miss a truncated secret.
     const clean = redact(raw.replace(/\r$/, ""));
     const line = clean.length > LONGEST_LINE ? `${clean.slice(0, LONGEST_LINE)}… [cut]` : clean;
     this.#lines = [...this.#lines.slice(1 - KEPT_LINES), line];

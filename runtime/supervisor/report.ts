@@ -12,7 +12,7 @@ const STATES: Record<Phase, SandboxState> = {
   stopped: "stopped",
   starting: "starting",
   ready: "ready",
-  // Between two attempts the gateway still counts as starting. The status then also has the reason for the last crash.
+  // Between two attempts, the gateway counts as starting; the status also reports the last crash.
   backoff: "starting",
   held: "starting",
   "crash-looping": "crash-looping",
@@ -33,19 +33,16 @@ const START_PHASES: Partial<Record<Phase, StartPhase>> = {
   held: "restoring",
 };
 
-/** Facts that the supervisor reports besides the gateway's lifecycle. */
 interface SupervisorFacts {
   version: string | undefined;
-  /** Bundle that the container's programs run from. */
   bundle: string | undefined;
-  /** Milliseconds that passed before the first start. */
+  /** Milliseconds before the first start. */
   bootMs: number;
   coldStarts: ColdStart[];
-  /** Restarts before this supervisor. */
+  /** Restarts counted before this supervisor. */
   earlierRestarts: number;
 }
 
-/** Returns the sandbox's state as the edge receives it. */
 export function sandboxStatus(
   lifecycle: Lifecycle,
   { version, bundle, bootMs, coldStarts, earlierRestarts }: SupervisorFacts,
@@ -66,7 +63,7 @@ export function sandboxStatus(
   };
 }
 
-/** Returns the container's two processes. `tail` is the gateway's output, if it was requested. */
+/** `tail` is the gateway's output, if it was requested. */
 export function processList(
   lifecycle: Lifecycle,
   pid: number | null,

@@ -5,23 +5,20 @@ import { type ProcessUser, startChild } from "./child.ts";
 import type { Timers } from "./timers.ts";
 
 const TIME_LIMIT_MS = 20_000;
-/** Exit code of the coreutils' `timeout`. */
+/** Exit code of coreutils' `timeout`. */
 export const TIMED_OUT = 124;
-/** Exit codes of a shell that cannot start a program. */
+/** Exit code of a shell that cannot start a program. */
 const NOT_STARTED = 127;
-/** Characters that are shown of each stream. */
+/** Characters shown per stream. */
 const SHOWN = 256 * 1024;
-/** Characters that are held of each stream: redaction wants whole lines, and shortens or lengthens them. */
+/** Characters buffered per stream: redaction needs whole lines and changes their length. */
 const HELD = 2 * SHOWN;
 export const CUT_NOTE = "[cut: the output is longer]\n";
 
-/** Command to run. */
 interface CommandOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
-  /** See `ChildOptions`. */
   user?: ProcessUser | undefined;
-  /** Its standard input. */
   input?: string;
   redact: Redactor;
   timers: Timers;
@@ -29,7 +26,7 @@ interface CommandOptions {
   timeLimitMs?: number;
 }
 
-/** Runs a program to its end, within limits of time and output. What it wrote is redacted. Never rejects. */
+/** Runs a program within limits of time and output, and redacts its output. Never rejects. */
 export async function runBoundedCommand(options: CommandOptions): Promise<CliResult> {
   const { command, environment, user, input, redact, timers, timeLimitMs = TIME_LIMIT_MS } = options;
   const held = { stdout: "", stderr: "" };
@@ -51,12 +48,12 @@ export async function runBoundedCommand(options: CommandOptions): Promise<CliRes
   if (late)
     return ended(TIMED_OUT, `The command did not end within ${timeLimitMs / 1_000} s and was stopped.`);
   if (spawnError !== undefined) return ended(NOT_STARTED, `The command could not be started: ${spawnError}`);
-  if (code === null) return ended(1, `The command was ended by ${signal}.`);
+  if (code === null) return ended(1, `The command was killed by ${signal}.`);
   return { exitCode: code, ...shown };
 }
 
 function show(text: string, redact: Redactor): string {
-  // A line that was cut may end within a secret, which nothing would recognise any more.
+  // A cut line may end within a secret, which redaction would miss.
   const whole = text.length < HELD ? text : text.slice(0, text.lastIndexOf("\n") + 1);
   const clean = redact(whole);
   if (clean.length <= SHOWN && whole === text) return clean;

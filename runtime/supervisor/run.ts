@@ -16,7 +16,7 @@ const PERMANENT: ReadonlySet<ErrorCode> = new Set([
 ]);
 const CODED = /^Error \[(\w+)\]: (.*)$/;
 const OUT_OF_MEMORY = /heap out of memory|Allocation failed/;
-/** Lines that Node prints around an uncaught error: the frames, and its own version at the end. */
+/** Uninformative lines around an uncaught error: stack frames, Node's version, fixes. */
 const NOISE = /^\s*at |^Node\.js v|^\s*$|^[\s^]+$|^Fix: /;
 const LONGEST_DETAIL = 500;
 
@@ -24,39 +24,36 @@ const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 const READY_WITHIN_MS = 2_000;
 
-/** A small instance under load answers late; a process that hangs does not answer at all. */
+/** A small instance under load answers late; a hung process never answers. */
 export const DEFAULT_LIVENESS: LivenessPolicy = { everyMs: 10_000, answerMs: 10_000, misses: 3 };
 
-/** Requirements of one run of the gateway. Times are in milliseconds. */
+/** Times are in milliseconds. */
 interface RunOptions {
-  /** The process, just started. */
   child: Child;
   host: string;
   port: number;
-  /** The user that has to own the port: others' processes may know this one's id, and listen in its place. */
+  /** User that must own the port: a process of another user could learn this process's id and listen in its place. */
   user?: number | undefined;
   startTimeoutMs: number;
   liveness: LivenessPolicy;
   timers: Timers;
   output: Output;
-  /** The port answers. Called once at most. */
+  /** The port answers. Called at most once. */
   onReady(version: string | undefined): void;
   /** A ready gateway stopped answering, or answers again. */
   onSilent(isSilent: boolean): void;
-  /** The process ended without being asked to. */
+  /** The process ended without a stop request. */
   onEnd(exit: Exit): void;
 }
 
-/** One run of the gateway, from its start to its end. */
 export interface GatewayRun {
   pid: number | null;
-  /** True if the gateway was ready and did not answer the last question. */
+  /** True if a ready gateway did not answer the last probe. */
   readonly isSilent: boolean;
-  /** Ends it: SIGTERM, then SIGKILL after the grace. Resolves when it and its children are gone. */
+  /** Sends SIGTERM, then SIGKILL after the grace period. Resolves when the process and its children are gone. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Follows one run of the gateway. */
 export function startGatewayRun(options: RunOptions): GatewayRun {
   const { child, host, port, user, startTimeoutMs, liveness, timers, output } = options;
   const { onReady, onSilent, onEnd } = options;
@@ -104,19 +101,17 @@ export function startGatewayRun(options: RunOptions): GatewayRun {
   };
 }
 
-/** Whom to ask. */
 interface ProbeOptions {
   host: string;
   port: number;
-  /** The process that must answer: another one on the same port does not count. */
+  /** Process that must answer; another one on the same port does not count. */
   pid: number;
   user?: number | undefined;
   timers: Timers;
-  /** Receives the gateway's version, once. */
   onReady(version: string | undefined): void;
 }
 
-/** Asks the gateway's port until it answers as ready. Returns a function that ends the asking. */
+/** Returns a function that stops the probes. */
 function probeUntilReady({ host, port, pid, user, timers, onReady }: ProbeOptions): () => void {
   let ended = false;
   let cancel: (() => void) | undefined;
@@ -134,10 +129,12 @@ function probeUntilReady({ host, port, pid, user, timers, onReady }: ProbeOption
   };
 }
 
-/** State of a socket that listens. */
 const LISTENS = "0A";
 
-/** Returns the user whose process listens on a port of loopback: https://docs.kernel.org/networking/proc_net_tcp.html */
+/**
+ * Returns the user id of the process that listens on a loopback port:
+ * https://docs.kernel.org/networking/proc_net_tcp.html
+ */
 function ownerOfPort(port: number): number | undefined {
   const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   for (const line of readFileSync("/proc/net/tcp", "utf8").split("\n")) {
@@ -147,23 +144,20 @@ function ownerOfPort(port: number): number | undefined {
   return undefined;
 }
 
-/** Policy by which a gateway that was ready counts as hung. */
 export interface LivenessPolicy {
-  /** Milliseconds between an answer, or a question without one, and the next question. */
+  /** Milliseconds between the end of a probe and the next one. */
   everyMs: number;
-  /** Milliseconds that an answer may take. */
+  /** Timeout of a probe in milliseconds. */
   answerMs: number;
-  /** Questions in a row without an answer. */
+  /** Consecutive probes without an answer. */
   misses: number;
 }
 
-/** Dependencies of {@link probeWhileReady}. */
 interface LivenessOptions extends Omit<ProbeOptions, "pid" | "onReady">, Pick<RunOptions, "onSilent"> {
-  /** It has missed as many questions as it may. */
   onHung(silentForMs: number): void;
 }
 
-/** Asks a gateway that was ready on and on. Returns a function that ends the asking. */
+/** Returns a function that stops the probes. */
 function probeWhileReady(
   { host, port, timers, onSilent, onHung }: LivenessOptions,
   { everyMs, answerMs, misses }: LivenessPolicy,
@@ -191,7 +185,7 @@ interface Readiness {
   version: string | undefined;
 }
 
-/** One question. Node's plain client: `fetch` would cost its start-up time during the cold start. */
+/** Sends one probe. Uses Node's plain client, because loading `fetch` would slow down the cold start. */
 function readiness(host: string, port: number, withinMs: number): Promise<Readiness | undefined> {
   return new Promise((resolve) => {
     const request = get({ host, port, path: GATEWAY_ROUTES.ready, agent: false }, (response) => {
@@ -208,33 +202,30 @@ function readiness(host: string, port: number, withinMs: number): Promise<Readin
 
 function parse(body: string): Readiness | undefined {
   const value = parseJson(body);
-  // Something else may answer on the port.
+  // Another program may answer on the port.
   if (typeof value !== "object" || value === null || !("pid" in value)) return undefined;
   const version = "version" in value && typeof value.version === "string" ? value.version : undefined;
   return { pid: value.pid, version };
 }
 
-/** End of a run of the gateway. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** Lines of its standard error, oldest first. */
+  /** Oldest first. */
   stderr: readonly string[];
-  /** It was killed because its port did not answer in time; milliseconds that it had. */
+  /** Set if the process was killed because its port did not answer within this time. */
   silentForMs?: number;
-  /** The kernel killed for the container's memory during the run. */
+  /** The kernel OOM-killed a process in the container during the run. */
   outOfMemory?: boolean;
-  /** It could not be started at all. */
   spawnError?: string;
 }
 
-/** Why it ended. `permanent`: a new attempt with the same file and environment cannot end otherwise. */
+/** `permanent`: another attempt with the same file and environment would fail again. */
 interface Failure {
   reason: Reason;
   permanent: boolean;
 }
 
-/** Reads the cause of an end from what the process said last. */
 export function readFailure(exit: Exit): Failure {
   const found = causeOf(exit);
   return { reason: found, permanent: PERMANENT.has(found.code) };
@@ -244,7 +235,7 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
   if (spawnError !== undefined) return reason("crash_looping", `It cannot be started: ${spawnError}.`);
   if (silentForMs !== undefined) {
     const seconds = Math.round(silentForMs / 1_000);
-    return reason("gateway_not_ready", `Its port did not answer within ${seconds} s, so it was ended.`);
+    return reason("gateway_not_ready", `Its port did not answer within ${seconds} s, so it was killed.`);
   }
   if (signal === "SIGKILL" && outOfMemory) return reason("out_of_memory");
   const config = stderr.findIndex((line) => line.startsWith("Invalid config at "));
@@ -255,7 +246,10 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
   const [, name, detail] = stderr.map((line) => CODED.exec(line)).findLast((match) => match !== null) ?? [];
   if (isErrorCode(name)) return reason(name, detail);
   if (signal === "SIGKILL" || stderr.some((line) => OUT_OF_MEMORY.test(line))) {
-    return reason("crash_looping", "The process was killed with SIGKILL: out of memory, or by hand.");
+    return reason(
+      "crash_looping",
+      "The process was killed with SIGKILL: it ran out of memory, or somebody killed it.",
+    );
   }
   const last =
     stderr.findLast((line) => /^(?:Uncaught )?\w*Error\b.*:/.test(line)) ??

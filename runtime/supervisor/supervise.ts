@@ -14,20 +14,18 @@ import { print } from "../shared/terminal.ts";
 
 const CLOSE_MS = 500;
 
-/** Start of the container's main process. */
 export interface SuperviseOptions {
   settings: ProcessSettings;
   controlToken: string;
-  /** The gateway's program and its arguments. */
   command: readonly [string, ...string[]];
-  /** The gateway's first run, where nothing keeps it from starting. */
+  /** The gateway, already started; absent if its data must be restored first. */
   child?: Child;
 }
 
 /**
- * Takes the gateway over and serves the control API until this process is asked to end.
+ * Takes over the gateway and serves the control API until this process is asked to end.
  *
- * @throws StewardError `inner_port_in_use` if another process holds the control API's port.
+ * @throws StewardError `inner_port_in_use` if another process holds its port.
  */
 export async function supervise({ settings, controlToken, ...gateway }: SuperviseOptions): Promise<void> {
   const redact = createRedactor(process.env);
@@ -56,7 +54,7 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
       throw error;
     },
   );
-  // Before it announces itself: a reader of that may ask it to end.
+  // Register this before announcing readiness, because a reader may respond with a request to end.
   onStopRequest(process.env, async () => {
     await supervisor.stop();
     await server.close(CLOSE_MS);

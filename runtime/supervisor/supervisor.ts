@@ -35,46 +35,41 @@ import { processList, sandboxStatus } from "./report.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 import { VolumeWatch } from "./volume.ts";
 
-/** Dependencies of a supervisor. Times are in milliseconds. */
+/** Times are in milliseconds. */
 export interface SupervisorOptions {
-  /** The gateway's program and its arguments. */
   command: readonly [string, ...string[]];
-  /** The command line's program and its arguments. */
   cli: readonly [string, ...string[]];
-  /** The gateway's environment. The variables below are added to it. */
+  /** The gateway's environment, to which the settings below are added. */
   environment: Environment;
-  /** A gateway that already runs with this command and environment; it becomes the first run. */
+  /** Gateway that already runs with this command and environment; it becomes the first run. */
   child?: Child;
   /** The data directory. */
   home: string;
-  /** The user of the gateway and of commands. Default: this process's own. */
+  /** User of the gateway and of commands. Default: this process's own. */
   user?: ProcessUser | undefined;
-  /** The config file that commands edit. Default: the data directory's. */
+  /** Config file that commands edit. Default: the one in the data directory. */
   configPath?: string;
   /**
-   * Folder of the log and the history of starts, where the data directory is not this process's to write. The volume is then
-   * not watched here. Default: `logs/` of the data directory.
+   * Set if this process cannot write to the data directory, whose volume is then not watched. Default: `logs/` in the
+   * data directory.
    */
   logs?: string;
-  /** Port on which the gateway listens on this machine. */
   gatewayPort: number;
   controlToken: string;
-  /** Name of the bundle that runs, for the status. */
   bundle?: string;
   log: Log;
-  /** Receives every line of the gateway's output, redacted, without its line feed. */
+  /** Receives every redacted line of the gateway's output, without its line feed. */
   onOutput?(line: string): void;
-  /** Bytes of `logs/gateway.log` before a new one is begun. Default 5 MiB. */
+  /** Size limit of `logs/gateway.log` before rotation, in bytes. Default 5 MiB. */
   logLimitBytes?: number;
-  /** Time that a start may take before it counts as failed. Default 120 s. */
+  /** Timeout of a start. Default 120 s. */
   startTimeoutMs?: number;
-  /** Policy by which a gateway that was ready counts as hung, and is killed and restarted. */
   liveness?: LivenessPolicy;
-  /** Returns why the ledger cannot be written. Only on a host, where this process has it. */
+  /** Returns why the ledger cannot be written. Set only on a host, where this process owns the ledger. */
   ledgerProblem?(): Reason | undefined;
-  /** Time that a stop may take before it is forced. Default 9 s. */
+  /** Grace period before a stop is forced. Default 9 s. */
   stopGraceMs?: number;
-  /** Time that passed before the supervisor was made; it counts towards the first cold start. Default 0. */
+  /** Time before the supervisor was created; counts towards the first cold start. Default 0. */
   bootMs?: number;
   policy?: BackoffPolicy;
   timers?: Timers;
@@ -82,42 +77,41 @@ export interface SupervisorOptions {
   random?(): number;
 }
 
-/** Keeps one gateway running. */
 export interface Supervisor {
-  /** Starts the gateway unless it runs, even after it gave up. Returns at once. */
+  /** Starts the gateway unless it runs, even after it gave up. Returns immediately. */
   start(): void;
-  /** Ends the gateway and everything that it started: SIGTERM, then SIGKILL after the grace. */
+  /** Ends the gateway and its descendants: SIGTERM, then SIGKILL after the grace period. */
   stop(): Promise<void>;
-  /** Restarts the gateway, even from "crash-looping". Returns at once, with the status "starting". */
+  /** Restarts the gateway, even from `crash-looping`. Returns immediately, with the status `starting`. */
   restart(): void;
-  /** Retries a crashed gateway at once instead of after its backoff, unless that cannot help. Returns at once. */
+  /** Retries a crashed gateway without waiting for its backoff, unless that cannot help. Returns immediately. */
   needed(): void;
-  /** Ends the gateway and keeps it from starting, with the reason in the status, until `release` or `stop`. */
+  /** Ends the gateway and prevents its start until `release` or `stop`. The status shows the reason. */
   hold(why: Reason): Promise<void>;
-  /** Looks at once whether the data directory can be written: something could not be. Returns at once. */
+  /** Checks whether the data directory is writable after a write has failed. Returns immediately. */
   checkVolume(): void;
-  /** Starts the gateway if it is held; otherwise does nothing. */
   release(): void;
   status(): SandboxStatus;
   /**
-   * Lists the processes, on request with the log. `after` is the `nextLog` of an earlier list: only later lines are
-   * returned.
+   * Lists the processes, with the log if `logs` is true. `after` is the `nextLog` of an earlier list: only later lines
+   * are returned.
    */
   processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
   /**
-   * Returns the backups of the state; their code is loaded on first use.
+   * Returns the backups of the state. Their code is loaded on first use.
    *
-   * @param backupDirectory Their folder. Default: `backups/` of the data directory.
+   * @param backupDirectory Default: `backups/` in the data directory.
    */
   backups(backupDirectory?: string): Promise<DiskStore>;
-  /** Returns an editor of the config file, whatever the gateway's state. */
   editConfig(): Promise<ConfigEditor>;
-  /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
   operate: RunOperation;
-  /** Asks the gateway, with the control token added; 503 as a problem document where it is not up. */
+  /**
+   * Sends a request to the gateway, with the control token added. Returns a problem document with status 503 if it is
+   * down.
+   */
   fetchGateway(path: string, init?: RequestInit): Promise<Response>;
-  /** Resolves when the gateway is ready, stopped or given up, or after `timeoutMs`, with the status then. */
+  /** Resolves with the status when the gateway is ready, stopped or crash-looping, or after `timeoutMs`. */
   whenSettled(timeoutMs: number): Promise<SandboxStatus>;
   /** Calls `listener` after every change of the status. Returns a function that removes it. */
   onChange(listener: (status: SandboxStatus) => void): () => void;
@@ -128,7 +122,7 @@ const DEFAULT_START_TIMEOUT_MS = 120_000;
 const DEFAULT_STOP_GRACE_MS = 9_000;
 const HOST = "127.0.0.1";
 
-/** Makes a supervisor. Nothing runs before `start`. */
+/** Creates a supervisor. Nothing runs before `start`. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { home, gatewayPort, controlToken, log, timers = systemTimers, random = Math.random } = options;
   const { policy = DEFAULT_POLICY, stopGraceMs = DEFAULT_STOP_GRACE_MS, bundle } = options;
@@ -148,13 +142,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
   let run: GatewayRun | undefined;
-  /** The end of the run before this one: its process still holds the port. */
+  /** Resolves when the previous run has ended; until then, its process holds the port. */
   let dying: Promise<void> | undefined;
-  /** Cancels the next attempt, or the next check of the config file. */
+  /** Cancels the next attempt or the next check of the config file. */
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
-  /** Kills for memory before the run. */
   let killsBefore = 0;
 
   const volume = new VolumeWatch(home, {
@@ -197,7 +190,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     changed();
   };
 
-  /** Records how a start ended; does nothing for a gateway that was ready, whose start is recorded already. */
+  /** Records the outcome of a start. The start of a gateway that was ready is already recorded. */
   const keepStart = (ended: "ready" | ErrorCode): void => {
     if (lifecycle.phase !== "starting") return;
     const ms = coldStartMs(lifecycle, { bootMs }, timers.now());
@@ -220,7 +213,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     happened({ type: "crashed", exitCode: exit.code, ...failure });
   };
   const launch = (): void => {
-    // Whatever was requested in the meantime counts: a stop, or another start that was quicker.
+    // A stop or a faster start may have been requested meanwhile.
     if (run !== undefined || lifecycle.phase !== "starting") return;
     const child = started ?? startChild({ command: options.command, environment, user });
     started = undefined;
@@ -268,12 +261,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       volume.stop();
       happened({ type: "stop" });
       await dying;
-      // Else the process could end before the record of its last start is on the disk.
+      // Otherwise, the process could end before the record of its last start is on disk.
       history.note(lifecycle.restarts, true);
       await history.written();
     },
   };
-  // The schema is larger than the supervisor itself, and is needed only for editing.
+  // Loaded on demand, because the schema is large.
   const editConfig = async (): Promise<ConfigEditor> =>
     (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now });
   let backups: Promise<DiskStore> | undefined;

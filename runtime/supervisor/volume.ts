@@ -3,29 +3,27 @@ import { join } from "node:path";
 import { reason, type Reason } from "../contract/errors.ts";
 import type { Timers } from "./timers.ts";
 
-/** Between two looks: what people are told of the volume is never older. */
+/** Interval between checks, and so the maximum age of the reported result. */
 const EVERY_MS = 10_000;
-/** A message with a picture's description, its answer, and what SQLite writes beside them. */
+/** Room for a message with a picture's description, its answer and SQLite's own files. */
 const NEEDED_BYTES = 64 * 1024;
 const FILE = ".volume-check";
-/** Node's codes of a volume without room. */
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Dependencies of {@link VolumeWatch}. */
 interface VolumeOptions {
   timers: Timers;
   /** Returns why the ledger on the volume cannot be written; absent in a process without a ledger. */
   ledgerProblem?: (() => Reason | undefined) | undefined;
-  /** Called when writing begins to fail, and when it works again. */
+  /** Called when writing begins to fail and when it works again. */
   onChange(): void;
 }
 
-/** Checks at intervals that the data directory and its ledger can be written, by writing to them. */
+/** Checks at intervals, by writing, that the data directory and its ledger are writable. */
 export class VolumeWatch {
   readonly #home: string;
   readonly #options: VolumeOptions;
   #reason: Reason | undefined;
-  /** Calls the next look off; absent during a look, and while stopped. */
+  /** Cancels the next check; absent during a check and while stopped. */
   #cancel: (() => void) | undefined;
   #isLooking = false;
   #isStopped = true;
@@ -35,12 +33,11 @@ export class VolumeWatch {
     this.#options = options;
   }
 
-  /** Why it cannot be written; `undefined` while it can. */
+  /** `undefined` while the volume is writable. */
   get reason(): Reason | undefined {
     return this.#reason;
   }
 
-  /** Looks now, and then at intervals. */
   start(): void {
     if (!this.#isStopped) return;
     this.#isStopped = false;
@@ -53,7 +50,7 @@ export class VolumeWatch {
     this.#cancel = undefined;
   }
 
-  /** Looks at once: something could not be written. However many ask, one look is under way. */
+  /** Checks immediately after a failed write. Concurrent calls share one check. */
   check(): void {
     if (!this.#isStopped && !this.#isLooking) void this.#look();
   }

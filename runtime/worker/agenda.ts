@@ -14,29 +14,26 @@ import type { ContainerLedger } from "./ledger.ts";
 import type { ScheduledChats } from "./scheduled-chats.ts";
 import type { Sleep } from "./sleep.ts";
 
-/** Interval in milliseconds at which the object checks open events, even after an eviction. */
+/** Interval at which the object checks open events, even after an eviction. */
 const GUARD_MS = 15_000;
-/** Interval in milliseconds at which an always-on container is checked, even after an eviction. */
+/** Interval at which an always-on container is checked, even after an eviction. */
 const WATCH_MS = 5 * 60_000;
-/** Interval in milliseconds at which the output of a running container is kept. */
 const LOG_EVERY_MS = 60_000;
-/** Keeps an alarm whose work is still in progress from firing in a tight loop. */
+/** Prevents a tight loop of alarms while an item stays due. */
 const SHORTEST_ALARM_MS = 500;
 
-/** Work that an alarm does. */
 export interface AgendaItem {
   name: string;
-  /** Time at which this item needs an alarm, in milliseconds since the epoch; `undefined` for none. */
+  /** Milliseconds since the epoch; `undefined` if the item needs no alarm. */
   dueAt(now: number): number | undefined;
   /**
-   * Runs at every alarm, due or not: an evicted object has forgotten when the item ran last, and a run that finds
-   * nothing to do is cheap.
+   * Runs the item even if it is not due: an evicted object has forgotten the last run, and a run without work is cheap.
    */
   everyAlarm?: true;
   run(): void | Promise<void>;
 }
 
-/** The object's one alarm, set to the earliest time at which an item of the agenda is due. */
+/** Runs items with the object's only alarm, set to the earliest due time. */
 export class Agenda {
   readonly #options: { alarm: Alarm; clock: Clock; log: Log };
   #items: readonly AgendaItem[] = [];
@@ -45,12 +42,11 @@ export class Agenda {
     this.#options = options;
   }
 
-  /** Sets the items, in the order in which an alarm runs them. */
+  /** Sets the items in the order in which they run. */
   fill(items: readonly AgendaItem[]): void {
     this.#items = items;
   }
 
-  /** Moves the alarm forward if an item is due before it. */
   schedule(): void {
     const { alarm, clock } = this.#options;
     const now = clock();
@@ -60,7 +56,6 @@ export class Agenda {
     }
   }
 
-  /** The alarm has fired: runs the items, and sets the next alarm. */
   async run(): Promise<void> {
     const { alarm, clock, log } = this.#options;
     alarm.fired();
@@ -77,7 +72,6 @@ export class Agenda {
   }
 }
 
-/** Parts of the object that the agenda drives. */
 export interface AgendaParts {
   alerts: Alerts | undefined;
   store: LedgerStore;
@@ -85,22 +79,19 @@ export interface AgendaParts {
   schedule: DueSchedule;
   container: SandboxContainer;
   gateway: ContainerGateway;
-  /** Backoff of restarts of an always-on container. */
   restart: Backoff;
   duty: DutyCycle;
   state: ContainerBackups;
   sleep: Sleep;
   reporter: TenantReporter | undefined;
   scheduled: ScheduledChats;
-  /** Keeps the end of the gateway's output for when the container is gone. Never rejects. */
+  /** Never rejects. */
   keepLog(): Promise<unknown>;
-  /** Keeps the object until work in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
   log: Log;
 }
 
-/** Returns the object's agenda, in the order in which an alarm runs it. */
 export function agendaItems(parts: AgendaParts): AgendaItem[] {
   const { alerts, store, ledger, schedule, container, gateway, restart, duty, state, sleep, reporter } =
     parts;
@@ -121,7 +112,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
       name: "deliveries",
       dueAt: (now) => {
         if (!store.hasOpen()) return undefined;
-        // A running container may have recovered; a stopped one is started for its events with increasing delays.
+        // A running container may have recovered. A stopped one is started for its events with backoff.
         return Math.max(now + GUARD_MS, container.running ? 0 : ledger.startAgain.at);
       },
       everyAlarm: true,
@@ -131,7 +122,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
           log.error("the deliveries failed", { error: String(error) });
         });
         waitUntil(delivered);
-        // Alarms of one object run one after another: a slow answer or start must not delay the next alarm.
+        // Alarms of one object run sequentially: a slow answer or start must not delay the next one.
         await waitAtMost(GUARD_MS, delivered);
       },
     },
@@ -147,7 +138,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "scheduled chats",
       dueAt: () => scheduled.dueAt,
-      // It may take minutes, and other work must not wait for it.
+      // Do not wait: this may take minutes.
       run: () => waitUntil(scheduled.run()),
     },
     {
@@ -176,7 +167,7 @@ export function agendaItems(parts: AgendaParts): AgendaItem[] {
     {
       name: "log",
       dueAt: () => undefined,
-      // No alarm of its own: a container that may end without notice has others.
+      // Needs no alarm of its own, because a running container has others.
       everyAlarm: true,
       run: () => {
         if (!container.running || clock() - loggedAt < LOG_EVERY_MS) return;

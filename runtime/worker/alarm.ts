@@ -1,14 +1,12 @@
 import { backoffMs, type BackoffRange } from "../shared/backoff.ts";
 import type { DurableObjectStorage } from "@cloudflare/workers-types/index.ts";
 
-/** Dependencies of {@link Alarm}. */
 interface AlarmOptions {
   storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">;
-  /** Keeps the object until the alarm is on disk. */
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** The object's one alarm. The earliest request wins; the others have to be repeated after each alarm. */
+/** The object's only alarm. The earliest request wins; the others must be repeated after the alarm fires. */
 export class Alarm {
   readonly #options: AlarmOptions;
   #at = Number.POSITIVE_INFINITY;
@@ -17,17 +15,19 @@ export class Alarm {
     this.#options = options;
   }
 
-  /** Reads the alarm. Setting one while an alarm creates the object would cancel the one that is due. */
+  /**
+   * Loads the stored alarm before any request. Setting one while a due alarm creates the object would cancel the due
+   * one.
+   */
   async load(): Promise<void> {
     this.#at = (await this.#options.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The alarm has fired: the next request sets a new one. */
   fired(): void {
     this.#at = Number.POSITIVE_INFINITY;
   }
 
-  /** Requests an alarm at this time or sooner, in milliseconds since the epoch. */
+  /** Requests an alarm at or before `time`, in milliseconds since the epoch. */
   wakeAt(time: number): void {
     if (time >= this.#at) return;
     this.#at = time;
@@ -35,7 +35,6 @@ export class Alarm {
   }
 }
 
-/** Backoff of something that keeps failing. */
 export class Backoff {
   readonly #range: BackoffRange;
   #at = 0;
@@ -45,24 +44,22 @@ export class Backoff {
     this.#range = range;
   }
 
-  /** Time of the next attempt, in milliseconds since the epoch; 0 if nothing failed. */
+  /** Time of the next attempt in milliseconds since the epoch; 0 without a failure. */
   get at(): number {
     return this.#at;
   }
 
-  /** True from a failure until the next success. */
   get failing(): boolean {
     return this.#at > 0;
   }
 
-  /** Records a failure. @returns the time of the next attempt. */
+  /** @returns the time of the next attempt, in milliseconds since the epoch */
   failed(now: number): number {
     this.#failures += 1;
     this.#at = now + backoffMs(this.#range, this.#failures);
     return this.#at;
   }
 
-  /** Records a success. */
   recovered(): void {
     this.#failures = 0;
     this.#at = 0;

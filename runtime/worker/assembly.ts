@@ -38,22 +38,19 @@ import { ScheduledChats } from "./scheduled-chats.ts";
 import { Sleep } from "./sleep.ts";
 import { remoteDirectory } from "./tenants.ts";
 
-/** Time that a container which is about to be stopped has to hand over its output, in milliseconds. */
 const KEEP_LOG_LIMIT_MS = 3_000;
-/** Backoff for restarting an always-on container that keeps ending. */
 const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
 
-/** Names in a report: those of a few minutes, since one report a minute may be lost. */
+/** Maximum age of the names in a report. It spans several reports, because one may be lost. */
 const REPORTED_MS = 5 * 60_000;
 const MOST_REPORTED = 20;
 
-/** Parts of the Durable Object that answer its calls. */
 export type SandboxParts = ReturnType<typeof assemble>;
 
 /**
- * Builds the object's parts, each from those before it.
+ * Builds the object's parts in the order of their dependencies.
  *
- * @throws StewardError `environment_invalid`, or `data_newer` for the ledger of a newer version.
+ * @throws StewardError `environment_invalid`, or `data_newer` if a newer version wrote the ledger.
  */
 export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const { variables, settings } = readWorker(env);
@@ -65,7 +62,6 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const waitUntil = (promise: Promise<unknown>): void => ctx.waitUntil(promise);
   const background = { waitUntil, clock, log };
 
-  // Stored data, which survives an eviction of the object.
   const sql = durableSql(ctx.storage);
   const memory = new ContainerMemory(sql);
   const store = new LedgerStore(sql);
@@ -77,7 +73,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const loaded = ctx.blockConcurrencyWhile(() => alarm.load());
   const agenda = new Agenda({ alarm, clock, log });
 
-  // Access: a chat that is not let in gets no container.
+  // A chat that is not admitted gets no container.
   const gate =
     tenant === undefined
       ? undefined
@@ -89,17 +85,17 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
           clock,
         });
 
-  // The container.
   const platform = (): Container => containerOf(ctx);
   const ports = new ContainerPorts({ container: platform, notes: memory });
   const stored = {
     bucket: env.STATE,
-    // A container of a chat outlives a deployment that has one sandbox: its state must not become that of everyone.
+    // Use the object's own tenant even with one sandbox for all: a chat's container may still run, and must not write to
+    // the shared state.
     keys: stateKeys(ownTenant),
     sharesConfig: ownTenant !== undefined,
     onConfig: () => {
       if (settings.tenancy !== "chat") return;
-      // The chats that are not told look for themselves while they are awake.
+      // Best effort: chats that miss this call check the config themselves while awake.
       waitUntil(
         remoteDirectory(env)
           .configChanged()
@@ -118,7 +114,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     ports,
     returns: servesAll ? new ChatReturns({ ...stored, ports, handOver }) : undefined,
     running: () => platform().running,
-    // Nothing asks for a backup before the gateway is built, which starts the container that this is the state of.
+    // `gateway` is assigned below; no backup is requested before that.
     whenRestored: () => gateway.whenRestored(),
   });
   const duty = new DutyCycle({ ...stored, sleepAfterMs });
@@ -176,14 +172,14 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     sleepAfterMs,
     onReady: () => {
       restart.recovered();
-      // A gateway that a schedule has started, and not the person whose rights have changed.
+      // A gateway that was started by a schedule has not received pending changes of rights yet.
       if (gate) waitUntil(gate.passOnGrant(gateway).catch(() => false));
     },
     onUse: () => {
       reporter?.touch();
       agenda.schedule();
     },
-    // A revoked approval must not come back with an older backup.
+    // Back up immediately: an older backup would bring a revoked approval back.
     onChange: () => state.lookNow(),
     waitUntil,
     clock,
@@ -199,7 +195,6 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       KEEP_LOG_LIMIT_MS,
     );
 
-  // Those who use it.
   const reporter: TenantReporter | undefined =
     tenant === undefined
       ? undefined
@@ -247,7 +242,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   const alerts =
     settings.alerts &&
     new Alerts({
-      // Each object sends its own alerts, and says which chat they are about.
+      // Each object sends its own alerts, which name its chat.
       settings:
         tenant === undefined
           ? settings.alerts
@@ -281,7 +276,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
       ...background,
     }),
   );
-  // Not before the alarm is read: the object may have been made for it.
+  // Wait until the alarm is loaded: this object may have been created for it.
   waitUntil(Promise.all([loaded, container.adopted]).then(() => agenda.schedule()));
   const beginSchedules = async (): Promise<void> => {
     gate?.expectSchedules();
@@ -294,11 +289,11 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
   const changeRights = async (grant: Grant): Promise<void> => {
     const changed = gate?.change(grant, gateway);
-    // A schedule may have come due since somebody's access was taken away, or may be new and its time unknown.
+    // A schedule may have come due while access was revoked, or be new with an unknown time.
     if (grant.role !== undefined && gate?.expectsSchedules === true && schedule.startAt === undefined)
       waitUntil(
         beginSchedules().catch((error: unknown) =>
-          log.warn("a chat's schedules wait", { error: String(error) }),
+          log.warn("a chat's schedules could not be started", { error: String(error) }),
         ),
       );
     agenda.schedule();
@@ -323,7 +318,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
     handOver: async () => {
       if (tenant !== undefined)
         throw new StewardError("gateway_unavailable", "The chat has its own sandbox.");
-      // The next time, what the chat has by then is moved again, and its people may be others.
+      // If the chat gets its own sandbox again, move its state and decide about its access again.
       memory.write("moved", "");
       forgetDecision(memory);
       await container.whenDrained();
@@ -336,7 +331,7 @@ export function assemble(ctx: DurableObjectState, env: WorkerEnvironment) {
   };
 }
 
-/** Notes when the object begins to serve every chat. @returns true if each chat has a sandbox of its own from now on */
+/** Records the tenancy. @returns true if it has just changed to one sandbox per chat */
 function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: Clock): boolean {
   if (memory.read("tenancy") === tenancy) return false;
   if (tenancy === "shared") memory.write("servesAllSince", new Date(clock()).toISOString());
@@ -344,15 +339,16 @@ function noteTenancy(memory: ContainerMemory, { tenancy }: EdgeSettings, clock: 
   return tenancy === "chat";
 }
 
-/** Returns the gate of an object that has no container for the events in its ledger; `undefined` for any other. */
+/** Returns a gate that forwards events left in an object without a container; `undefined` for other objects. */
 function formerGate({ tenancy }: EdgeSettings, ownTenant: TenantId | undefined): Gate | undefined {
   if (ownTenant !== undefined) return tenancy === "shared" ? forwardingGate(() => AGENT) : undefined;
   return tenancy === "chat" ? forwardingGate(tenantOfEvent) : undefined;
 }
 
-/** Returns the tenant that an object is named after; `undefined` for the object that serves the whole deployment. */
+/** Returns the tenant in the object's name; `undefined` for the deployment's object. */
 function namedTenant({ id }: DurableObjectState): TenantId | undefined {
-  // The name is known in alarms too: https://developers.cloudflare.com/changelog/post/2026-03-15-durable-object-id-name/
+  // The name is also available in alarms:
+  // https://developers.cloudflare.com/changelog/post/2026-03-15-durable-object-id-name/
   return id.name !== undefined && isTenantId(id.name) ? id.name : undefined;
 }
 
@@ -362,7 +358,10 @@ function containerOf({ container }: DurableObjectState): Container {
   return container;
 }
 
-/** Returns the only chat that a container may write to; the deployment's own may write to none. */
+/**
+ * Returns the only chat that the container may write to; `undefined` for all. With one sandbox per chat, the
+ * deployment's container may write to none.
+ */
 function ownChat(
   { tenancy }: EdgeSettings,
   tenant: TenantId | undefined,
@@ -379,9 +378,7 @@ function ownChat(
   };
 }
 
-/**
- * Returns the container's variables. At each start, keys are replaced by passes if the container can reach the Worker.
- */
+/** Returns the container's variables. If it can reach the Worker, each start replaces API keys with passes. */
 function containerEnvironment(
   variables: Environment,
   { tenancy }: EdgeSettings,

@@ -11,18 +11,17 @@ import { receiveBrowser } from "../edge/tenants/browser-door.ts";
 import type { WorkerEnvironment } from "./environment.ts";
 import { unwrap } from "./rpc.ts";
 
-/** Headers of the Worker. The gateway trusts them because of the control token. */
+/** Headers that the Worker sets. The gateway trusts them because of the control token. */
 const PASSED = ["origin", "x-forwarded-host", "x-forwarded-for", BROWSER_HEADER];
 
-/** Header of a refusal by the object, not by its gateway: visitors may not wake the container now. */
+/** Header that marks a refusal by the object, not by its gateway: visitor wakes are used up. */
 export const WAKE_REFUSED = "x-steward-wake-refused";
 
-/** Asks the gateway for a WebSocket, with the control token added. */
 type Upgrade = (path: string, headers: Record<string, string>) => Promise<PlatformResponse>;
 
 /**
- * Opens a page's socket, or returns the gateway's refusal. Hibernation does not fit: the gateway's end of the pair is in
- * this memory, and a running container keeps the object in memory anyway.
+ * Opens a page's socket, or returns the gateway's refusal. Hibernation is not used, because a running container keeps
+ * the object in memory anyway.
  */
 export async function openChat(chat: ChatRelay, upgrade: Upgrade, headers: Headers): Promise<Response> {
   const passed = PASSED.flatMap((name): [string, string][] => {
@@ -33,7 +32,7 @@ export async function openChat(chat: ChatRelay, upgrade: Upgrade, headers: Heade
   try {
     answer = await upgrade(ROUTES.chatSocket.path, Object.fromEntries(passed));
   } catch {
-    // The gateway was ready a moment ago: it is stopping or restarting.
+    // The gateway was ready a moment ago, so it is stopping or restarting.
     const document = problem("gateway_unavailable", "The gateway did not answer.");
     return problemResponse(document, { "retry-after": "5" });
   }
@@ -46,7 +45,7 @@ export async function openChat(chat: ChatRelay, upgrade: Upgrade, headers: Heade
   return new Response(null, { status: 101, webSocket: client } as ResponseInit);
 }
 
-/** Returns true if a request opens a chat page's socket. The edge does not see such a request, as on a host. */
+/** Returns true if a request opens a chat page's socket. Such a request bypasses the edge, as on a host. */
 export function isChatUpgrade(request: Request): boolean {
   const { method, path } = ROUTES.chatSocket;
   const upgrade = request.headers.get("upgrade")?.toLowerCase();
@@ -54,11 +53,11 @@ export function isChatUpgrade(request: Request): boolean {
 }
 
 /**
- * Takes a chat page's connection to its gateway. Another site's page is refused here, so that it cannot wake the
- * container. Only the origin of the page's own headers is forwarded: a page must not forge the edge's headers.
+ * Connects a chat page to its gateway. Refuses another site's page, so that it cannot wake the container. Of the page's
+ * headers, only `origin` is forwarded: a page must not forge the edge's headers.
  *
- * A sandbox that serves all browsers checks them by its gateway. If the wakes by visitors are used up, a browser that was
- * let in before wakes it by proving its key here.
+ * If one sandbox serves all browsers, its gateway checks them. If visitor wakes are used up, an admitted browser can
+ * wake it by proving its key here.
  */
 export async function proxyChat(
   request: Request,
@@ -68,7 +67,8 @@ export async function proxyChat(
   const origin = request.headers.get("origin") ?? undefined;
   if (origin === undefined || !isOwnPage(origin, host))
     return problemResponse(problem("chat_origin_refused"));
-  // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
+  // Cloudflare sets this header itself:
+  // https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
   const remoteIp = request.headers.get("cf-connecting-ip") ?? "";
   const headers = { upgrade: "websocket", origin, "x-forwarded-host": host, "x-forwarded-for": remoteIp };
   const ask = (name: string, named: Record<string, string> = {}): Promise<Response> =>
@@ -85,7 +85,7 @@ export async function proxyChat(
     remoteIp,
     async enter(device, known) {
       if (DIRECTORY !== undefined) return unwrap(DIRECTORY.getByName(AGENT).enter(device, known));
-      // Only a running gateway can let a stranger in.
+      // Only a running gateway can admit a stranger.
       if (!(await unwrap(SANDBOX.getByName(AGENT).wakeFor(device.deviceId))))
         throw new StewardError("gateway_unavailable");
       return { kind: "paired", device: { ...device, scopes: [] } };

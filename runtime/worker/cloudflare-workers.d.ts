@@ -1,7 +1,7 @@
 declare module "cloudflare:workers" {
   import type { DurableObjectState } from "@cloudflare/workers-types/index.ts";
 
-  /** Base of a Durable Object, https://developers.cloudflare.com/durable-objects/api/base/ */
+  /** Base class of a Durable Object: https://developers.cloudflare.com/durable-objects/api/base/ */
   export abstract class DurableObject<Env> {
     protected ctx: DurableObjectState;
     protected env: Env;

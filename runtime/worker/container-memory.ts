@@ -6,17 +6,17 @@ import type { Clock } from "../edge/ports.ts";
 import type { ContainerFacts } from "./container-lifecycle.ts";
 
 const NOTE = "lastUse";
-/** Longest lag of the note in milliseconds: every event is a use, and a note is a write to disk. */
+/** Shortest interval between writes of the last use to disk: every event is a use. */
 const NOTED_EVERY_MS = 10_000;
 
 const HOUR_MS = 3_600_000;
 const VISITOR_WAKES_PER_HOUR = 3;
 const times = z.array(z.number());
-/** Most browsers that are remembered. The one that was let in first is dropped. */
+/** If the list is full, the browser admitted first is dropped. */
 const MOST_BROWSERS = 100;
 const ids = z.array(z.string());
 
-/** The few facts about the container that must outlive the Durable Object's memory. */
+/** Facts about the container that must survive an eviction of its object. */
 export class ContainerMemory {
   readonly #sql: Sql;
 
@@ -25,13 +25,11 @@ export class ContainerMemory {
     sql.all("CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
   }
 
-  /** Returns the note of this name; `undefined` if there is none. */
   read(name: string): string | undefined {
     const [row] = this.#sql.all("SELECT value FROM notes WHERE name = ?", name);
     return typeof row?.["value"] === "string" ? row["value"] : undefined;
   }
 
-  /** Replaces a note. */
   write(name: string, value: string): void {
     this.#sql.all(
       "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -40,17 +38,16 @@ export class ContainerMemory {
     );
   }
 
-  /** Restarts of the gateway in former runs, plus the ends of runs that were not requested. */
+  /** Gateway restarts in earlier runs, plus unrequested ends of runs. */
   get restarts(): number {
     return Number(this.read("restarts") ?? 0);
   }
 
-  /** Returns the note as a time, ISO 8601; the epoch if there is none. */
+  /** Returns an ISO 8601 time; the epoch if there is no note. */
   time(name: string): string {
     return new Date(Number(this.read(name) ?? 0)).toISOString();
   }
 
-  /** Returns the container's last starts, if there are any. */
   coldStart(): Pick<SandboxStatus, "coldStartMs" | "coldStarts"> {
     const coldStarts = readColdStarts(this.read("coldStarts"));
     const measured = coldStarts.find(({ ended }) => ended === "ready");
@@ -60,7 +57,6 @@ export class ContainerMemory {
     };
   }
 
-  /** Facts about the last run. */
   facts(): Omit<ContainerFacts, "restored" | "restoreFailure"> {
     return {
       startedAt: this.time("startedAt"),
@@ -72,10 +68,10 @@ export class ContainerMemory {
   }
 
   /**
-   * Records the beginning of a start.
+   * Records a start.
    *
-   * @param environment The digest of the container's variables.
-   * @returns the run's own tokens.
+   * @param environment Digest of the container's variables.
+   * @returns new tokens for this run
    */
   startBegins(environment: string, now: number): { token: string; brokerToken: string } {
     const [token, brokerToken] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -86,19 +82,18 @@ export class ContainerMemory {
     return { token, brokerToken };
   }
 
-  /** Records the end of a run, with its restarts. */
   runEnds({ crash, restarts }: { crash: string; restarts: number }, now: number): void {
     this.write("stoppedAt", String(now));
     this.write("crash", crash);
     if (restarts > 0) this.write("restarts", String(this.restarts + restarts));
   }
 
-  /** True if the last start has not ended yet. */
+  /** True until the outcome of the last start is recorded. */
   get startIsOpen(): boolean {
     return this.read("coldStartOf") !== this.read("startedAt");
   }
 
-  /** Records the end of a start. Only its first end counts. */
+  /** Records the outcome of a start. Only the first outcome counts. */
   startEnds(ended: ColdStart["ended"], now: number): void {
     if (!this.startIsOpen) return;
     const startedAt = this.read("startedAt") ?? "";
@@ -108,8 +103,7 @@ export class ContainerMemory {
   }
 
   /**
-   * Lets visitors wake the container three times an hour, so that strangers cannot keep it awake at the operator's
-   * cost. @returns true if this one may.
+   * Allows visitors three wakes an hour, so that strangers cannot keep the container awake at the operator's expense.
    */
   grantVisitor(now: number): boolean {
     const recent = times
@@ -120,7 +114,7 @@ export class ContainerMemory {
     return true;
   }
 
-  /** Remembers a browser that the gateway has let in, or forgets one whose access was revoked. */
+  /** Remembers an admitted browser, or forgets one whose access was revoked. */
   noteBrowser(deviceId: string, isLetIn: boolean): void {
     const known = this.#browsers();
     if (known.includes(deviceId) === isLetIn) return;
@@ -130,8 +124,8 @@ export class ContainerMemory {
   }
 
   /**
-   * Returns true if the gateway has let this browser in. Each time it is let in counts once, so that one whose access was
-   * revoked cannot wake the container again.
+   * Returns true if the gateway has admitted this browser, and forgets it: a revoked browser can wake the container
+   * once at most.
    */
   takeBrowser(deviceId: string): boolean {
     const isKnown = this.#browsers().includes(deviceId);
@@ -144,10 +138,7 @@ export class ContainerMemory {
   }
 }
 
-/**
- * Time at which the container was last used. It outlives an evicted object; otherwise each object that an alarm creates
- * would restart the wait for the sleep.
- */
+/** Time of the last use. It is stored, so that an object created by an alarm does not restart the idle timeout. */
 export class LastUse {
   readonly #notes: ContainerMemory;
   readonly #clock: Clock;
@@ -157,17 +148,16 @@ export class LastUse {
   constructor(notes: ContainerMemory, clock: Clock) {
     this.#notes = notes;
     this.#clock = clock;
-    // A clock that was set back must not keep the container awake until it has caught up.
+    // If the clock was set back, a stored time in the future must not keep the container awake.
     this.#noted = Math.min(Number(notes.read(NOTE) ?? 0), clock());
     this.#at = this.#noted;
   }
 
-  /** Milliseconds since the epoch; 0 if it was never used. */
+  /** Milliseconds since the epoch; 0 if never used. */
   get at(): number {
     return this.#at;
   }
 
-  /** Marks the container as used now. */
   now(): void {
     this.#at = this.#clock();
     if (this.#at - this.#noted < NOTED_EVERY_MS) return;

@@ -9,20 +9,19 @@ import type { ContainerMemory } from "./container-memory.ts";
 const STATUS_TIMEOUT_MS = 2_000;
 const UPGRADE_TIMEOUT_MS = 10_000;
 
-/** The fields of a status that the object depends on. The others are passed on, whatever the supervisor's version. */
+/** Validates only the fields that the object depends on. The others pass through, whatever the supervisor's version. */
 const statusForm = once(() =>
   z.object({ state: z.enum(["stopped", "starting", "ready", "crash-looping"]), restarts: z.number() }),
 );
 const supervisorStatus = z.custom<SandboxStatus>((value) => statusForm().safeParse(value).success);
 
-/** Dependencies of {@link ContainerPorts}. */
 interface ContainerPortsOptions {
-  /** Read at each use: the platform hands out a new object each time. */
+  /** Called on each use: the platform returns a new object every time. */
   container(): Container;
   notes: ContainerMemory;
 }
 
-/** Sends requests to the container's two servers, with the control token of its start. */
+/** Client of the container's two servers, with the current run's control token. */
 export class ContainerPorts {
   readonly #options: ContainerPortsOptions;
 
@@ -30,7 +29,7 @@ export class ContainerPorts {
     this.#options = options;
   }
 
-  /** Sends one request. Throws if the port does not listen or the time is over. */
+  /** Rejects if the port does not listen or the timeout expires. */
   async send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
     return this.#server(port).fetch(`http://sandbox${request.path}`, {
       method: request.method,
@@ -43,7 +42,7 @@ export class ContainerPorts {
     });
   }
 
-  /** Sends a request to the supervisor as {@link send} does, with any method, headers and stream. */
+  /** Sends any method, headers or streamed body to the supervisor. */
   async control(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
     return this.#server("supervisor").fetch(`http://sandbox${path}`, {
       ...init,
@@ -52,9 +51,9 @@ export class ContainerPorts {
     });
   }
 
-  /** Asks the gateway for a WebSocket. Throws if the port does not listen; the answer may be a refusal. */
+  /** Requests a WebSocket from the gateway, which may refuse it. Rejects if the port does not listen. */
   async upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse> {
-    // Only while the request waits: a signal that fires later would close the open socket too.
+    // Abort only the pending request: a signal that fires later would also close the open socket.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), UPGRADE_TIMEOUT_MS);
     try {
@@ -68,7 +67,7 @@ export class ContainerPorts {
     }
   }
 
-  // One object at run time; Node's and the platform's type packages describe its requests differently.
+  // Node's and the platform's types describe the same object differently.
   #server(port: SandboxPort): { fetch: typeof fetch } {
     return this.#options.container().getTcpPort(PORTS[port]) as unknown as { fetch: typeof fetch };
   }
@@ -77,14 +76,14 @@ export class ContainerPorts {
     return { authorization: `Bearer ${this.#options.notes.read("controlToken") ?? ""}` };
   }
 
-  /** Returns the supervisor's own status; `undefined` while it does not answer. */
+  /** `undefined` if the supervisor does not answer. */
   async status(): Promise<SandboxStatus | undefined> {
     try {
       const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };
       const response = await this.send("supervisor", request, STATUS_TIMEOUT_MS);
       return response.ok ? supervisorStatus.parse(await response.json()) : undefined;
     } catch {
-      // Not listening yet: the container has only just been started.
+      // Expected during a start: the supervisor does not listen yet.
       return undefined;
     }
   }

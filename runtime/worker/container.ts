@@ -29,57 +29,49 @@ const NEEDED_TIMEOUT_MS = 2_000;
 const STOP_GRACE_MS = 15_000;
 const WATCH_AGAIN_MS = 1_000;
 const SIGTERM = 15;
-/** Longer than the time from one alarm to the next while the container runs. */
+/** Must exceed the interval between the alarms of a running container. */
 const OUTLIVE_MS = 15 * 60_000;
-/** Wait before the next last backup of an outdated container, after one that failed. */
 const DRAIN_RETRY_MS = 5_000;
-/** Longest wait for the end of an outdated container. */
 const DRAINED_TIMEOUT_MS = 90_000;
 const DRAINED_POLL_MS = 200;
-/** Wait before an outdated container asks again if it may be replaced. */
+/** Interval at which an outdated container asks whether it may be replaced. */
 const RENEW_AGAIN_MS = 10_000;
 
-/** Dependencies of {@link SandboxContainer}. */
 export interface SandboxContainerOptions {
-  /** Read at each use: the platform hands out a new object each time. */
+  /** Called on each use: the platform returns a new object every time. */
   platform(): Container;
   ports: Pick<ContainerPorts, "status" | "send">;
   memory: ContainerMemory;
-  /** The gateway's variables. */
   environment: Record<string, string>;
-  /** Gives the container its data, without which its gateway does not start, and backs it up before an end. */
   state: ContainerBackups;
-  /** Keeps the end of the gateway's output, which is lost with the container. Never rejects. */
+  /** Saves the tail of the gateway's output, which would be lost with the container. Never rejects. */
   keepLog(): Promise<unknown>;
-  /** Replaces a config that stopped the gateway with the last good one. */
+  /** If true, the last good config replaces one that stopped the gateway. */
   recoversConfig: boolean;
-  /** The platform has started the container. */
   onStart(): void;
-  /** The container has ended. */
   onStop(): void;
-  /** The platform does not start the container, because as many run as may. */
+  /** The instance limit is reached. */
   onRefusal(): void;
-  /** False for a chat that is not let in: nothing starts its container. */
+  /** False for a chat that is not admitted. */
   mayRun(): boolean;
-  /** Puts into the bucket what a first start has to find there. */
+  /** Puts the data that a first start needs into the bucket. */
   prepare(): Promise<void>;
-  /** Resolves to false while other containers have to show first that this version answers. */
+  /** Resolves to false while other containers still have to prove that this version works. */
   mayRenew(): Promise<boolean>;
   clock: Clock;
   log: Log;
 }
 
-/** The container's run: carries out the effects of {@link advance}, and reports its events. */
+/** Manages the container's run: carries out the effects of {@link advance} and reports events to it. */
 export class SandboxContainer {
-  /** Resolves when a container of another version or config has been found. */
+  /** Resolves after a check whether the running container is outdated. */
   readonly adopted: Promise<void>;
   readonly #options: SandboxContainerOptions;
   #state = NO_RUN;
-  /** The last status, and its time. */
   #known: { status: SandboxStatus; at: number } | undefined;
   #asked: Promise<SandboxStatus> | undefined;
   #fingerprint = "";
-  /** The end of the run that is watched; a later run has its own. */
+  /** Resolves when the current run ends. Each run has its own promise, which also identifies it. */
   #end: Promise<void> | undefined;
   #starting: Promise<SandboxStatus> | undefined;
   #preparing: Promise<void> | undefined;
@@ -88,34 +80,31 @@ export class SandboxContainer {
   constructor(options: SandboxContainerOptions) {
     this.#options = options;
     const { memory, clock } = options;
-    // The first object of a deployment counts as stopped from now on.
+    // Without a stored time, the container counts as stopped from now on.
     if (memory.read("stoppedAt") === undefined) memory.write("stoppedAt", String(clock()));
     if (this.running) this.#advance({ type: "adopted" });
     this.adopted = this.#adopt();
   }
 
-  /** True while the platform runs the container, ready or not. */
   get running(): boolean {
     return this.#options.platform().running;
   }
 
-  /** False for a chat that is not let in. */
   get mayRun(): boolean {
     return this.#options.mayRun();
   }
 
-  /** True if the container that runs was started with an earlier version's variables, or is being replaced. */
+  /** True if the running container has an earlier version's variables or is being replaced. */
   get isOutdated(): boolean {
     const { draining } = this.#state;
     return this.running && (draining || this.#options.memory.read("environment") !== this.#fingerprint);
   }
 
-  /** True while somebody waits for a start. */
   get starting(): boolean {
     return this.#starting !== undefined;
   }
 
-  /** The status, from the supervisor if it answers. At most a second old; starts nothing. */
+  /** Returns the status, at most one second old, without starting the container. */
   async status(): Promise<SandboxStatus> {
     await this.adopted;
     if (!this.running) return stoppedStatus(this.#facts());
@@ -126,21 +115,20 @@ export class SandboxContainer {
     return this.#asked;
   }
 
-  /** Drops the last status: the gateway is about to change. */
   expireStatus(): void {
     this.#known = undefined;
   }
 
-  /** Starts the container, unless it runs. Throws if it may not run, or the platform refuses it. */
+  /** @throws StewardError `tenant_unknown` if the chat is not admitted. */
   start(): void {
     if (!this.#options.mayRun()) throw new StewardError("tenant_unknown");
     this.#advance({ type: "start", running: this.running });
   }
 
   /**
-   * Waits until the container may be started. The calls that wait meanwhile share one attempt.
+   * Prepares the bucket for the container's start. Concurrent callers share one attempt.
    *
-   * @throws StewardError `restore_failed` if what it needs cannot be put into the bucket now.
+   * @throws StewardError `restore_failed` if the preparation fails.
    */
   async prepare(): Promise<void> {
     const { prepare, mayRun, log } = this.#options;
@@ -159,26 +147,25 @@ export class SandboxContainer {
     }
   }
 
-  /** Starts the container and waits until the gateway is ready, cannot start, or two minutes are over. */
+  /** Starts the container and resolves when the gateway is ready, cannot start, or two minutes have passed. */
   async whenReady(): Promise<SandboxStatus> {
     const status = await this.status();
     if (status.state === "ready") return status;
     if (status.state === "crash-looping") await this.#tryNow();
-    // Everyone who waits meanwhile waits for the same start.
     this.#starting ??= this.#untilSettled().finally(() => {
       this.#starting = undefined;
     });
     return this.#starting;
   }
 
-  /** Makes the last backup before a stop. @returns true if the container may be stopped. */
+  /** @returns true if the container may be stopped. */
   async backUp(): Promise<boolean> {
     const { state, keepLog } = this.#options;
     const [mayStop] = await Promise.all([state.makeFinalBackup(), keepLog()]);
     return mayStop;
   }
 
-  /** Asks the container to stop and kills it if it does not. A run that starts meanwhile is left alone. */
+  /** Sends SIGTERM and destroys the container after a grace period. A newer run is left alone. */
   async stop(): Promise<void> {
     const { platform, log } = this.#options;
     const end = this.#end;
@@ -190,9 +177,9 @@ export class SandboxContainer {
   }
 
   /**
-   * Waits until an outdated container has ended, after its last backup.
+   * Waits for an outdated container to end after its final backup.
    *
-   * @throws StewardError `gateway_unavailable` after a minute and a half.
+   * @throws StewardError `gateway_unavailable` after 90 seconds.
    */
   async whenDrained(): Promise<void> {
     const { clock } = this.#options;
@@ -200,30 +187,29 @@ export class SandboxContainer {
     const deadline = clock() + DRAINED_TIMEOUT_MS;
     while (this.isOutdated) {
       if (clock() >= deadline)
-        throw new StewardError("gateway_unavailable", "The container of the version before still runs.");
+        throw new StewardError(
+          "gateway_unavailable",
+          "The container of the previous version is still running.",
+        );
       await pause(DRAINED_POLL_MS);
     }
   }
 
-  /** True if the container has its data. */
   get restored(): boolean {
     return this.#options.state.restored;
   }
 
-  /** Why the last restore failed; absent after a success. */
   get restoreFailure(): Reason | undefined {
     return this.#options.state.restoreFailure;
   }
 
-  /** Returns true if the next start would take another config, because the cached one was replaced. */
   isConfigReplaced(): Promise<boolean> {
     return this.#options.state.isCacheReplaced();
   }
 
   /**
-   * Lets the container outlive an evicted object until the next alarm creates the object again: a pending
-   * monitor() keeps it for 15 minutes at most, and without this the platform ends the container with it
-   * (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
+   * Keeps the container running if its object is evicted, until an alarm recreates the object. Otherwise, the platform
+   * ends both (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
    */
   keepAlive(): void {
     if (!this.running) return;
@@ -231,11 +217,10 @@ export class SandboxContainer {
       .platform()
       .setInactivityTimeout(OUTLIVE_MS)
       .catch((error: unknown) =>
-        this.#options.log.warn("the container ends with its object", { error: String(error) }),
+        this.#options.log.warn("the container will end with its object", { error: String(error) }),
       );
   }
 
-  /** Asks for the status, however recent the last one is. */
   async #freshStatus(): Promise<SandboxStatus> {
     const { ports, clock } = this.#options;
     const reported = await ports.status();
@@ -250,7 +235,7 @@ export class SandboxContainer {
     return { ...this.#options.memory.facts(), restored, restoreFailure };
   }
 
-  /** The supervisor tries a crashed gateway at once; one that a broken config has stopped stays so. */
+  /** Asks the supervisor to retry a crashed gateway immediately. An invalid config still keeps it stopped. */
   async #tryNow(): Promise<void> {
     const needed: PortRequest = { method: "POST", path: CONTROL_ROUTES.needed };
     await this.#options.ports.send("supervisor", needed, NEEDED_TIMEOUT_MS).catch(() => undefined);
@@ -283,7 +268,6 @@ export class SandboxContainer {
     }
   }
 
-  /** Records how a start ended. */
   #settled(status: SandboxStatus): SandboxStatus {
     const { memory, clock } = this.#options;
     const outcome = status.state === "ready" ? "ready" : (status.reason?.code ?? "gateway_not_ready");
@@ -291,11 +275,7 @@ export class SandboxContainer {
     return { ...status, ...memory.coldStart() };
   }
 
-  /**
-   * Gives the container another config in place of one that stopped its gateway.
-   *
-   * @returns false if there is no other one.
-   */
+  /** @returns false if no other config is available. */
   async #replaceConfig(why: Reason): Promise<boolean> {
     const { state, recoversConfig } = this.#options;
     if (recoversConfig && (await state.service.recoverConfig(why))) return true;
@@ -304,34 +284,34 @@ export class SandboxContainer {
     return true;
   }
 
-  // A container outlives the Worker's version that started it and keeps its environment: with other variables, such as
-  // a rotated secret, or another config in the bucket, it is ended, and the next use starts it again.
+  // A container outlives the Worker version that started it and keeps its environment. If its variables, such as a
+  // rotated secret, or the cached config have changed, end it.
   async #adopt(): Promise<void> {
     const { environment, memory, log } = this.#options;
     this.#fingerprint = await sha256Hex(JSON.stringify(environment));
     if (!this.running) return;
     const isSame = memory.read("environment") === this.#fingerprint;
     if (isSame && !(await this.#hasOldConfig())) {
-      // The former object may have been lost during the restore, and nothing else was waiting for the gateway.
+      // If the previous object was lost during the restore, nothing else resumes it.
       if (this.running && this.mayRun) this.start();
       return;
     }
     log.info(isSame ? "the cached config was replaced" : "the container's environment is outdated");
-    // Not awaited: meanwhile the gateway reports that it is stopping, and its users wait for the next start.
+    // Do not wait: meanwhile the status reports a stopping gateway, and callers wait for the next start.
     void this.#drainInTurn().catch((error: unknown) =>
       log.error("the container does not stop", { error: String(error) }),
     );
   }
 
-  /** Returns true if the config was replaced; false too if the bucket does not answer. */
+  /** Returns false also if the bucket does not answer. */
   async #hasOldConfig(): Promise<boolean> {
     return this.isConfigReplaced().catch((error: unknown) => {
-      this.#options.log.warn("the cached config could not be looked up", { error: String(error) });
+      this.#options.log.warn("the cached config could not be read", { error: String(error) });
       return false;
     });
   }
 
-  /** Lets the container serve until it may be replaced. */
+  /** Drains the outdated container once it may be replaced. Until then, it keeps serving. */
   async #drainInTurn(): Promise<void> {
     const { mayRenew } = this.#options;
     const outdated = this.#end;
@@ -342,7 +322,7 @@ export class SandboxContainer {
     await this.#drain();
   }
 
-  // After a last backup that fails, the container serves until the next attempt.
+  // If the final backup fails, the container serves until the next attempt.
   async #drain(): Promise<void> {
     const outdated = this.#end;
     while (this.#end === outdated) {
@@ -351,7 +331,7 @@ export class SandboxContainer {
       this.#advance({ type: "drainFailed" });
       await pause(DRAIN_RETRY_MS);
     }
-    // The next run is not outdated.
+    // A run that has started meanwhile is not outdated.
     if (this.#end === outdated) await this.stop();
   }
 
@@ -402,7 +382,7 @@ export class SandboxContainer {
     this.#advance({ type: "launched" });
   }
 
-  /** Resolves with why the container has ended; empty if the end was requested. */
+  /** Resolves with the cause; empty if the end was requested. */
   async #untilEnded(): Promise<string> {
     const { platform, log } = this.#options;
     for (;;) {
@@ -412,7 +392,7 @@ export class SandboxContainer {
           () => "",
           (error: unknown) => (error instanceof Error ? error.message : "The container ended."),
         );
-      // The monitor may fail while the container runs: taken for its end, it would never be put to sleep.
+      // The monitor may fail while the container runs. Mistaken for its end, the container would never be put to sleep.
       if (!this.running) return crash;
       log.warn("watching the container again", { cause: crash });
       await pause(WATCH_AGAIN_MS);

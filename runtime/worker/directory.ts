@@ -16,12 +16,12 @@ import { consoleLog, readWorker, type WorkerEnvironment } from "./environment.ts
 import { toResult, unwrap } from "./rpc.ts";
 import { remoteSandbox } from "./tenants.ts";
 
-/** Containers that are asked to make room for another one. */
+/** Most tenants that are asked to free a container for another one. */
 const MOST_ASKED = 20;
 
 /**
- * Knows the tenants of a deployment in which each chat has a sandbox of its own, and who may write to the bot. It sees a
- * chat's first message only: what follows goes to the chat's own object.
+ * Durable Object that tracks the tenants of a deployment with one sandbox per chat, and who may write to the bot. It
+ * handles only a chat's first message.
  */
 export class Directory extends DurableObject<WorkerEnvironment> {
   readonly #reception: TenantReception;
@@ -96,8 +96,8 @@ export class Directory extends DurableObject<WorkerEnvironment> {
 
   makeRoom(wanting: TenantId) {
     return toResult(async () => {
-      // Where those are in use that were used longest ago, so are the others. The deployment's sandbox comes last: it also
-      // ends what it does for the chats.
+      // Least recently used first: if those are busy, so are the others. Stopping the deployment's sandbox also stops
+      // its work for the chats, so it comes last.
       const idle = this.#reception.roster.running().filter((one) => one !== wanting);
       for (const tenant of [...idle.slice(0, MOST_ASKED), AGENT].filter((one) => one !== wanting)) {
         const object = this.env.SANDBOX.getByName(tenant);
@@ -143,7 +143,6 @@ export class Directory extends DurableObject<WorkerEnvironment> {
     return toResult(() => this.#reception.operate(request));
   }
 
-  /** Sends what waits in the outbox. */
   async alarm(): Promise<void> {
     this.#alarm.fired();
     await this.#reception.tell();

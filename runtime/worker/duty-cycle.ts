@@ -5,21 +5,18 @@ import type { Log } from "../shared/log.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
-/** The note `duty` has an earlier version's form, which a rollback still reads. */
+/** Not `duty`: that note has an earlier version's format, which a rollback still reads. */
 const NOTE = "duty-totals";
-/** A longer measurement is halved, so that the averages follow the use. */
+/** A longer measurement is halved, so that averages follow recent use. */
 const LONGEST_MS = 30 * 86_400_000;
-/** Longest age of the record in the bucket while the container stays awake. */
 const PUBLISH_MS = 3_600_000;
 
-/** Dependencies of {@link DutyCycle}. */
 export interface DutyCycleOptions {
   bucket: R2Bucket;
   keys: Pick<StateKeys, "duty">;
   notes: ContainerMemory;
   /** `Infinity` for `never`. */
   sleepAfterMs: number;
-  /** Keeps the object until the record is in the bucket. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
   log: Log;
@@ -28,17 +25,17 @@ export interface DutyCycleOptions {
 interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "awakeMs" | "starts"> {
   /** Milliseconds since the epoch. */
   since: number;
-  /** Time up to which the current run is counted; absent while the container sleeps. */
+  /** Milliseconds since the epoch: the current run is counted up to here. Absent while asleep. */
   countedTo?: number | undefined;
-  /** The record in the bucket, and its time in milliseconds since the epoch. */
+  /** `at` in milliseconds since the epoch. */
   published?: { asleep: boolean; at: number };
 }
 
-/** Measures how long the container is awake. Noted while it runs, so that an evicted object continues. */
+/** Measures how long the container is awake. The totals are stored, so that a new object continues them. */
 export class DutyCycle {
   readonly #options: DutyCycleOptions;
   #facts: Facts;
-  // One write at a time, or an older record could overtake a newer one.
+  // Serialize writes: an older record must not overwrite a newer one.
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: DutyCycleOptions) {
@@ -46,31 +43,28 @@ export class DutyCycle {
     const { notes, clock } = options;
     const sleepAfterMs = Number.isFinite(options.sleepAfterMs) ? options.sleepAfterMs : null;
     const kept = JSON.parse(notes.read(NOTE) ?? "{}") as Partial<Facts>;
-    // With another SANDBOX_SLEEP_AFTER the measurement begins again.
+    // A change of SANDBOX_SLEEP_AFTER restarts the measurement.
     const holds = kept.sleepAfterMs === sleepAfterMs;
     this.#facts = holds ? (kept as Facts) : { since: clock(), sleepAfterMs, awakeMs: 0, starts: 0 };
     if (!holds) this.#note({});
   }
 
-  /** A run has started. If the end of the previous one was missed, it ended when it was last counted. */
+  /** Records a start. If the previous run's end was missed, that run counts only up to its last update. */
   started(): void {
     this.#note({ starts: this.#facts.starts + 1, countedTo: this.#options.clock() });
   }
 
-  /** A run has ended. */
   ended(): void {
     if (this.#facts.countedTo !== undefined) this.#count();
     this.#note({ countedTo: undefined });
     this.#publish();
   }
 
-  /** Counts up to now, and updates the record in the bucket if that is due. */
   update(running: boolean): void {
     if (running) this.#count();
     this.#publish();
   }
 
-  /** The share of the day that the container is awake. */
   get duty(): Duty {
     return dutyOf(this.#record, this.#options.clock());
   }
@@ -102,7 +96,7 @@ export class DutyCycle {
     this.#options.waitUntil(this.#last);
   }
 
-  // A failure is retried at the next update: only an estimate depends on it.
+  // Failures are only logged: the next update retries, and only an estimate depends on the record.
   async #put(): Promise<void> {
     const { bucket, keys, clock, log } = this.#options;
     if (!this.#isDue) return;
@@ -119,7 +113,6 @@ export class DutyCycle {
 
   get #isDue(): boolean {
     const { starts, countedTo, published } = this.#facts;
-    // A container that has never run has no record.
     if (published === undefined) return starts > 0;
     const asleep = countedTo === undefined;
     return published.asleep !== asleep || (!asleep && this.#options.clock() - published.at >= PUBLISH_MS);

@@ -16,43 +16,41 @@ import type { Remote } from "./rpc.ts";
 
 const METHODS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
 
-/** The call for requests as they are: a response with a WebSocket passes through `fetch` only. */
+/** Raw requests to a Durable Object: a response with a WebSocket passes only through `fetch`. */
 export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
 
-/** A tenant's object as the directory uses it. */
 export interface TenantObject {
   changeRights(grant: Grant): Promise<void>;
-  /** An operator has changed the rights of the browser; `role` is absent for one that was revoked. */
+  /** Applies an operator's change to the browser's rights. `role` is absent if access was revoked. */
   changeBrowser(role: GrantedRole | undefined): Promise<void>;
-  /** Starts the container, unless nobody may write in the chat: it has a schedule. Rejects if it does not get ready. */
+  /**
+   * Starts the container of a chat that has schedules, if anybody may write there. Rejects if it does not become ready.
+   */
   beginSchedules(): Promise<void>;
-  /** Gives a running container the deployment's config. */
   followConfig(): Promise<void>;
-  /** @returns true if the container does not run any more. */
+  /** Puts an idle container to sleep. @returns true if it no longer runs. */
   sleepEarly(): Promise<boolean>;
-  /** Starts a container that sleeps, and returns whether it answers with this version's variables. */
+  /** Starts a sleeping container and returns whether it answers with this version's variables. */
   lookAsDeployed(): Promise<RenewalOutcome>;
-  /** The tenancy has ended: resolves when the container has, after a last backup. */
+  /** Ends the tenancy. Resolves when the container has ended after a final backup. */
   handOver(): Promise<void>;
 }
 
-/** The object that served every chat, as a tenant's object uses it. */
+/** Methods of the object that served all chats. */
 export interface FormerObject {
-  /** Stores what it knows of a chat below the chat's prefix, unless that was done. */
+  /** Stores the chat's part of the shared state under the chat's prefix, once. */
   moveOut(tenant: TenantId): Promise<void>;
-  /** Returns the start of the last time in which it served every chat; `undefined` if it has no state. */
+  /** Returns since when it has served all chats (ISO 8601, or `unknown`); `undefined` if it has no state. */
   servedAllSince(): Promise<string | undefined>;
 }
 
-/** Call for browsers that share one sandbox. */
 export interface SharedBrowsers {
-  /** Wakes the container for a browser with a proven key. @returns false for one that was not let in */
+  /** Wakes the container for a browser with a proven key. @returns false for a browser that was never admitted */
   wakeFor(deviceId: string): Promise<boolean>;
 }
 
-/** The Durable Object's calls: the edge's ports, backups, and requests as they are. */
 export type SandboxCalls = Remote<
   Ledger &
     NameDirectory &
@@ -67,37 +65,31 @@ export type SandboxCalls = Remote<
   BackupsDoor &
   ChatDoor;
 
-/** The directory as the edge uses it: who may write to the bot. */
 export interface PeopleOperations {
   operate(request: OperationRequest): Promise<OperationReply>;
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
 }
 
-/** The directory's calls. */
 export type DirectoryCalls = Remote<TenantDirectory & Required<Tenants> & PeopleOperations & NameDirectory>;
 
-/** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
+/** The object also holds the text and secret variables, which {@link readWorker} reads. */
 export interface WorkerEnvironment {
   SANDBOX: {
     getByName(name: string): SandboxCalls;
   };
-  /** Only where each chat has a sandbox of its own. */
+  /** Bound only if each chat has its own sandbox. */
   DIRECTORY?: {
     getByName(name: string): DirectoryCalls;
   };
   STATE: R2Bucket;
   /** https://developers.cloudflare.com/workers/runtime-apis/bindings/version-metadata/ */
   VERSION?: { id: string };
-  /** Only where alerts go out by e-mail. */
+  /** Bound only if alerts are sent by e-mail. */
   ALERT_EMAIL?: SendEmail;
 }
 
-/**
- * Returns the Worker's variables and the settings read from them.
- *
- * @throws StewardError `environment_invalid`, naming every problem.
- */
+/** @throws StewardError `environment_invalid`, listing every problem. */
 export function readWorker(env: WorkerEnvironment): { variables: Environment; settings: EdgeSettings } {
   const texts = Object.entries(env).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",
@@ -109,12 +101,11 @@ export function readWorker(env: WorkerEnvironment): { variables: Environment; se
   return { variables, settings: result.settings };
 }
 
-/** Returns the way to send an e-mail, where the Worker is bound to one. */
 export function emailOf({ ALERT_EMAIL: binding }: WorkerEnvironment): AlertSender["sendEmail"] {
   return binding && ((email) => binding.send(email));
 }
 
-/** Returns a log of JSON lines on the console, for Workers Logs. LOG_LEVEL sets the level; secrets are redacted. */
+/** Returns a logger for Workers Logs, with redacted JSON lines. LOG_LEVEL sets the level. */
 export function consoleLog(environment: Environment): Log {
   return createLog({
     name: "edge",

@@ -10,29 +10,26 @@ import type { SandboxContainer } from "./container.ts";
 
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
 const PEEK_TIMEOUT_MS = 2_000;
-/** The supervisor may run a command for its answer. */
+/** The supervisor may run a command to answer. */
 const PEEK_SUPERVISOR_MS = 10_000;
 const PORT_TIMEOUT_MS = 60_000;
 
-/** Dependencies of {@link ContainerGateway}. */
 export interface ContainerGatewayOptions {
   container: SandboxContainer;
   ports: ContainerPorts;
   memory: ContainerMemory;
-  /** Milliseconds without use after which the container sleeps; `Infinity` for `never`. */
+  /** Idle timeout in milliseconds; `Infinity` for `never`. */
   sleepAfterMs: number;
-  /** A start in the background has ended with a gateway that is ready. */
+  /** A start in the background has made the gateway ready. */
   onReady(): void;
-  /** The container is in use. */
   onUse(): void;
-  /** An operator may have changed the config file or other state, such as who has access. */
+  /** An operator may have changed the config file or other state, such as access. */
   onChange(): void;
-  /** Keeps the object until a start in the background is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
 }
 
-/** The gateway in the container: starts the container for those who need it, and counts who uses it. */
+/** The gateway in the container. Starts the container on demand and tracks its use. */
 export class ContainerGateway implements Sandbox {
   readonly #options: ContainerGatewayOptions;
   readonly #lastUse: LastUse;
@@ -43,22 +40,21 @@ export class ContainerGateway implements Sandbox {
     this.#lastUse = new LastUse(options.memory, options.clock);
   }
 
-  /** False for a container that must always run. */
   get sleeps(): boolean {
     return Number.isFinite(this.#options.sleepAfterMs);
   }
 
-  /** Time at which the container may sleep, in milliseconds since the epoch; `Infinity` if it never does. */
+  /** End of the idle timeout in milliseconds since the epoch; `Infinity` if the container never sleeps. */
   get activityExpiresAt(): number {
     return this.#lastUse.at + this.#options.sleepAfterMs;
   }
 
-  /** Time of the last use, ISO 8601. */
+  /** ISO 8601 time of the last use. */
   get usedAt(): string {
     return new Date(this.#lastUse.at).toISOString();
   }
 
-  /** True while a request waits for the container's answer. It may have started the container, and is no use before. */
+  /** True while a request to the container is pending. It counts as activity only after it succeeds. */
   get isAsked(): boolean {
     return this.#requests > 0;
   }
@@ -69,7 +65,7 @@ export class ContainerGateway implements Sandbox {
     this.#options.onUse();
   }
 
-  /** Starts the container in the background, unless it runs. Counts as activity. */
+  /** Starts the container in the background unless it runs. Counts as activity. */
   start(): void {
     this.renewActivityTimeout();
     this.#options.waitUntil(this.#start());
@@ -81,7 +77,7 @@ export class ContainerGateway implements Sandbox {
     this.renewActivityTimeout();
   }
 
-  /** See {@link Sandbox}. */
+  /** Adds the restarts of earlier runs. */
   async status(): Promise<SandboxStatus> {
     const { container, memory } = this.#options;
     const status = await container.status();
@@ -89,11 +85,11 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Restarts the gateway; starts a stopped container. If the cached config was replaced, the container is ended after a
-   * backup of its state: its next start takes that config.
+   * Restarts the gateway, or starts a stopped container. If the cached config was replaced, backs up and stops the
+   * container; its next start uses the new config.
    *
-   * @throws StewardError `backup_failed` if that backup fails, `gateway_unavailable` if the supervisor does not answer,
-   * `tenant_unknown` for a chat that was not let in.
+   * @throws StewardError `backup_failed`, `gateway_unavailable` if the supervisor does not answer, `tenant_unknown` for
+   * a chat that is not admitted.
    */
   async restart(): Promise<void> {
     const { container } = this.#options;
@@ -115,7 +111,6 @@ export class ContainerGateway implements Sandbox {
     if (!response.ok) throw new StewardError("gateway_unavailable");
   }
 
-  /** Starts a container that sleeps, and returns whether its gateway answers with this version's variables. */
   async lookAsDeployed(): Promise<RenewalOutcome> {
     const { state } = await this.status();
     if (state === "stopped") await this.wake("operator");
@@ -124,10 +119,9 @@ export class ContainerGateway implements Sandbox {
     return state === "ready" ? "answers" : "starts";
   }
 
-  /** See {@link Sandbox}. */
   async wake(by: "visitor" | "operator"): Promise<boolean> {
     const { container, memory, clock, waitUntil } = this.#options;
-    // A container that is shutting down still runs, while its supervisor already reports "stopped".
+    // A container that is shutting down still runs, although its supervisor already reports "stopped".
     const { state } = await this.status();
     if (state === "crash-looping" && by === "operator") waitUntil(container.whenReady());
     if (state !== "stopped") return true;
@@ -138,9 +132,9 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Starts the container and waits until it has its data: a change made before would be lost.
+   * Starts the container and waits for its data, because the restore would overwrite an earlier change.
    *
-   * @throws StewardError `restore_failed` if that takes too long.
+   * @throws StewardError `restore_failed` if the container ends or one minute passes.
    */
   async whenRestored(): Promise<void> {
     const { clock, container } = this.#options;
@@ -155,7 +149,7 @@ export class ContainerGateway implements Sandbox {
     }
   }
 
-  /** Sends a request to one of the container's servers; starts a stopped container and waits for the port. */
+  /** Starts a stopped container and waits until the port listens. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     this.#requests += 1;
     try {
@@ -167,8 +161,8 @@ export class ContainerGateway implements Sandbox {
 
   async #request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#options.container.adopted;
-    // Before the restore there is nothing to read or change but the processes. A request is never sent twice: only a
-    // question that may be repeated finds out that the port listens.
+    // Before the restore, only the processes can be read or changed. A request is never sent twice, so a harmless query
+    // first checks that the port listens.
     const { method, path } = request;
     const needsData = port === "supervisor" && !path.startsWith(CONTROL_ROUTES.processes);
     if (needsData) await this.whenRestored();
@@ -181,16 +175,16 @@ export class ContainerGateway implements Sandbox {
   }
 
   /**
-   * Sends a request to the gateway if it is ready, or to the supervisor if the container runs. Starts nothing.
+   * Never starts the container.
    *
-   * @returns `undefined` if no answer came.
+   * @returns `undefined` if the gateway is not ready or does not answer.
    */
   async peek(request: PortRequest, port: SandboxPort = "gateway"): Promise<Response | undefined> {
     const { container, ports } = this.#options;
     await container.adopted;
     if (port === "gateway" && (await this.status()).state !== "ready") return undefined;
     if (!container.running) return undefined;
-    // The container may end between its status and this request.
+    // The container may end after its status was read.
     const timeoutMs = port === "gateway" ? PEEK_TIMEOUT_MS : PEEK_SUPERVISOR_MS;
     return ports.send(port, request, timeoutMs).catch(() => undefined);
   }
@@ -201,7 +195,7 @@ export class ContainerGateway implements Sandbox {
     const deadline = clock() + PORT_TIMEOUT_MS;
     for (;;) {
       container.start();
-      // The container that had its data may have ended meanwhile, and this one has none yet.
+      // The restored container may have ended meanwhile, and a new one has no data yet.
       if (needsData && !container.restored) {
         await this.whenRestored();
         continue;
@@ -209,8 +203,8 @@ export class ContainerGateway implements Sandbox {
       try {
         return await ports.send(port, request, REQUEST_TIMEOUT_MS);
       } catch (error) {
-        // A port that does not listen yet refuses at once, and only the supervisor's is worth the wait:
-        // the gateway's readiness is known from its status.
+        // A port that does not listen yet refuses immediately. Retry only for the supervisor: the status already shows
+        // whether the gateway is ready.
         const retry = port === "supervisor" && request.method === "GET" && clock() < deadline;
         if (!retry) throw error;
         await pause(POLL_MS);

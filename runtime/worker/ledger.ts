@@ -17,45 +17,38 @@ import { Backoff } from "./alarm.ts";
 import type { SandboxContainer } from "./container.ts";
 import type { ContainerGateway } from "./gateway.ts";
 
-/** Number of concurrent deliveries; exceeds the number of chats that are answered in parallel. */
+/** Concurrent deliveries; exceeds the number of chats that are answered in parallel. */
 const CONCURRENCY = 32;
-/** Waits before a gateway that cannot start is started again for waiting events. */
+/** Backoff after a gateway fails to start for waiting events. */
 const START_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
-/** Wait before a container is started again that found no room. */
 const FULL_AGAIN_MS = 5_000;
 
-/** Dependencies of {@link ContainerLedger}. */
 interface ContainerLedgerOptions {
   store: LedgerStore;
-  /** Decides which events the container gets. Absent if it gets all. */
+  /** Decides which events reach the container; absent if all do. */
   gate: Gate | undefined;
-  /** Has another object record an event. */
   passOn(object: string, event: Delivery): Promise<Admission>;
   container: Pick<SandboxContainer, "whenReady">;
   gateway: Pick<ContainerGateway, "status" | "request" | "renewActivityTimeout">;
-  /** Contains the platforms' keys. */
   environment: Environment;
-  /** See {@link DeliverOptions}. */
   record: DeliverOptions["record"];
-  /** Requests an alarm at this time or sooner, in milliseconds since the epoch. */
+  /** Requests an alarm at or before `time`, in milliseconds since the epoch. */
   wakeAt(time: number): void;
-  /** An event was recorded whose chat may get no container. It needs an alarm, though it is no use. */
+  /** An event was recorded for a chat that may get no container. It needs an alarm but is not activity. */
   onRecord(): void;
-  /** Keeps the object until a delivery or a notice is over. */
   waitUntil(promise: Promise<unknown>): void;
   clock: Clock;
   log: Log;
 }
 
-/** The ledger of a Durable Object: delivers recorded events to a container that may have to be started for them. */
+/** Delivers recorded events, and starts the container for them if necessary. */
 export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
-  /** Backoff while events wait for a gateway that cannot start. */
   readonly startAgain = new Backoff(START_AGAIN);
   readonly #options: ContainerLedgerOptions;
   readonly #store: LedgerStore;
   readonly #dispatcher: Dispatcher;
   readonly #notices: Notices;
-  /** Time at which the gateway became ready, from its last status. */
+  /** Milliseconds since the epoch, from the gateway's last `ready` status. */
   #readyAt: number | undefined;
 
   constructor(options: ContainerLedgerOptions) {
@@ -85,11 +78,11 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     });
   }
 
-  /** See {@link Ledger}. Sets the alarm together with the entry, so that an evicted object wakes for it. */
+  /** Records an event and sets the alarm together with the entry, so that an evicted object wakes for it. */
   async admit(event: Delivery): Promise<Admission> {
     const { gate, gateway, passOn, onRecord, waitUntil, clock } = this.#options;
     if (gate?.movedTo !== undefined) return passOn(gate.movedTo, event);
-    // If this fails, the platform gets an error and sends the event again.
+    // On failure, the platform gets an error and sends the event again.
     await gate?.followMove(event);
     const recorded = this.#store.record(event, clock());
     if (recorded === "left") return { duplicate: true, ready: true };
@@ -97,7 +90,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     if (gate?.isOpen === false) {
       onRecord();
       waitUntil(this.deliver());
-      // Nothing that the platform could send again depends on a container.
+      // No container is needed, so the platform need not send the event again.
       return { duplicate, ready: true };
     }
     gateway.renewActivityTimeout();
@@ -107,7 +100,7 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     return { duplicate, ready: state === "ready" };
   }
 
-  /** See {@link Ledger}. Starts a stopped container, as the event itself did. */
+  /** Starts a stopped container, as the event itself did. */
   async replay(key: string): Promise<ReplayResult> {
     const { gateway, waitUntil, clock } = this.#options;
     const result = this.#store.replay(key, clock());
@@ -118,19 +111,19 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
     return result;
   }
 
-  /** The gateway is ready: delivers the events that waited because it could not start. */
   onReady(): void {
     if (!this.startAgain.failing) return;
     this.startAgain.recovered();
     this.#options.waitUntil(this.deliver());
   }
 
-  /** Tells the chats whose messages have waited long enough. */
   notify(): void {
     this.#notices.run();
   }
 
-  /** Starts the deliveries that are due. Waits for the gateway first: an absent one is no failed attempt. */
+  /**
+   * Starts the deliveries that are due. Waits for the gateway first, because an absent gateway is not a failed attempt.
+   */
   async deliver(): Promise<void> {
     if (this.#dispatcher.full) return;
     const { gate, container, wakeAt, clock } = this.#options;
@@ -152,22 +145,21 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       this.#dispatcher.run();
       return;
     }
-    // Another container may sleep at any moment, and nothing tells when.
+    // Another container may fall asleep at any moment, without a notification.
     if (reason?.code === "sandboxes_full") {
       wakeAt(clock() + FULL_AGAIN_MS);
       return;
     }
-    // Everyone who waited for this start ends here; one of them says when to start again.
+    // Every caller that waited for this start continues here; only the first schedules the next start.
     if (clock() < this.startAgain.at) return;
     this.#dispatcher.tidy();
     wakeAt(this.startAgain.failed(clock()));
   }
 
   /**
-   * Lets events of an admitted chat through, and tells its gateway of an approval first. Passes events on that belong to
-   * another object.
+   * Checks the gate before a delivery. Sends the gateway an approval first; forwards events of another object.
    *
-   * @returns how the events end if they do not reach the gateway.
+   * @returns the result of events that do not reach the gateway; `undefined` if they may pass.
    */
   async #atGate({ deliveries }: Parameters<Deliver>[0]): Promise<AttemptResult | undefined> {
     const { gate, container, gateway, passOn } = this.#options;
@@ -183,6 +175,6 @@ export class ContainerLedger implements Pick<Ledger, "admit" | "replay"> {
       if (state !== "ready") return { kind: "retry", note: "the container does not start", absent: true };
     }
     if (await gate.passOnGrant(gateway)) return undefined;
-    return { kind: "retry", note: "the gateway was not told of the approval", absent: true };
+    return { kind: "retry", note: "the gateway did not receive the approval", absent: true };
   }
 }

@@ -2,12 +2,11 @@ import { withErrorCode } from "../backups/remote-state.ts";
 import type { Backups } from "../edge/ports.ts";
 import { toResult, unwrap, type Result } from "./rpc.ts";
 
-/** The Durable Object's call for backups, whose names would clash with those of the ledger and the sandbox. */
+/** Durable Object method for all backup calls, whose names would clash with those of the ledger and the sandbox. */
 export interface BackupsDoor {
   callBackups(method: keyof Backups, parameters: unknown[]): Promise<Result<unknown>>;
 }
 
-/** Calls a method inside the Durable Object. */
 export function callBackups(
   backups: Backups,
   method: keyof Backups,
@@ -23,7 +22,6 @@ export function callBackups(
   });
 }
 
-/** The backups as the Worker's edge sees them. */
 export function remoteBackups(object: () => BackupsDoor): Backups {
   const call = async (method: keyof Backups, ...parameters: unknown[]): Promise<never> =>
     (await unwrap(object().callBackups(method, parameters))) as never;

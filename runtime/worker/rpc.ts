@@ -3,12 +3,12 @@ import { type ErrorCode, isErrorCode, StewardError } from "../contract/errors.ts
 import { once } from "../shared/once.ts";
 
 /**
- * End of a call to the Durable Object. An error is data, since it loses its class on the way out. `internal` is any
- * error without a code; its detail is for the log only.
+ * Outcome of a call to the Durable Object. Errors are data, because an error loses its class across RPC. `internal`
+ * marks an error without a code; its detail is for logs only.
  */
 export type Result<T> = { value: T } | { code: ErrorCode; detail: string };
 
-/** The methods of a Durable Object that has those of `T`. */
+/** Methods of `T` as a Durable Object offers them, each resolving to a {@link Result}. */
 export type Remote<T> = {
   [Method in keyof T]: T[Method] extends (...given: infer Given) => Promise<infer Value>
     ? (...given: Given) => Promise<Result<Value>>
@@ -22,7 +22,7 @@ const resultForm = once(() =>
   ]),
 );
 
-/** Runs a call inside the object. Never rejects. */
+/** Never rejects. */
 export async function toResult<T>(work: () => T | Promise<T>): Promise<Result<T>> {
   try {
     return { value: await work() };
@@ -33,9 +33,9 @@ export async function toResult<T>(work: () => T | Promise<T>): Promise<Result<T>
 }
 
 /**
- * Returns the value of a call that has arrived outside of the object.
+ * Returns the value of a remote call.
  *
- * @throws StewardError the call's error; a plain error for `internal`, and what the platform rejects the call with.
+ * @throws StewardError with the call's code; a plain error for `internal`. Rejections by the platform pass through.
  */
 export async function unwrap<T>(call: Promise<Result<T>>): Promise<T> {
   const result = await call;

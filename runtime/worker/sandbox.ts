@@ -23,8 +23,8 @@ import { TenantCalls } from "./tenant-calls.ts";
 const ASK_AGAIN_SECONDS = 5;
 
 /**
- * Owns a container, records events and delivers them to it. One object serves the whole deployment, or a chat. Its calls are
- * those of edge/ports.ts; each resolves to a `Result`.
+ * Durable Object that owns one container, records events and delivers them to it. It serves the whole deployment or one
+ * chat.
  */
 export class Sandbox extends TenantCalls implements SandboxCalls {
   admit(event: Delivery) {
@@ -95,7 +95,6 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     return toResult(() => this.parts.gateway.wake(by));
   }
 
-  /** Wakes the container for a browser with a proven key. @returns false for one that was not let in */
   wakeFor(deviceId: string) {
     return toResult(() => this.parts.wakeFor(deviceId));
   }
@@ -108,7 +107,7 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     return toResult(async () => {
       const { gateway } = this.parts;
       const response = await gateway.request(port, request);
-      // A refused request, perhaps a stranger's, must not keep the container awake.
+      // A refused request may come from a stranger and must not keep the container awake.
       if (response.ok) gateway.renewActivityTimeout();
       return response;
     });
@@ -122,19 +121,19 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
   callBackups(method: keyof Backups, parameters: unknown[]) {
     const { agenda, state } = this.parts;
     const called = callBackups(state.service, method, parameters).finally(() => agenda.schedule());
-    // Finish the work even if the page stops waiting for it.
+    // Finish the work even if the page disconnects.
     this.ctx.waitUntil(called);
     return called;
   }
 
   /**
-   * Handles the gateway's requests to the broker and the sockets of chat pages. A page wakes a sleeping container and
-   * retries later; wakes by visitors are limited.
+   * Handles the gateway's broker requests and the sockets of chat pages. A page wakes a sleeping container and retries
+   * later; visitor wakes are limited.
    */
   async fetch(request: Request): Promise<Response> {
     const { broker, chat, gate, gateway } = this.parts;
     if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return broker.handle(request);
-    // The Worker has asked the directory. A person who was let in may wake the container without a limit.
+    // The Worker has checked this browser with the directory, so it may wake the container without a limit.
     const isAdmitted = request.headers.has(BROWSER_HEADER);
     if (isAdmitted) gate?.open();
     const { state, reason } = await this.#status();
@@ -149,7 +148,7 @@ export class Sandbox extends TenantCalls implements SandboxCalls {
     const { agenda, broker, duty, gateway, ledger } = this.parts;
     const status = await gateway.status();
     if (status.state === "ready") ledger.onReady();
-    // Applies a new SANDBOX_SLEEP_AFTER, and sets the alarm again after the object was lost.
+    // Applies a changed SANDBOX_SLEEP_AFTER, and sets the alarm again if the object was recreated.
     agenda.schedule();
     return { ...status, duty: duty.duty, broker: { ...broker.counts } };
   }

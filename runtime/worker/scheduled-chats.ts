@@ -7,20 +7,18 @@ const NOTE = "scheduledChats";
 const DUE = "due";
 const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 
-/** Dependencies of {@link ScheduledChats}. */
 interface ScheduledChatsOptions {
   notes: Notes;
-  /** Returns the chats that have a schedule in the state or the config of the deployment. */
   find(): Promise<TenantId[]>;
-  /** Starts a chat's sandbox once, which then knows when its next schedule is due. Rejects if it does not get ready. */
+  /** Starts a chat's sandbox, which then knows when its next schedule is due. Rejects if it does not become ready. */
   begin(tenant: TenantId): Promise<void>;
   clock: Clock;
   log: Log;
 }
 
 /**
- * Sees to the schedules of chats that have not written since each chat has its own sandbox, or whose schedule is new in the
- * config: nothing else would start their sandboxes.
+ * Starts sandboxes whose schedules nothing else would start: of chats that have not written since each got its own
+ * sandbox, or with new schedules in the config.
  */
 export class ScheduledChats {
   readonly #options: ScheduledChatsOptions;
@@ -31,22 +29,21 @@ export class ScheduledChats {
     this.#options = options;
   }
 
-  /** The tenancy or the config has changed. */
   changed(): void {
     this.#options.notes.write(NOTE, DUE);
   }
 
-  /** Time of the next attempt, in milliseconds since the epoch; `undefined` if there is nothing to do. */
+  /** Milliseconds since the epoch; `undefined` if nothing is due. */
   get dueAt(): number | undefined {
     return this.#options.notes.read(NOTE) === DUE && !this.#isRunning ? this.#again.at : undefined;
   }
 
-  /** Starts the chats' sandboxes, one after another. Never rejects: what fails is tried again. */
+  /** Never rejects; failures are retried. */
   async run(): Promise<void> {
     const { notes, find, begin, clock, log } = this.#options;
     if (this.#isRunning) return;
     this.#isRunning = true;
-    // Before the search, which may miss what changes meanwhile.
+    // Reset this before the search, so that a change during the search causes another run.
     notes.write(NOTE, "");
     try {
       const failed: unknown[] = [];
@@ -57,7 +54,7 @@ export class ScheduledChats {
     } catch (error) {
       notes.write(NOTE, DUE);
       this.#again.failed(clock());
-      log.warn("the schedules of some chats are not seen to yet", { error: String(error) });
+      log.warn("the schedules of some chats could not be started yet", { error: String(error) });
     } finally {
       this.#isRunning = false;
     }

@@ -7,7 +7,6 @@ import type { SandboxContainer } from "./container.ts";
 import type { ContainerGateway } from "./gateway.ts";
 import type { ContainerLedger } from "./ledger.ts";
 
-/** Parts of the object that keep its container awake, or end with it. */
 export interface SleepParts {
   store: LedgerStore;
   ledger: ContainerLedger;
@@ -19,7 +18,6 @@ export interface SleepParts {
   clock: Clock;
 }
 
-/** Puts a container to sleep that nobody uses. */
 export class Sleep {
   readonly #parts: SleepParts;
 
@@ -27,26 +25,28 @@ export class Sleep {
     this.#parts = parts;
   }
 
-  /** Time at which the container may sleep, in milliseconds since the epoch; `undefined` if it is not to. */
+  /** Earliest time to sleep in milliseconds since the epoch; `undefined` if the container is stopped or always on. */
   get dueAt(): number | undefined {
     const { container, gateway, state } = this.#parts;
     if (!container.running || !gateway.sleeps) return undefined;
     return Math.max(gateway.activityExpiresAt, state.service.againAt);
   }
 
-  /** Puts the container to sleep if it was not used for long enough. */
   async whenIdle(): Promise<void> {
     const { gateway, clock } = this.#parts;
     await this.#unless(() => this.#isBusy || clock() < gateway.activityExpiresAt);
   }
 
-  /** Puts the container to sleep early, since another one is wanted. @returns true if it does not run any more */
+  /**
+   * Puts an idle container to sleep before its timeout, to make room for another one.
+   *
+   * @returns true if it no longer runs
+   */
   async early(): Promise<boolean> {
     await this.#unless(() => this.#isBusy);
     return !this.#parts.container.running;
   }
 
-  /** Something is under way that needs the container. */
   get #isBusy(): boolean {
     const { store, ledger, container, gateway, state, chat } = this.#parts;
     const expected = store.hasOpen() && !ledger.startAgain.failing;

@@ -12,18 +12,17 @@ import type { WorkerEnvironment } from "./environment.ts";
 import { unwrap, type Remote } from "./rpc.ts";
 
 /**
- * Returns the name of the object that an event belongs to: its chat's, or for an event of no chat the one that serves
- * the deployment.
+ * Returns the name of the object that handles an event: its chat's, or the deployment's for an event without a chat.
  */
 export function objectNameOf(event: Delivery, { tenancy }: Pick<EdgeSettings, "tenancy">): string {
   return (tenancy === "chat" ? tenantOfEvent(event) : undefined) ?? AGENT;
 }
 
-/** Returns the directory as the edge uses it; `undefined` if one sandbox serves all chats. */
+/** Returns `undefined` if one sandbox serves all chats. */
 export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undefined {
   if (DIRECTORY === undefined) return undefined;
   const directory = () => DIRECTORY.getByName(AGENT);
-  // A chat that was let in stays a tenant: an isolate asks once.
+  // An admitted chat stays a tenant, so an isolate asks only once.
   const known = new Set<TenantId>();
   return {
     totals: () => unwrap(directory().totals()),
@@ -36,7 +35,6 @@ export function remoteTenants({ DIRECTORY }: WorkerEnvironment): Tenants | undef
   };
 }
 
-/** Returns the names that an object knows as the edge uses them: a chat's own, or those of all chats. */
 export function remoteNames(object: () => Remote<NameDirectory>): NameDirectory {
   return {
     names: (keys) => unwrap(object().names(keys)),
@@ -45,9 +43,8 @@ export function remoteNames(object: () => Remote<NameDirectory>): NameDirectory 
   };
 }
 
-/** Returns an object's sandbox as the edge uses it. */
 export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): Sandbox {
-  // A stub belongs to the request that made it, so each call gets its own.
+  // A stub belongs to the request that created it, so each call gets a new one.
   const object = () => SANDBOX.getByName(name);
   return {
     status: () => unwrap(object().status()),
@@ -59,8 +56,8 @@ export function remoteSandbox({ SANDBOX }: WorkerEnvironment, name: string): San
 }
 
 /**
- * Returns a chat's sandbox with what is the deployment's: operations about people, for which the directory starts no
- * container, and the config file.
+ * Returns a chat's sandbox, but routes operations on people to the directory, which starts no container, and the config
+ * file to the deployment's sandbox.
  */
 export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbox {
   const { DIRECTORY } = env;
@@ -69,14 +66,12 @@ export function withDeployment(sandbox: Sandbox, env: WorkerEnvironment): Sandbo
   return withDeploymentParts(sandbox, { deployment: remoteSandbox(env, AGENT), operate });
 }
 
-/** Returns the directory as objects use it. */
 export function remoteDirectory({ DIRECTORY }: WorkerEnvironment): TenantDirectory {
   if (DIRECTORY === undefined)
     throw new StewardError(
       "environment_invalid",
       "TENANCY is chat, and the Worker has no binding DIRECTORY.",
     );
-  // A stub belongs to the request that made it.
   const directory = () => DIRECTORY.getByName(AGENT);
   return {
     introduce: (tenant, event) => unwrap(directory().introduce(tenant, event)),

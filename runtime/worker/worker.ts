@@ -23,10 +23,9 @@ export { Sandbox } from "./sandbox.ts";
 
 type Edge = ReturnType<typeof createEdge>;
 
-/** Edges of one isolate, which serves one version. */
+/** One cache per isolate, since an isolate serves a single version. */
 const edges = new EdgesByChat<Edge>();
 
-/** Returns the edge of the sandbox that serves the deployment, or of the chat that an operator has chosen. */
 function edgeFor(request: Request, env: WorkerEnvironment): Edge {
   const tenant = env.DIRECTORY === undefined ? undefined : chosenTenant(request);
   return edges.of(tenant, () => buildEdge(env, tenant));
@@ -34,7 +33,7 @@ function edgeFor(request: Request, env: WorkerEnvironment): Edge {
 
 function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
   const { variables, settings } = readWorker(env);
-  // A stub belongs to the request that made it, so each call gets its own.
+  // A stub belongs to the request that created it, so each call gets a new one.
   const object = () => env.SANDBOX.getByName(tenant ?? AGENT);
   const tenants = remoteTenants(env);
   const door = new BrokerDoor({ knows: async (whose) => tenants?.knows(whose) ?? false, clock: Date.now });
@@ -80,7 +79,7 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
       const refusal = whose === undefined ? undefined : await door.refusal(whose, request, client);
       if (refusal !== undefined) return refusal;
       const answer = await env.SANDBOX.getByName(whose ?? AGENT).fetch(new Request(url, request));
-      // The headers of an object's response cannot be changed, and the edge adds its own.
+      // Copy the response: the headers of an object's response are immutable, and the edge adds its own.
       return new Response(answer.body, answer);
     },
     readAsset,
@@ -91,13 +90,13 @@ function buildEdge(env: WorkerEnvironment, tenant: TenantId | undefined): Edge {
   });
 }
 
-/** True for the liveness check. Monitors send it all the time, and it needs no edge. */
+/** Returns true for the liveness check. Monitors call it constantly, and it needs no edge. */
 function isLivenessCheck({ method, url }: Request): boolean {
   return method === ROUTES.live.method && new URL(url).pathname === ROUTES.live.path;
 }
 
 export default {
-  /** Answers a request to the Worker: https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
+  /** Handles a request to the Worker: https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
   async fetch(request: Request, env: WorkerEnvironment): Promise<Response> {
     if (isLivenessCheck(request)) return live();
     let edge: Edge;
@@ -108,7 +107,8 @@ export default {
       throw error;
     }
     if (isChatUpgrade(request)) return proxyChat(request, env);
-    // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
+    // Cloudflare sets this header itself:
+    // https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
     return edge.fetch(request, { clientAddress: request.headers.get("cf-connecting-ip") ?? undefined });
   },
 };

@@ -233,7 +233,7 @@ test(
     for (const chat of ["C1", "C2"]) await postSlack(said(chat, "U1", `hello ${chat}`));
     await expect.poll(() => read("C2").join(), SOON).toContain("hello C2");
     const status = async () => (await ask("/debug/processes?chat=slack-C1")).text();
-    await expect.poll(status, { ...SOON, interval: 2_000 }).toMatch(/restore_failed.*No backup is whole/);
+    await expect.poll(status, { ...SOON, interval: 2_000 }).toMatch(/restore_failed.*No backup is intact/);
     expect(await counts("slack-C1")).toMatchObject({ waiting: 1 });
 
     await withBucket(async (bucket) => {

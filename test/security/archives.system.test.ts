@@ -158,7 +158,7 @@ test(
     const folder = await headOf({ name: "workspace/", type: "directory" });
     const refused = {
       status: 422,
-      answer: { code: "backup_corrupt", detail: "The archive is too large when it is unpacked." },
+      answer: { code: "backup_corrupt", detail: "The archive is too large when unpacked." },
     };
     expect(await restore(described(zstdCompressSync(huge)))).toMatchObject(refused);
     const many = Buffer.alloc(folder.length * 200_001, folder);

@@ -9,30 +9,26 @@ import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
 import { contentBelow, type ContentEntry, countApprovals, listsApprovals, unlessGone } from "./content.ts";
 
-/** Most bytes of an archive when it is unpacked. */
+/** Limit of an unpacked archive in bytes. */
 export const MOST_BYTES = 2 * 1024 ** 3;
 
-/** Most files and directories of an archive. */
 export const MOST_ENTRIES = 200_000;
 
-/** Facts of a written archive. */
 interface WrittenArchive {
   sha256: string;
   size: number;
   files: number;
   approvals: number;
-  /** The config file as it is in the archive. */
   config: Buffer | undefined;
 }
 
-/** Bytes that are read at a time. */
 const PIECE = 64 * 1024;
-/** Does not follow a link that replaced the file, and does not wait for a pipe's writer. */
+/** Refuse a link that replaced the file, and do not block on a pipe. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Writes the state into a new archive, piece by piece, so that memory never holds a whole file. `state` is the path of a
- * copy of the database. The archive is on disk when this resolves.
+ * Streams the state into a new archive, which is on disk when this resolves. `state` is the path of a copy of the
+ * database.
  */
 export async function writeArchive(
   home: string,
@@ -60,7 +56,7 @@ export async function writeArchive(
     }
   };
   const file = createWriteStream(to, { flags: "wx", mode: 0o600, flush: true });
-  // A failure of either side ends the other one too; the first is the cause.
+  // A failure of either side also ends the other; the first error is the cause.
   await Promise.all([pipeline(pack, createZstdCompress(), measure, file), fill()]);
   return { ...written, sha256: hash.digest("hex") };
 }
@@ -121,7 +117,7 @@ async function addFile(pack: Pack, { name, path }: ContentEntry, written: Writte
   }
 }
 
-/** Reads a file up to the size that it had when it was opened, even if it grows meanwhile. */
+/** Reads at most the size that the file had when it was opened. */
 async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
   for (let left = size; left > 0;) {
     const piece = Buffer.allocUnsafe(Math.min(left, PIECE));

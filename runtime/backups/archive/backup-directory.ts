@@ -18,10 +18,11 @@ import { tryLock } from "../../process/lock.ts";
 import type { Archive } from "../store.ts";
 import { unlessGone } from "./content.ts";
 
-/** Files of a generation, or remains of an unfinished one. */
 const OURS = /^(\d{8}-\d{8})\./;
 
-/** The generations in `backups/` of a data directory, or in another folder. One without a manifest does not exist. */
+/**
+ * Generations in a folder, by default `backups/` of the data directory. A generation without a manifest does not exist.
+ */
 export class BackupDirectory {
   readonly #directory: string;
 
@@ -38,7 +39,7 @@ export class BackupDirectory {
     ensureDirectory(this.#directory);
     const letGo = tryLock(join(this.#directory, ".lock"));
     if (letGo === undefined) {
-      throw new StewardError("commands_busy", "Another backup or restore is under way.");
+      throw new StewardError("commands_busy", "Another backup or restore is in progress.");
     }
     try {
       return await work();
@@ -52,7 +53,6 @@ export class BackupDirectory {
     return join(this.#directory, `${generationId.parse(id)}${ending}`);
   }
 
-  /** Returns the manifests, newest first. */
   async list(): Promise<GenerationManifest[]> {
     const ids = (await this.#names())
       .filter((name) => name.endsWith(GENERATION_FILES.manifest))
@@ -69,36 +69,36 @@ export class BackupDirectory {
     return manifest;
   }
 
-  /** Returns a generation, whose file is opened when it is read. @throws StewardError `backup_unknown` */
+  /** The file is opened on the first read. @throws StewardError `backup_unknown` */
   async read({ id }: Pick<GenerationManifest, "id">): Promise<Archive> {
     return { manifest: await this.find(id), content: this.#content(id) };
   }
 
   async *#content(id: string): AsyncGenerator<Buffer> {
-    // It may have been removed since it was found.
+    // The generation may have been removed since it was found.
     await this.find(id);
     yield* createReadStream(this.path(id, GENERATION_FILES.archive)) as AsyncIterable<Buffer>;
   }
 
-  /** Adds a generation whose archive is at this path. Only within {@link runExclusively}. */
+  /** Adds a generation with the archive at this path. Call only within {@link runExclusively}. */
   async add(manifest: GenerationManifest, archive: string): Promise<void> {
     await rename(archive, this.path(manifest.id, GENERATION_FILES.archive));
-    // Last: with its manifest the generation begins to exist.
+    // Written last, because the manifest makes the generation exist.
     const path = this.path(manifest.id, GENERATION_FILES.manifest);
     writeFileAtomic(path, `${JSON.stringify(manifest, null, 2)}\n`);
   }
 
-  /** Removes a generation. @throws StewardError `backup_unknown` */
+  /** @throws StewardError `backup_unknown` */
   remove(id: string): Promise<void> {
     return this.runExclusively(async () => {
       await this.find(id);
-      // Without its manifest it does not exist, so the remains of a crash in between are tidied away.
+      // Delete the manifest first: after a crash in between, the archive counts as unfinished and is tidied away.
       await rm(this.path(id, GENERATION_FILES.manifest), { force: true });
       await rm(this.path(id, GENERATION_FILES.archive), { force: true });
     });
   }
 
-  /** Removes unfinished generations. Only within {@link runExclusively}. */
+  /** Removes unfinished generations. Call only within {@link runExclusively}. */
   async removeUnfinished(): Promise<void> {
     const whole = new Set((await this.list()).map(({ id }) => id));
     for (const name of await this.#names()) {
@@ -110,13 +110,13 @@ export class BackupDirectory {
     }
   }
 
-  /** Returns the numbers of the newest generation; zeros if there is none. */
+  /** Returns zeros if there is no generation. */
   async newestNumber(): Promise<GenerationNumber> {
     const [newest] = await this.list();
     return newest === undefined ? { epoch: 0, sequence: 0 } : readGenerationId(newest.id);
   }
 
-  /** Returns a name for the next generation, of this epoch or of a newer one that exists. */
+  /** Returns the next id, in this epoch or in a newer one that exists. */
   async nextId(epoch: number): Promise<string> {
     const last = await this.newestNumber();
     const isNew = last.epoch < epoch;
@@ -127,7 +127,7 @@ export class BackupDirectory {
     return (await unlessGone(readdir(this.#directory))) ?? [];
   }
 
-  /** Returns `undefined` if a file is missing, or the manifest is not one that this version reads. */
+  /** Returns `undefined` if a file is missing or this version cannot read the manifest. */
   async #manifest(id: string): Promise<GenerationManifest | undefined> {
     const text = await unlessGone(readFile(this.path(id, GENERATION_FILES.manifest), "utf8"));
     const archive = await unlessGone(stat(this.path(id, GENERATION_FILES.archive)));

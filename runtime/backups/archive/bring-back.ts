@@ -13,30 +13,27 @@ import { mergeFile, type Origin } from "./merge.ts";
 import { mergeRows } from "./merge-rows.ts";
 import { copyTables } from "./tables.ts";
 
-/** Folder in a chat's own for files that were changed on both sides. */
+/** Subfolder of a chat's folder for files that changed on both sides. */
 const BESIDE = "brought-back";
-/** Codes of a file where a folder belongs, or the other way round. */
+/** Error codes of a file where a folder belongs, or the reverse. */
 const IN_THE_WAY = new Set(["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"]);
 
-/** An unpacked backup of a tenant. */
 interface TenantPart {
   tenant: TenantId;
-  /** Id of the backup. */
   id: string;
-  /** Folder of its content. */
   directory: string;
 }
 
-/** State of a tenant when it was copied from the one that served every chat. */
+/** Point at which the tenant's data was copied from the state that served every chat. */
 interface PartOrigin {
   transcript: Origin | undefined;
-  /** Digests of files by their names in the data directory. */
+  /** Digests by file name in the data directory. */
   files: ReadonlyMap<string, string>;
 }
 
 /**
- * Merges a tenant's backup into a state that serves every chat: the rows and files of its chat, and files that all chats
- * share. The gateway must not run. What changed on both sides is kept twice.
+ * Merges a tenant's backup into a state that serves every chat. The gateway must not run. Files that changed on both
+ * sides are kept twice.
  */
 export async function bringBack(home: string, { tenant, id, directory }: TenantPart): Promise<void> {
   const [theirs, ours] = [join(directory, STATE_FILE), join(home, STATE_FILE)];
@@ -54,8 +51,8 @@ export async function bringBack(home: string, { tenant, id, directory }: TenantP
 }
 
 /**
- * Replaces the approvals, and the requests that wait for one, with those that the directory kept meanwhile, unless that was
- * done. The gateway must not run.
+ * Replaces the approvals and pending requests with those from the directory, unless this version was taken before. The
+ * gateway must not run.
  */
 export function takeApprovals(home: string, { version, platforms, browsers = [] }: Approvals): void {
   const folder = join(home, "credentials");
@@ -71,7 +68,7 @@ export function takeApprovals(home: string, { version, platforms, browsers = [] 
         if (list !== undefined && (list.length > 0 || exists(file)))
           writeFileAtomic(file, `${JSON.stringify({ version: 1, [key]: list }, null, 2)}\n`);
       };
-      // The role first: a crash in between must not leave rights of an earlier approval.
+      // Write the role first: a crash in between must not leave rights of an earlier approval.
       write("operators", "operators", operators);
       write("allowFrom", "allowFrom", allowFrom);
       write("pairing", "requests", requests?.map(fromOtherStore));
@@ -97,7 +94,6 @@ function changing(path: string, work: (database: DatabaseSync) => void): void {
   }
 }
 
-/** Makes an empty database of the same schema. */
 function createTables(like: string, path: string): void {
   copyTables(like, path, {});
   const database = new DatabaseSync(path);
@@ -158,7 +154,7 @@ async function mergeFiles(
   }
 }
 
-/** Moves a file to its place. @returns false if something of another kind is in its way. */
+/** Moves a file into place. @returns false if a folder blocks a file or the reverse */
 async function isPlaced(directory: string, home: string, name: string): Promise<boolean> {
   try {
     await place(join(directory, name), join(home, name));

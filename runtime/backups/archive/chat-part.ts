@@ -21,12 +21,11 @@ import type { StatePart } from "./generation.ts";
 import { exists } from "../../process/files.ts";
 import { copyTables } from "./tables.ts";
 
-/** Folder of a root's former versions. */
 const historyOf = (root: string): string => `${WORKSPACE_FOLDERS.history}/${root}`;
 const BUSY_TIMEOUT_MS = 5_000;
 const PLATFORM_CHAT = new RegExp(`^(${CHAT_PLACES.join("|")})[:-](.+)$`);
 
-/** The folders of a chat's part. Files of the first two are also the deployment's: every chat may read them. */
+/** Folders of a chat's part. The shared ones also belong to the deployment: every chat may read them. */
 export interface ChatFolders {
   shared: string;
   sharedHistory: string;
@@ -34,7 +33,7 @@ export interface ChatFolders {
   ownHistory: string;
 }
 
-/** Returns the folders of a chat's part, relative to the data directory. */
+/** Returns paths relative to the data directory. */
 export function chatFoldersOf({ platform, chat }: TenantChat): ChatFolders {
   const name = chatName(platform, chat);
   return {
@@ -46,8 +45,7 @@ export function chatFoldersOf({ platform, chat }: TenantChat): ChatFolders {
 }
 
 /**
- * Returns the chat under whose id a tenant's data is stored: a group that became a supergroup keeps the id by which it
- * was first known.
+ * Returns the chat under whose id a tenant's data is stored. A group that became a supergroup keeps its first known id.
  */
 export function storedChat(tenant: TenantId, database: DatabaseSync | undefined): TenantChat {
   const chat = chatOfTenant(tenant);
@@ -62,14 +60,13 @@ function previousIdRow(database: DatabaseSync, { platform, chat }: TenantChat) {
 }
 
 /**
- * Returns the condition for the rows of each table that belong to a chat. Tables that are not listed belong to the
- * deployment, or to a later version.
+ * Returns, by table, the SQL condition for a chat's rows. Unlisted tables belong to the deployment or a later version.
  *
  * @param of Schema of the database that is read.
  */
 export function conditionsOf({ platform, chat }: TenantChat, of: string): Record<string, string> {
   const [ours, own, where] = [text(`${platform}:${chat}`), text(chat), text(platform)];
-  // A browser's further conversations have its first one's name, a colon and an id.
+  // A browser's further conversations have the first one's name, a colon and an id.
   const others =
     platform === "web" ? ` OR conversation > ${ours} || ':' AND conversation < ${ours} || ';'` : "";
   const conversation = `(conversation = ${ours}${others})`;
@@ -91,7 +88,7 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
       OR id IN (SELECT 'schedule:' || schedule || ':' || due_at FROM ${of}.schedule_runs
         WHERE schedule IN ${ownSchedules}))`,
     chat_moves: `platform = ${where} AND former = ${own}`,
-    // A button does not name its chat, but only one person may press it: keep those of people who write here alone.
+    // A button does not name its chat, but only one person may press it. Keep buttons of people who write only here.
     chat_actions: `platform = ${where} AND action ->> '$.does' IN ('say', 'file')
       AND by IN (SELECT sender FROM ${of}.messages WHERE ${conversation})
       AND by NOT IN (SELECT sender FROM ${of}.messages WHERE sender IS NOT NULL AND NOT ${conversation})`,
@@ -100,7 +97,7 @@ export function conditionsOf({ platform, chat }: TenantChat, of: string): Record
   };
 }
 
-/** Sums of the tables that were copied, in place of those that triggers keep. */
+/** Recomputes totals that triggers otherwise maintain. */
 const SUMS: Readonly<Record<string, string>> = {
   session_totals:
     "INSERT INTO session_totals SELECT 1, (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages)",
@@ -111,17 +108,16 @@ const SUMS: Readonly<Record<string, string>> = {
   retention: "UPDATE retention SET messages = 0, sessions = 0",
 };
 
-/** Computes the sums of a database whose rows were copied. */
 export function recomputeSums(database: DatabaseSync): void {
   for (const [table, sum] of Object.entries(SUMS)) if (hasTable(database, table)) database.exec(sum);
 }
 
-/** Table of a tenant's database with what it began with: the time, the last message, and the digest of each file. */
+/** Table in a tenant's database that describes its origin: time, last message and file digests. */
 export const ORIGIN_TABLE = "chat_origin";
 
 /**
- * Returns the part of a data directory that a chat's own sandbox gets: the chat's rows and files, the config, and the
- * files that every chat may read. Approvals are left out: the directory tells each chat's gateway of its own.
+ * Returns the part of a data directory for a chat's own sandbox. Approvals are left out: the directory sends each
+ * gateway its own.
  */
 export async function chatPart(home: string, tenant: TenantId, now: number): Promise<StatePart> {
   const chat = withDatabase(home, (database) => storedChat(tenant, database));
@@ -149,7 +145,7 @@ export async function chatPart(home: string, tenant: TenantId, now: number): Pro
   };
 }
 
-/** Returns the tenants that a data directory knows. `broughtBack`: versions of what was brought back; see bring-back.ts. */
+/** Returns the tenants in a data directory. `broughtBack` holds the versions that were merged; see bring-back.ts. */
 export async function chatsIn(home: string): Promise<ChatsReport> {
   const tenants = new Set<TenantId>();
   const scheduled = new Set<TenantId>();
@@ -169,7 +165,7 @@ export async function chatsIn(home: string): Promise<ChatsReport> {
     const rows = database?.prepare(conversations.join(" UNION ")).all() ?? [];
     for (const name of [...rows.map((row) => String(row["name"])), ...folders]) {
       const [, platform, chat] = PLATFORM_CHAT.exec(name) ?? [];
-      // A browser's conversations belong to one tenant.
+      // All conversations of a browser belong to one tenant.
       if (platform !== undefined && chat !== undefined)
         add(platform, platform === "web" ? (chat.split(":", 1)[0] ?? "") : chat);
     }
@@ -178,10 +174,10 @@ export async function chatsIn(home: string): Promise<ChatsReport> {
       FROM schedules`;
     for (const { platform, chat, next_at: next } of database.prepare(destinations).all()) {
       add(String(platform), String(chat));
-      // One that is not due again, or is switched off, starts nothing.
+      // A finished or disabled schedule starts nothing.
       if (next !== null) add(String(platform), String(chat), scheduled);
     }
-    // Events of a group that became a supergroup name its present id.
+    // Events of a group that became a supergroup have its new id.
     for (const { platform, chat } of database.prepare("SELECT platform, chat FROM chat_moves").all())
       add(String(platform), String(chat));
     return broughtBackIn(database);
@@ -195,7 +191,7 @@ async function hasFiles(home: string, folder: string): Promise<boolean> {
   return false;
 }
 
-/** Form of the destinations in a config. The gateway checks the file as a whole. */
+/** Destinations in a config. The gateway checks the rest of the file. */
 const address = z.object({ platform: z.string(), chat: z.string() });
 const scheduling = z.object({
   schedules: z._default(z.record(z.string(), z.object({ to: address })), {}),
@@ -209,13 +205,12 @@ function destinationsIn(config: string | undefined): z.infer<typeof address>[] {
   return [...Object.values(data.schedules), ...(heartbeat ? [heartbeat] : [])].map(({ to }) => to);
 }
 
-/** Versions of what was brought back, by tenant. */
 export type BroughtBack = Readonly<Record<string, string>>;
 
-/** Name of the approvals among what was brought back; no tenant has it. */
+/** Name under which merged approvals are recorded; no tenant has it. */
 export const APPROVALS = "approvals";
 
-/** See {@link BroughtBack}. Older versions do not know the table, and leave it. */
+/** Table of {@link BroughtBack}. Older versions ignore it. */
 export const BROUGHT_BACK_TABLE = "brought_back";
 
 function broughtBackIn(database: DatabaseSync): BroughtBack {
@@ -224,7 +219,7 @@ function broughtBackIn(database: DatabaseSync): BroughtBack {
   return Object.fromEntries(rows.map(({ name, version }) => [String(name), String(version)]));
 }
 
-/** Returns the digests of the files below a folder, by their names in the data directory. */
+/** Returns digests by file name in the data directory. */
 export async function digestsBelow(home: string, folder: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
   for await (const { name, path, stats } of contentBelow(home, folder)) {
@@ -234,7 +229,6 @@ export async function digestsBelow(home: string, folder: string): Promise<Map<st
   return digests;
 }
 
-/** Returns true if a database has a table. */
 export function hasTable(database: DatabaseSync, table: string): boolean {
   return (
     database.prepare("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?").get(table) !==
@@ -253,7 +247,6 @@ function withDatabase<T>(home: string, work: (database: DatabaseSync | undefined
   }
 }
 
-/** Returns a literal of SQL. */
 function text(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }

@@ -8,28 +8,26 @@ import { GENERATION_CONTENT, type GenerationManifest } from "../../contract/back
 import { STATE_FILE } from "../../contract/names.ts";
 import { WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 
-/** Tables whose rows are counted. */
 const TABLES = ["sessions", "messages", "schedules"] as const;
-/** Bytes of the largest file that is read as a list of people. */
+/** Largest file, in bytes, that is read as a list of people. */
 const LARGEST_LIST = 16 * 1024 * 1024;
 
-/** A regular file or a directory of the data directory. */
 export interface ContentEntry {
-  /** Relative to the data directory, with `/`. */
+  /** Relative to the data directory, with `/` as the separator. */
   name: string;
   path: string;
   stats: Stats;
 }
 
-/** Files of a running process, and files that were set aside. */
+/** Temporary files of a running process, and corrupt files that were set aside. */
 const PASSING = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
-/** In the assistant's folders files may have any name; only a file that is being written is left out. */
+/** The assistant's files may have any name, so only unfinished writes are left out. */
 const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
 const PASSING_OF_ASSISTANT = /\.\d+\.tmp$/;
 
 /**
- * Returns the files and directories at and below one name of the data directory, sorted by name, each directory before
- * its content. Links, pipes and a running process's files are left out, and so is what is removed meanwhile.
+ * Yields the entries at and below a name in the data directory, sorted, each directory before its content. Omits links,
+ * pipes and temporary files.
  */
 export async function* contentBelow(home: string, name: string): AsyncGenerator<ContentEntry> {
   const path = join(home, name);
@@ -44,15 +42,12 @@ export async function* contentBelow(home: string, name: string): AsyncGenerator<
   }
 }
 
-/**
- * Returns a digest of the state's files, which changes with any of them. It is cheap: it reads names, sizes and times,
- * not content.
- */
+/** Returns a digest of the names, sizes and times of the state's files. */
 export async function stateRevision(home: string): Promise<string> {
   const hash = createHash("sha256");
   for (const root of [...GENERATION_CONTENT, `${STATE_FILE}-wal`]) {
     for await (const { name, stats } of contentBelow(home, root)) {
-      // A directory's own time also changes with files that are left out, such as a lock.
+      // A directory's time also changes with omitted files, such as a lock.
       const moved = stats.isFile() ? `${stats.size} ${stats.mtimeMs}` : "";
       hash.update(`${name}\0${moved}\0`);
     }
@@ -60,7 +55,7 @@ export async function stateRevision(home: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Waits for an operation on a file; `undefined` if the file does not exist. */
+/** Resolves with `undefined` if the file does not exist. */
 export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
@@ -70,12 +65,11 @@ export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Counts of a copy. */
 export type Counts = GenerationManifest["counts"];
 
 /**
- * Counts the rows of a copied database, including those that retention has removed: their removal must not look like a
- * loss. Counts are zero without a database, or for tables that its version lacked.
+ * Counts rows, including those removed by retention, whose removal must not look like a loss. Missing tables count as
+ * zero.
  */
 export function countTables(path: string | undefined): Pick<Counts, (typeof TABLES)[number]> {
   const counts = { sessions: 0, messages: 0, schedules: 0 };
@@ -99,13 +93,12 @@ export function countTables(path: string | undefined): Pick<Counts, (typeof TABL
   }
 }
 
-/** Returns true if a file lists who may use the bot. */
 export function listsApprovals(name: string, { size }: Pick<Stats, "size">): boolean {
   const isList = name === "devices/paired.json" || /^credentials\/[^/]+-allowFrom\.json$/.test(name);
   return isList && size <= LARGEST_LIST;
 }
 
-/** Counts the entries of a file of {@link listsApprovals}; 0 if it is unreadable. */
+/** Returns 0 if the text is unreadable. */
 export function countApprovals(text: string): number {
   const value = parseJson(text);
   if (typeof value !== "object" || value === null) return 0;

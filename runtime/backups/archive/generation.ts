@@ -13,39 +13,36 @@ import { copyTables } from "./tables.ts";
 import type { WriteOptions } from "../store.ts";
 import { countTables } from "./content.ts";
 
-/** Dependencies of {@link makeGeneration}. */
 export interface GenerationOptions extends WriteOptions {
   /** The data directory. */
   home: string;
   backupDirectory: BackupDirectory;
   id: string;
-  /** Environment that the config file is checked against. */
   environment: Environment;
-  /** Copies a part of the state. By default all of it is copied. */
+  /** Copies only a part of the state. Default: all of it. */
   part?: StatePart;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** A part of the state. */
 export interface StatePart {
   /** Names in the data directory; see `GENERATION_CONTENT`. */
   roots: readonly string[];
-  /** Copies rows of the database into a new one. */
   copyTables(from: string, to: string): void;
 }
 
 /**
- * Copies the state into a new generation while the gateway writes. Only within `backupDirectory.runExclusively`.
+ * Copies the state into a new generation, even while the gateway writes. Call only within
+ * `backupDirectory.runExclusively`.
  *
- * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or what `accept`
- * throws; then nothing of the copy remains
+ * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`, or an error of
+ * `accept`; nothing of the generation remains then
  */
 export async function makeGeneration(options: GenerationOptions): Promise<GenerationManifest> {
   const { backupDirectory, id } = options;
   await backupDirectory.removeUnfinished();
   if ((await backupDirectory.list()).some((one) => one.id === id)) {
-    throw new StewardError("backup_failed", `There is a backup ${id} already.`);
+    throw new StewardError("backup_failed", `The backup ${id} already exists.`);
   }
   try {
     return await make(options);

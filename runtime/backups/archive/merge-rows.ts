@@ -10,20 +10,18 @@ import {
   type TranscriptEntry,
 } from "./merge.ts";
 
-/** Schemas of the connection: the state that serves every chat, and the tenant's. */
+/** Databases of the connection: `main` serves every chat, `theirs` is the tenant's. */
 type Schema = "main" | "theirs";
 
-/** A message, with its position after the merge. */
 interface Position {
   seq: number;
   position: number;
 }
 
 /**
- * Merges the rows of one chat from the attached database `theirs`. Each condition is checked against that chat: other rows
- * of a tenant count for nothing.
+ * Merges one chat's rows from the attached database `theirs`.
  *
- * @param origin State of the transcript when it was copied there; `undefined` if it was not.
+ * @param origin Point at which the transcript was copied there; `undefined` if it was not.
  */
 export function mergeRows(database: DatabaseSync, chat: TenantChat, origin: Origin | undefined): void {
   const rows = new ChatRows(database, chat);
@@ -39,7 +37,7 @@ export function mergeRows(database: DatabaseSync, chat: TenantChat, origin: Orig
 
 class ChatRows {
   readonly #database: DatabaseSync;
-  /** Session that is merged at present. A browser has several. */
+  /** Conversation that is being merged. A browser has several. */
   #conversation: string;
   readonly #conditions: Record<Schema, Record<string, string>>;
 
@@ -49,10 +47,10 @@ class ChatRows {
     this.#conditions = { main: conditionsOf(chat, "main"), theirs: conditionsOf(chat, "theirs") };
   }
 
-  /** Copies rows that are missing; replaces those that are there if the condition holds. */
+  /** Copies missing rows. Existing rows are replaced only if the condition holds. */
   copy(table: string, key: string, condition?: string): void {
     if (!this.#has(table)) return;
-    // A row's number is given by each database.
+    // Each database assigns its own `seq`.
     const columns = this.#columns(table).filter((one) => one !== "seq");
     const keys = new Set(key.split(", "));
     const set = columns.filter((one) => !keys.has(one)).map((one) => `${one} = excluded.${one}`);
@@ -101,14 +99,17 @@ class ChatRows {
       this.#run("UPDATE main.sqlite_sequence SET seq = max(seq, ?) WHERE name = 'messages'", moved);
   }
 
-  /** Deletes messages that were deleted on the other side. Retention's count keeps this from looking like a loss. */
+  /**
+   * Deletes messages that were deleted in the other copy. Retention counts them, so that this does not look like a
+   * loss.
+   */
   #delete(seqs: readonly number[]): void {
     for (const seq of seqs) this.#run("DELETE FROM main.messages WHERE seq = ?", seq);
     if (seqs.length > 0 && hasTable(this.#database, "retention"))
       this.#run("UPDATE main.retention SET messages = messages + ?", seqs.length);
   }
 
-  /** @returns the last position that was given; 0 for none. */
+  /** @returns the last assigned position; 0 if none */
   #append({ appended }: MergedTranscript): number {
     if (appended.length === 0) return 0;
     const columns = this.#columns("messages").filter((one) => one !== "seq");
@@ -176,7 +177,6 @@ class ChatRows {
     );
   }
 
-  /** Takes over the steps of answers in progress. */
   #mergeSteps(): void {
     this.#run(
       `DELETE FROM main.steps WHERE conversation = ?1 AND delivery IN (
@@ -203,7 +203,7 @@ class ChatRows {
     }
   }
 
-  /** Takes over the chat's schedules, unless ours ran later. Those that were removed there go here, too. */
+  /** Takes the schedules of `theirs` unless ours ran later, and deletes those that `theirs` has deleted. */
   mergeSchedules(origin: Origin | undefined): void {
     if (!this.#has("schedules")) return;
     const { main, theirs } = this.#conditions;
@@ -232,7 +232,7 @@ class ChatRows {
     }
   }
 
-  /** Takes over the columns of rows that both sides have. */
+  /** Overwrites rows that both sides have with those of `theirs`. */
   #update(table: string, key: readonly string[]): void {
     const columns = this.#columns(table).filter((one) => one !== "seq" && !key.includes(one));
     const equal = key.map((one) => `${table}.${one} = one.${one}`).join(" AND ");
@@ -250,7 +250,6 @@ class ChatRows {
     ).map(({ seq, key, at }) => ({ seq: Number(seq), key: String(key), at: Number(at) }));
   }
 
-  /** Returns the columns that both versions of a table have. */
   #columns(table: string): string[] {
     const of = (schema: Schema): string[] =>
       this.#all(`PRAGMA ${schema}.table_info(${table})`).map(({ name }) => String(name));

@@ -1,38 +1,39 @@
-/** A message of a transcript. `key` is equal in both copies; `seq` orders a copy, `at` is in milliseconds since the epoch. */
+/**
+ * A message of a transcript. `key` is equal in both copies, `seq` orders one copy, `at` is in milliseconds since the
+ * epoch.
+ */
 export interface TranscriptEntry {
   key: string;
   seq: number;
   at: number;
 }
 
-/** State of a copy when it began: the last message, and the time in milliseconds since the epoch. */
+/** Point at which a copy was made: its last message, and the time in milliseconds since the epoch. */
 export interface Origin {
   seq: number;
   at: number;
 }
 
-/** A message of one of the two copies. */
 export interface Side {
   from: "ours" | "theirs";
   seq: number;
 }
 
-/** Result of {@link mergeTranscripts}. */
 export interface MergedTranscript {
-  /** Messages of ours that were deleted in theirs. */
+  /** `seq` of our messages that were deleted in theirs. */
   deleted: number[];
-  /** Messages that come at the end, in order. Those of ours move there from their place. */
+  /** Messages for the end of the transcript, in order. Ours are moved there. */
   appended: Side[];
-  /** Ours has messages that theirs does not know. */
+  /** Ours has messages that theirs lacks. */
   oursIsNewer: boolean;
-  /** Theirs has messages that ours does not know. */
+  /** Theirs has messages that ours lacks. */
   theirsIsNewer: boolean;
 }
 
 /**
- * Merges two copies of a transcript, each in its order. Messages that only one of them has are ordered by time.
+ * Merges two ordered copies of a transcript. Messages that only one copy has are ordered by time.
  *
- * @param origin State of theirs when it was copied from ours; `undefined` if it was not.
+ * @param origin Point at which theirs was copied from ours; `undefined` if it was not.
  */
 export function mergeTranscripts(
   ours: readonly TranscriptEntry[],
@@ -55,7 +56,6 @@ export function mergeTranscripts(
   };
 }
 
-/** Merges two lists by time, without a change of the order within each. */
 function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEntry[]): Side[] {
   const merged: Side[] = [];
   let [a, b] = [0, 0];
@@ -71,16 +71,16 @@ function byTime(ours: readonly TranscriptEntry[], theirs: readonly TranscriptEnt
   }
 }
 
-/** A summary of the messages up to `to`, a position in the merged transcript, and the messages of its copy. */
+/** Summary of the messages up to `to`, a position in the merged transcript. */
 export interface Summary {
   text: string;
   to: number;
-  /** Positions in the merged transcript. */
+  /** Positions, in the merged transcript, of all messages in the summary's copy. */
   covers: ReadonlySet<number>;
 }
 
 /**
- * Returns the summary that reaches furthest and leaves out no message before its end; `undefined` if there is none.
+ * Returns the furthest-reaching summary that misses no message before its end; `undefined` if there is none.
  *
  * @param positions All positions of the merged transcript.
  */
@@ -95,14 +95,14 @@ export function bestSummary(
   return whole.toSorted((a, b) => b.to - a.to)[0];
 }
 
-/** Decision about a file of two copies. `both`: theirs is kept beside ours. */
+/** `both` keeps theirs as a second file. */
 type FileDecision = "ours" | "theirs" | "both";
 
 /**
- * Decides about a file by its digests.
+ * Decides by digest which copy of a file to keep.
  *
  * @param ours `undefined` if there is no such file.
- * @param origin Digest when theirs was copied from ours; `undefined` if it was not.
+ * @param origin Digest at the time of the copy; `undefined` if theirs was not copied from ours.
  */
 export function mergeFile(
   ours: string | undefined,

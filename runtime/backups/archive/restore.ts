@@ -27,41 +27,37 @@ import { checkTables, replaceTables } from "./tables.ts";
 import { unpackArchive } from "./unpack.ts";
 
 const SCRATCH_PREFIX = ".restore-";
-/** Folders of a scratch directory: what was unpacked, and what it replaced. */
 const PARTS = { unpacked: "new", replaced: "old" } as const;
 const FOLDERS = GENERATION_CONTENT.filter((name) => name !== CONFIG_FILE && name !== STATE_FILE);
 
-/** Marks a restore that is in progress. While the file exists, the gateway must not run. */
+/** Marks a restore in progress. While the file exists, the gateway must not run. */
 const markerSchema = z.strictObject({
   version: z.literal(1),
   id: generationId,
   scratch: z.string().check(z.regex(/^\.restore-[A-Za-z0-9]+$/)),
   config: z.enum(["replace", "remove", "keep"]),
-  /** The current state is copied first. */
+  /** Back up the current state first. */
   copyFirst: z.boolean(),
-  /** The state has been changed already: the restore can only be completed. */
+  /** The state has already been changed, so the restore can only be completed. */
   begun: z.boolean(),
 });
 
 type Marker = z.output<typeof markerSchema>;
 
-/** An archive, and the directory that it is restored to. */
 export interface RestoreOptions extends Archive {
   /** The data directory. */
   home: string;
-  /** Environment that the config file is checked against. */
   environment: Environment;
   redact: Redactor;
 }
 
-/** Result of a check, and the archive's config file. */
 interface Checked {
   report: RestoreReport;
   config: string | undefined;
 }
 
 /**
- * Unpacks an archive into a scratch directory, checks it there, and removes the directory.
+ * Unpacks an archive into a scratch directory, checks it, and removes the directory.
  *
  * @throws StewardError `backup_corrupt`, `disk_full`, `data_directory_unwritable`
  */
@@ -70,9 +66,9 @@ export async function verifyArchive(options: RestoreOptions): Promise<Checked> {
 }
 
 /**
- * Unpacks an archive into a scratch directory, checks it, and calls `work` with the directory of its content.
+ * Unpacks and checks an archive, then passes the unpacked directory to `work`.
  *
- * @throws StewardError as {@link verifyArchive}, or what `work` throws.
+ * @throws StewardError as {@link verifyArchive}, or an error of `work`.
  */
 export async function withUnpackedArchive(
   options: RestoreOptions,
@@ -86,9 +82,9 @@ export async function withUnpackedArchive(
 }
 
 /**
- * Unpacks and checks an archive, and marks it for {@link finishRestore}, which the supervisor's next start also calls.
+ * Unpacks, checks and marks an archive for {@link finishRestore}, which the supervisor also calls at its next start.
  *
- * @throws StewardError as {@link verifyArchive}; then nothing is marked
+ * @throws StewardError as {@link verifyArchive}; nothing is marked then
  */
 export async function stageRestore(
   options: RestoreOptions,
@@ -97,7 +93,7 @@ export async function stageRestore(
   const { home, manifest } = options;
   const { report } = await inScratch(options, async (scratch) => {
     const unpacked = join(home, scratch, PARTS.unpacked);
-    // A folder that was placed is gone from here, so none may be missing for another reason.
+    // Create missing folders: an absent one would look as if it had been moved into place already.
     for (const folder of FOLDERS) await mkdir(join(unpacked, folder), { recursive: true, mode: 0o700 });
     await mkdir(join(home, scratch, PARTS.replaced), { mode: 0o700 });
     const fromArchive = exists(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
@@ -114,12 +110,13 @@ export async function stageRestore(
 }
 
 /**
- * Replaces the state with the archive that is marked, if one is. The gateway must not run. After any interruption it can
- * be called again. `copy` backs up the current state.
+ * Replaces the state with the marked archive, if there is one. The gateway must not run. Can be repeated after any
+ * interruption.
  *
- * @returns the generation's name
- * @throws StewardError `restore_failed` if the state was changed in part; the marker stays. Any other code means that
- * the restore was called off and the state is unchanged.
+ * @param copy Backs up the current state.
+ * @returns the generation's id
+ * @throws StewardError `restore_failed` if the state was changed in part; the marker stays. Any other code: the restore
+ * was cancelled and the state is unchanged.
  */
 export async function finishRestore(home: string, copy: () => Promise<unknown>): Promise<string | undefined> {
   const marker = await readMarker(home);
@@ -149,7 +146,7 @@ export async function finishRestore(home: string, copy: () => Promise<unknown>):
   return marker.id;
 }
 
-/** Removes scratch directories that a crash left behind. Only within `backupDirectory.runExclusively`. */
+/** Removes what a crash left. Call only within `backupDirectory.runExclusively`. */
 export async function removeScratch(home: string): Promise<void> {
   const marker = await readMarker(home);
   for (const name of (await unlessGone(readdir(home))) ?? []) {
@@ -179,7 +176,7 @@ async function inScratch(
   }
 }
 
-/** Moves a folder in place. If it is missing, a call before an interruption has moved it. */
+/** Moves a folder into place. A missing folder was moved before an interruption. */
 async function place(home: string, scratch: string, folder: string): Promise<void> {
   const [unpacked, placed] = [join(scratch, PARTS.unpacked, folder), join(home, folder)];
   if (!exists(unpacked)) return;
@@ -198,7 +195,7 @@ async function readMarker(home: string): Promise<Marker | undefined> {
   try {
     return markerSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new StewardError("restore_failed", `${path} is not what a restore has written.`, { cause: error });
+    throw new StewardError("restore_failed", `${path} was not written by a restore.`, { cause: error });
   }
 }
 
@@ -222,11 +219,7 @@ function restoreFailed(error: unknown): StewardError {
   return new StewardError("restore_failed", `The state could not be put in place: ${why}`, { cause: error });
 }
 
-/**
- * Checks an unpacked archive.
- *
- * @throws StewardError `backup_corrupt` if it does not match the manifest
- */
+/** @throws StewardError `backup_corrupt` if the content does not match the manifest */
 async function checkUnpacked(
   directory: string,
   files: number,
@@ -252,7 +245,7 @@ async function checkUnpacked(
   const config = await unlessGone(readFile(join(directory, CONFIG_FILE)));
   const sha256 = config === undefined ? null : createHash("sha256").update(config).digest("hex");
   if (sha256 !== manifest.configSha256) {
-    throw new StewardError("backup_corrupt", "The archive's config file is not the one of its manifest.");
+    throw new StewardError("backup_corrupt", "The archive's config file does not match its manifest.");
   }
   const text = config?.toString("utf8");
   const reading = text === undefined ? undefined : readConfigText(text, environment).result;

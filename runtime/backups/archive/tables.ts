@@ -4,7 +4,6 @@ import { openDatabase, storeFailure, transaction } from "../../process/database.
 import { exists } from "../../process/files.ts";
 import { INTAKE_TABLES } from "../../process/intake.ts";
 
-/** An entry of a database's schema. */
 interface SchemaEntry {
   type: string;
   name: string;
@@ -12,21 +11,20 @@ interface SchemaEntry {
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** On a host, the edge keeps its tables in the same file: they are neither copied nor ever rolled back. */
+/** On a host, the edge keeps its tables in the same file. They are neither copied nor rolled back. */
 const INTAKES = Object.keys(INTAKE_TABLES).map((platform) => `'${platform}_intake'`);
 const EDGE_TABLES = `(tbl_name GLOB 'ledger*' OR tbl_name IN (${INTAKES.join(", ")}))`;
-/** In order of creation. Rows are copied before the triggers exist, so that these do not count them again. */
+/** In order of creation. Rows are copied before the triggers exist, which would count them again. */
 const KINDS = ["table", "index", "trigger"];
 
 /**
- * Conditions for the rows of a copy, by table. Of a table without a condition no row is copied. The database that is
- * copied is attached as `source`.
+ * SQL conditions that select the rows to copy, by table. Tables without a condition are copied without rows. The copied
+ * database is attached as `source`.
  */
 type RowConditions = Readonly<Record<string, string>>;
 
 /**
- * Copies a consistent snapshot of the gateway's tables from a database that may be in use. With conditions, other rows are
- * never written to the copy.
+ * Copies a consistent snapshot of the gateway's tables from a database that may be in use.
  *
  * @throws StewardError `store_corrupt`, `disk_full`, `data_directory_unwritable`.
  */
@@ -49,10 +47,9 @@ export function copyTables(from: string, to: string, conditions?: RowConditions)
 }
 
 /**
- * Replaces the gateway's tables in a database with those of another, in one transaction; without another, removes them.
- * Other connections may be open.
+ * Replaces the gateway's tables in one transaction, or removes them if `by` is absent. Other connections may be open.
  *
- * @throws StewardError as {@link copyTables}; nothing is changed then.
+ * @throws StewardError as {@link copyTables}; nothing changes then.
  */
 export function replaceTables(path: string, by: string | undefined): void {
   if (by === undefined && !exists(path)) return;
@@ -70,7 +67,7 @@ export function replaceTables(path: string, by: string | undefined): void {
 /**
  * Verifies a database from an archive.
  *
- * @throws StewardError `backup_corrupt` if it is broken or contains anything that is not the gateway's.
+ * @throws StewardError `backup_corrupt` if it is broken or contains foreign tables.
  */
 export function checkTables(path: string): void {
   const refused = (detail: string, options?: ErrorOptions): StewardError =>
@@ -82,7 +79,7 @@ export function checkTables(path: string): void {
     if (problem !== "ok") throw refused("is broken");
     const foreign = `type NOT IN ('table', 'index', 'trigger') OR ${EDGE_TABLES} OR sql LIKE 'CREATE VIRTUAL%'`;
     const found = database.prepare(`SELECT name FROM sqlite_schema WHERE ${foreign}`).get();
-    if (found !== undefined) throw refused("holds tables that are not the gateway's");
+    if (found !== undefined) throw refused("contains tables that are not the gateway's");
   } catch (error) {
     if (error instanceof StewardError) throw error;
     throw refused("cannot be read", { cause: error });

@@ -13,15 +13,14 @@ import type { Archive } from "../store.ts";
 import { MOST_BYTES, MOST_ENTRIES } from "./archive.ts";
 
 const ROOTS: ReadonlySet<string> = new Set(GENERATION_CONTENT);
-/** These are files; the others are directories. */
 const FILES: ReadonlySet<string> = new Set([CONFIG_FILE, STATE_FILE]);
 
 /**
  * Unpacks an archive into a new directory. Its files are on disk when this resolves.
  *
  * @returns the number of files
- * @throws StewardError `backup_corrupt` if it does not match its manifest, or holds an entry that does not belong into
- * an archive; `disk_full`, `data_directory_unwritable`
+ * @throws StewardError `backup_corrupt` if it does not match its manifest or has a foreign entry; `disk_full`,
+ * `data_directory_unwritable`
  */
 export async function unpackArchive({ content, manifest }: Archive, target: string): Promise<number> {
   const hash = createHash("sha256");
@@ -40,7 +39,7 @@ export async function unpackArchive({ content, manifest }: Archive, target: stri
     pipeline(content, measure, createZstdDecompress(), extract),
     writeEntries(extract, target),
   ]);
-  // A failure to write also stops the reading, whose message says less.
+  // A failed write also aborts the reading, whose message says less.
   const failure = [written, fed].flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   const told = failure.find((error) => error instanceof StewardError);
   if (told !== undefined) throw told;
@@ -48,7 +47,7 @@ export async function unpackArchive({ content, manifest }: Archive, target: stri
     throw corrupt("cannot be unpacked", { cause: failure[0] });
   }
   if (size !== manifest.size || hash.digest("hex") !== manifest.sha256) {
-    throw corrupt("is not the one of its manifest");
+    throw corrupt("does not match its manifest");
   }
   return written.value;
 }
@@ -59,7 +58,7 @@ async function writeEntries(entries: Extract, target: string): Promise<number> {
     const { name, type, size, mtime } = entry.header;
     count += 1;
     bytes += size;
-    if (count > MOST_ENTRIES || bytes > MOST_BYTES) throw corrupt("is too large when it is unpacked");
+    if (count > MOST_ENTRIES || bytes > MOST_BYTES) throw corrupt("is too large when unpacked");
     const path = join(target, checkedName(name, type));
     try {
       if (type === "directory") {
@@ -78,15 +77,17 @@ async function writeEntries(entries: Extract, target: string): Promise<number> {
   return files;
 }
 
-/** Returns an entry's name if it stays below the directory. */
+/** Returns an entry's name; throws if it is foreign or would escape the directory. */
 function checkedName(name: string, type: Header["type"]): string {
   const parts = name.replace(/\/$/, "").split("/");
   const [root = ""] = parts;
   const plain = parts.every((part) => part !== "" && part !== "." && part !== ".." && !part.includes("\0"));
-  if (type !== "file" && type !== "directory") throw corrupt("holds what is neither a file nor a directory");
-  if (!plain || !ROOTS.has(root)) throw corrupt("holds a file that does not belong into it");
+  if (type !== "file" && type !== "directory")
+    throw corrupt("contains an entry that is neither a file nor a directory");
+  if (!plain || !ROOTS.has(root)) throw corrupt("contains a file that does not belong there");
   const isFile = parts.length === 1 && type === "file";
-  if (FILES.has(root) ? !isFile : isFile) throw corrupt("holds a file where a directory belongs");
+  if (FILES.has(root) ? !isFile : isFile)
+    throw corrupt("contains a file in place of a directory, or the reverse");
   return parts.join("/");
 }
 

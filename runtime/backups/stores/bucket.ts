@@ -16,32 +16,26 @@ import { expiredGenerations } from "../retention.ts";
 import type { BackupStore, WriteOptions } from "../store.ts";
 import { ABSENT, CachedConfig } from "./cached-config.ts";
 
-/** The binding's value for a stream: its types and Node's describe the same object differently. */
+/** The binding's type for a stream: its types and Node's describe the same object differently. */
 type Value = Parameters<R2Bucket["put"]>[1];
 
-/** One generation's files in the bucket, unread. */
 export interface StoredGeneration {
   id: string;
-  /** In bytes; absent if there is no archive. */
+  /** Bytes; absent without an archive. */
   archiveSize?: number;
-  /** Time at which the first of them was stored. */
   storedAt: Date;
-  /** Without a manifest the generation does not exist: its upload was interrupted. */
+  /** True if the manifest exists. Without it, the upload was interrupted. */
   published: boolean;
 }
 
-/** Age after which an archive without a manifest counts as unfinished. */
+/** Age after which an archive without a manifest counts as abandoned. */
 const UNFINISHED_MS = 3_600_000;
 
-/** Dependencies of {@link BucketStore}. */
 export interface BucketStoreOptions {
   bucket: R2Bucket;
   keys: StateKeys;
-  /** See {@link CachedConfig}. */
   sharesConfig: boolean;
-  /** See {@link CachedConfig}. */
   onConfig?: (() => void) | undefined;
-  /** The container's state. */
   state: RemoteState;
   record: BackupRecord;
   clock: Clock;
@@ -49,13 +43,12 @@ export interface BucketStoreOptions {
 }
 
 /**
- * A container's backups in its bucket. Each is written once: archive, manifest, cached config, marker. An interrupted
- * upload leaves what the bucket held before.
+ * A container's backups in its bucket. The order of the files is archive, manifest, cached config, marker, so that an
+ * interrupted upload leaves earlier backups intact.
  */
 export class BucketStore implements BackupStore<StreamedArchive["content"]> {
   readonly cached: CachedConfig;
   readonly #options: BucketStoreOptions;
-  /** As of the last copy. */
   #stored: StoredGeneration[] = [];
 
   constructor(options: BucketStoreOptions) {
@@ -63,7 +56,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     this.cached = new CachedConfig(options);
   }
 
-  /** Returns the generations, newest first, unfinished ones too. */
+  /** Includes unfinished generations. Newest first. */
   async stored(): Promise<StoredGeneration[]> {
     const { bucket, keys } = this.#options;
     const found = new Map<string, StoredGeneration>();
@@ -76,14 +69,12 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     return [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 
-  /** See {@link BackupStore}. */
   async list(): Promise<GenerationManifest[]> {
     const published = (await this.stored()).filter((one) => one.published);
     const read = await Promise.all(published.map((one) => this.manifest(one).catch(unlessCorrupt)));
     return read.filter((one) => one !== undefined);
   }
 
-  /** See {@link BackupStore}. */
   async find(id: string): Promise<GenerationManifest> {
     const found = (await this.stored()).find((one) => one.id === id && one.published);
     if (found === undefined) throw new StewardError("backup_unknown");
@@ -99,13 +90,14 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const object = await this.#options.bucket.get(this.#keyOf(id, "manifest"));
     const { data } = generationManifest.safeParse(parseJson((await object?.text()) ?? ""));
     if (data?.id !== id)
-      throw new StewardError("backup_corrupt", `The manifest of ${id} is none that this version reads.`);
+      throw new StewardError("backup_corrupt", `This version cannot read the manifest of ${id}.`);
     if (archiveSize === data.size) return data;
-    const there = archiveSize === undefined ? "is missing" : `has ${archiveSize} bytes and not ${data.size}`;
+    const there =
+      archiveSize === undefined ? "is missing" : `has ${archiveSize} bytes instead of ${data.size}`;
     throw new StewardError("backup_corrupt", `The archive of ${id} ${there}.`);
   }
 
-  /** See {@link BackupStore}. @throws StewardError `backup_corrupt` if the archive is missing */
+  /** @throws StewardError `backup_corrupt` if the archive is missing */
   async read(manifest: GenerationManifest): Promise<StreamedArchive> {
     const object = await this.#options.bucket.get(this.#keyOf(manifest.id, "archive"));
     if (object === null)
@@ -113,27 +105,26 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     return { manifest, content: object.body as unknown as StreamedArchive["content"] };
   }
 
-  /** See {@link BackupStore}. Reads the record alone. */
+  /** Reads only the record, not the bucket. */
   async newest(): Promise<Partial<GenerationManifest>> {
     const { lastAt, counts } = this.#options.record.facts;
     return { ...(lastAt && { createdAt: lastAt }), ...(counts && { counts }) };
   }
 
-  /** See {@link BackupStore}. */
   async cachedConfig(): Promise<string | undefined> {
     return (await this.cached.read()).config?.text;
   }
 
   /**
-   * See {@link BackupStore}. Removes what an interrupted upload left.
+   * Also removes abandoned uploads.
    *
    * @throws StewardError `backup_stale` if another deployment writes to the bucket
    */
   async prepare(): Promise<void> {
     const { record, clock } = this.#options;
-    // A copy of half a state would be taken for the newest one at the next start.
+    // The next start would restore a backup of half a state as the newest one.
     if (!record.facts.restored)
-      throw new StewardError("backup_failed", "The container has not got its state back yet.");
+      throw new StewardError("backup_failed", "The container's state has not been restored yet.");
     this.#stored = await this.stored();
     if ((this.#stored[0]?.id ?? "") > record.last) throw new StewardError("backup_stale");
     await this.cached.readOwn();
@@ -142,13 +133,12 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
       if (!published && storedAt.getTime() < before) await this.#remove(id);
   }
 
-  /** See {@link BackupStore}. */
   async write({ accept, cause }: WriteOptions): Promise<GenerationManifest> {
     const { state, record, log } = this.#options;
     const id = record.next();
     const manifest = { ...(await state.snapshot(id)), ...(cause && { cause }) };
     try {
-      // A container that was started meanwhile may have had no data yet.
+      // A container that was restarted meanwhile may have had no data yet.
       if (!record.facts.restored || record.last !== id)
         throw new StewardError("backup_failed", "The container was restarted while its state was copied.");
       accept?.(manifest);
@@ -159,7 +149,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
       await this.cached.sync(id, config);
     } finally {
       await state.discard(id).catch((error: unknown) => {
-        log.warn("the container keeps a copy that was published", { id, error: String(error) });
+        log.warn("a published copy could not be removed from the container", { id, error: String(error) });
       });
     }
     log.info("backup published", { id, size: manifest.size });
@@ -167,7 +157,6 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     return manifest;
   }
 
-  /** See {@link BackupStore}. */
   async prune(): Promise<void> {
     const { clock, log } = this.#options;
     const published = this.#stored.filter((one) => one.published);
@@ -175,14 +164,14 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     try {
       for (const id of expiredGenerations(aged, clock())) await this.#remove(id);
     } catch (error) {
-      // The copy is made: the next one removes what remains.
+      // The backup is made; the next one removes the rest.
       log.warn("old backups could not be removed", { error: String(error) });
     }
   }
 
   /**
-   * Stores an archive while it arrives, never all of it in memory, then the manifest, with which the generation begins
-   * to exist. The bucket verifies the archive's digest.
+   * Streams an archive into the bucket, which verifies its digest, then stores the manifest. The generation exists from
+   * then on.
    *
    * @throws StewardError `backup_stale` if another writer has taken its name
    */
@@ -191,7 +180,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     const sized = new FixedLengthStream(size);
     const cut = new AbortController();
     const piped = content.pipeTo(sized.writable as unknown as WritableStream, { signal: cut.signal });
-    // A stream that breaks off fails the put as well, which reports it.
+    // A broken stream also fails the put, which reports it.
     piped.catch(() => {});
     try {
       await this.#put(id, "archive", sized.readable as unknown as Value, { sha256 });
@@ -210,7 +199,7 @@ export class BucketStore implements BackupStore<StreamedArchive["content"]> {
     if (stored === null) throw new StewardError("backup_stale", `${id} was written by another deployment.`);
   }
 
-  /** Removes the manifest first: without it the rest is unfinished. */
+  /** Removes the manifest first: without it, the archive counts as abandoned. */
   async #remove(id: string): Promise<void> {
     for (const file of ["manifest", "archive"] as const)
       await this.#options.bucket.delete(this.#keyOf(id, file));
@@ -227,7 +216,6 @@ function note(found: Map<string, StoredGeneration>, { key, size, uploaded }: R2O
   const name = key.slice(prefix.length);
   const ending = Object.values(GENERATION_FILES).find((one) => name.endsWith(one));
   const id = ending === undefined ? "" : name.slice(0, -ending.length);
-  // Other files in the folder are not generations.
   if (!generationId.safeParse(id).success) return;
   const known = found.get(id) ?? { id, storedAt: uploaded, published: false };
   found.set(id, {

@@ -8,14 +8,13 @@ import type { Clock } from "../../edge/ports.ts";
 import type { Log } from "../../shared/log.ts";
 import type { BackupRecord, Seen } from "../record.ts";
 
-/** The cached config file and the marker of the last sync (specification, section 2), if they exist. */
+/** The cached config and the marker of the last sync, if they exist (specification, section 2). */
 export interface Cached {
   config?: {
     text: string;
     etag: string;
-    /** Of the text. */
     sha256: string;
-    /** A sync wrote it, and it has not changed since. */
+    /** A sync wrote the config, and it has not changed since. */
     synced: boolean;
   };
   marker?: { text: string; etag: string };
@@ -23,23 +22,20 @@ export interface Cached {
 
 const WRITTEN = "sha256";
 const HTTP_METADATA = { contentType: "application/json" };
-/** Condition of a put that must not replace an object. */
+/** Prevents a put from replacing an existing object. */
 export const ABSENT = { etagDoesNotMatch: "*" } as const;
 
-/** Dependencies of {@link CachedConfig}. */
 interface CachedConfigOptions {
   bucket: R2Bucket;
   keys: StateKeys;
-  /** The config is the deployment's, and not this sandbox's: it is read, and never written. */
+  /** The config belongs to the deployment, not to this sandbox: it is read but never written. */
   sharesConfig: boolean;
-  /** Called after another config was written. */
   onConfig?: (() => void) | undefined;
   record: BackupRecord;
   clock: Clock;
   log: Log;
 }
 
-/** The cached config file in the bucket, and the marker of the last sync. */
 export class CachedConfig {
   readonly #options: CachedConfigOptions;
 
@@ -47,20 +43,19 @@ export class CachedConfig {
     this.#options = options;
   }
 
-  /** Returns the objects that exist now. */
   async read(): Promise<Cached> {
     const { bucket, keys, sharesConfig } = this.#options;
     const [config, marker] = await Promise.all([bucket.get(keys.config), bucket.get(keys.marker)]);
     const described = config && (await describe(config, await config.text()));
     return {
-      // A sync of another sandbox counts like an edit by hand.
+      // A sync by another sandbox counts as a manual edit.
       ...(described !== null && { config: { ...described, synced: described.synced && !sharesConfig } }),
       ...(marker !== null && { marker: { text: await marker.text(), etag: marker.etag } }),
     };
   }
 
   /**
-   * Verifies that no other deployment has written the marker since, and returns the objects that exist now.
+   * Reads both objects and verifies that no other deployment has written the marker.
    *
    * @throws StewardError `backup_stale`
    */
@@ -72,21 +67,21 @@ export class CachedConfig {
     throw new StewardError("backup_stale");
   }
 
-  /** Returns true if the config was deleted or replaced since the container took it. */
+  /** Returns true if the config was deleted or replaced after the container took it. */
   async isReplaced(): Promise<boolean> {
-    // Before the read: a sync that ends meanwhile must not look like a deletion.
+    // Read this first: a sync that ends meanwhile must not look like a deletion.
     const { seen } = this.#options.record.facts;
     const now = await this.read();
     return byHand(now, seen) !== undefined || isCleared(now, seen);
   }
 
-  /** Returns the config that has replaced the one that the container took; `undefined` if none has. */
+  /** Returns the config that replaced the one the container took; `undefined` if none did. */
   async replacement(): Promise<Cached["config"]> {
     return byHand(await this.read(), this.#options.record.facts.seen);
   }
 
   /**
-   * Writes the container's config, and the marker with the generation that holds it.
+   * Writes the container's config, then the marker with the generation that contains it.
    *
    * @throws StewardError `backup_stale` if another deployment has written the marker
    */
@@ -95,7 +90,7 @@ export class CachedConfig {
     const now = await this.readOwn();
     const { seen } = record.facts;
     if (isCleared(now, seen)) {
-      log.info("the cached config was deleted: it is left so until the next start");
+      log.info("the cached config was deleted; it is not written again before the next start");
       return;
     }
     const at = new Date(clock()).toISOString();
@@ -109,7 +104,7 @@ export class CachedConfig {
     record.note({ seen: { config: configEtag, marker: stored.etag } });
   }
 
-  /** Leaves a config that was written by hand: the container has not taken it. @returns the etag of what was written */
+  /** Writes the config unless it was edited by hand and the container has not taken it yet. @returns the new etag */
   async #putConfig({ text, sha256 }: ConfigText, { config }: Cached): Promise<string | undefined> {
     const { bucket, keys, sharesConfig, onConfig } = this.#options;
     if (text === null || sharesConfig || config?.synced === false) return undefined;
@@ -121,14 +116,14 @@ export class CachedConfig {
   }
 }
 
-/** Returns a config that somebody else has written since the container took its own. */
+/** Returns a config that somebody else wrote after the container took its own. */
 function byHand({ config }: Cached, seen: Seen): Cached["config"] {
   return config === undefined || config.synced || config.etag === seen.config ? undefined : config;
 }
 
 /**
- * Returns true if the operator has deleted one of the two while the container runs. Both are left alone then until the
- * next start, which has to find them gone: an operator deletes them one after the other.
+ * Returns true if the operator deleted one of the objects while the container runs. Both then stay untouched until the
+ * next start, since operators delete them one after the other.
  */
 function isCleared(now: Cached, seen: Seen): boolean {
   const markerGone = seen.marker !== undefined && now.marker === undefined;

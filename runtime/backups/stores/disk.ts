@@ -31,7 +31,6 @@ import { BackupDirectory } from "../archive/backup-directory.ts";
 import { expiredGenerations } from "../retention.ts";
 import type { Archive, BackupStore, GatewayState, ReceiveOptions, WriteOptions } from "../store.ts";
 
-/** The parts of a config file's editor that read and take a backup's config. */
 interface ConfigFileEditor {
   read(kind: "file"): Promise<ConfigText>;
   show(text: string): ConfigText;
@@ -41,16 +40,13 @@ interface ConfigFileEditor {
   ): Promise<ConfigText | ConfigRefusal>;
 }
 
-/** Dependencies of {@link DiskStore}. */
 export interface DiskStoreOptions {
-  /** The data directory. */
   home: string;
-  /** Folder of the backups. Default: `backups/` of the data directory. */
+  /** Default: `backups/` in the data directory. */
   backupDirectory?: string | undefined;
-  /** The parts of the gateway's life cycle that a restore uses. */
   supervisor: { hold(why: Reason): Promise<void>; release(): void; stop(): Promise<void> };
   editConfig(): Promise<ConfigFileEditor>;
-  /** The gateway's environment, against which a config file is checked. */
+  /** The gateway's environment, used to check a config file. */
   environment: Environment;
   redact: Redactor;
   /** Milliseconds since the epoch. */
@@ -58,18 +54,17 @@ export interface DiskStoreOptions {
   log: Log;
 }
 
-/** Reason in the status during a restore. */
-const RESTORING = reason("gateway_not_ready", "Its state is being restored; it starts when that is done.");
+const RESTORING = reason("gateway_not_ready", "The gateway's state is being restored; it starts afterwards.");
 
 type Content = Archive["content"];
 
 /**
- * The state in a data directory and its backups in a folder beside it, while the gateway runs. Across all processes
- * one piece of work runs at a time; a second one is refused as `commands_busy`.
+ * State in a data directory and its backups in a folder on disk. Only one operation runs at a time across all
+ * processes; another is refused with `commands_busy`.
  */
 export class DiskStore extends BackupDirectory implements BackupStore<Content>, GatewayState<Content> {
   readonly #options: DiskStoreOptions;
-  /** Increases once in each process, at its first copy. */
+  /** Increases once per process, at its first backup. */
   #epoch: number | undefined;
 
   constructor(options: DiskStoreOptions) {
@@ -77,27 +72,24 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     this.#options = options;
   }
 
-  /** See {@link GatewayState}. */
   revision(): Promise<string> {
     return stateRevision(this.#options.home);
   }
 
-  /** See {@link BackupStore}. */
   async newest(): Promise<Partial<GenerationManifest>> {
     return (await this.list())[0] ?? {};
   }
 
-  /** See `makeGeneration`. `id` is by default the next one. */
+  /** Makes a backup. `id` defaults to the next one. */
   write(options: WriteOptions & { id?: string | undefined } = {}): Promise<GenerationManifest> {
     return this.runExclusively(() => this.#write(options));
   }
 
-  /** Returns the chats that have data in the state. */
   chats(): Promise<ChatsReport> {
     return chatsIn(this.#options.home);
   }
 
-  /** Copies the part of one chat into a backup of this name, in place of an earlier attempt, and verifies it. */
+  /** Copies one chat's part into a backup with this id, replacing an earlier attempt, and verifies it. */
   writeChat(tenant: TenantId, id: string): Promise<GenerationManifest> {
     return this.runExclusively(async () => {
       for (const ending of Object.values(GENERATION_FILES).toReversed())
@@ -110,9 +102,9 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Stores the next backup, which another process has made and `send` returns, once it is verified.
+   * Stores the next backup, which `send` returns from another process, after verifying it.
    *
-   * @throws StewardError `backup_corrupt`, or what `send` or `accept` throws; then nothing of the copy remains
+   * @throws StewardError `backup_corrupt`, or an error of `send` or `accept`; nothing of the backup remains then
    */
   async take(
     send: (id: string) => Promise<Archive>,
@@ -124,7 +116,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
       const unfinished = this.path(id, `${GENERATION_FILES.archive}.tmp`);
       try {
         const { manifest, content } = await send(id);
-        if (manifest.id !== id) throw new StewardError("backup_corrupt", `It is not the backup ${id}.`);
+        if (manifest.id !== id) throw new StewardError("backup_corrupt", `The copy is not the backup ${id}.`);
         await pipeline(content, createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true }));
         await verifyArchive({ ...this.#options, manifest, content: createReadStream(unfinished) });
         const taken = { ...manifest, ...(cause && { cause }) };
@@ -139,7 +131,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * Merges a tenant's archive into the state, which serves every chat. The gateway must not run.
+   * Merges a tenant's archive into the state that serves every chat. The gateway must not run.
    *
    * @throws StewardError `backup_corrupt` before anything changes
    */
@@ -155,22 +147,19 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     });
   }
 
-  /** Replaces the approvals with those that the directory kept. The gateway must not run. */
+  /** The gateway must not run. */
   takeApprovals(approvals: Approvals): Promise<void> {
     return this.runExclusively(async () => takeApprovals(this.#options.home, approvals));
   }
 
-  /** See {@link BackupStore}. */
   async prune(): Promise<void> {
     for (const id of expiredGenerations(await this.list(), this.#options.clock())) await this.remove(id);
   }
 
-  /** See {@link GatewayState}. */
   async verifyArchive(archive: Archive): Promise<RestoreReport> {
     return (await this.runExclusively(() => verifyArchive({ ...this.#options, ...archive }))).report;
   }
 
-  /** See {@link GatewayState}. */
   showConfig(archive: Archive): Promise<ConfigText> {
     return this.runExclusively(async () => {
       const { config } = await this.#readConfig(archive);
@@ -179,9 +168,9 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
   }
 
   /**
-   * See {@link GatewayState}. The current file is saved beside it, and the gateway is left as it is.
+   * Keeps a copy of the current file and does not restart the gateway.
    *
-   * @throws StewardError `config_no_good` if the config is not valid for this version
+   * @throws StewardError `config_no_good` if the config is invalid for this version
    */
   takeConfig(archive: Archive): Promise<ConfigText> {
     return this.runExclusively(async () => {
@@ -190,7 +179,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
       if (report.configProblems.length > 0) throw new StewardError("config_no_good", detail);
       const editor = await this.#options.editConfig();
       const expected = (await editor.read("file")).sha256 ?? "none";
-      // Its plain secrets are no reason to refuse it: they were there before.
+      // Plain secrets are no reason to refuse the config: it contained them before.
       const taken = await editor.replace(config, { expected, unchecked: true, write: true });
       if (!("sha256" in taken)) throw new StewardError("config_no_good", detail);
       return taken;
@@ -199,16 +188,16 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
 
   async #readConfig(archive: Archive): Promise<{ config: string; report: RestoreReport }> {
     const { config, report } = await verifyArchive({ ...this.#options, ...archive });
-    if (config === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
+    if (config === undefined) throw new StewardError("config_missing", "The backup contains no config file.");
     return { config, report };
   }
 
-  /** See {@link BackupStore}. Restarts the gateway. */
+  /** Also restarts the gateway. */
   async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     return this.#replace(await this.read({ id }), { config, start: true, copyFirst: true });
   }
 
-  /** See {@link GatewayState}. The sender of the archive has a copy of the current state. */
+  /** Makes no backup first: the archive's sender already has one of the current state. */
   receive(archive: Archive, options: ReceiveOptions): Promise<RestoreReport> {
     return this.#replace(archive, { ...options, copyFirst: false });
   }
@@ -225,7 +214,7 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
         const id = await finishRestore(home, () => this.#write({ cause: "restore" }));
         log.info("the state was restored", { id });
       } catch (error) {
-        // Without the marker it was called off, and the state is whole.
+        // Without the marker, the restore was cancelled and the state is intact.
         if (!exists(join(home, RESTORE_MARKER))) supervisor.release();
         else if (error instanceof StewardError) await supervisor.hold(error.reason);
         throw error;
@@ -235,18 +224,17 @@ export class DiskStore extends BackupDirectory implements BackupStore<Content>, 
     });
   }
 
-  /** Continues without a restore, because there is no data to wait for. */
   async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
     if (start) this.#options.supervisor.release();
     else await this.#options.supervisor.stop();
   }
 
-  /** Completes a restore that a former process has staged, and removes what a crash has left. */
+  /** Completes a restore of an earlier process, and removes the remains of a crash. */
   finishMarked(): Promise<void> {
     const { home, log } = this.#options;
     return this.runExclusively(async () => {
       const id = await finishRestore(home, () => this.#write({ cause: "restore" }));
-      if (id !== undefined) log.info("a restore was finished", { id });
+      if (id !== undefined) log.info("an interrupted restore was completed", { id });
       await removeScratch(home);
       await this.removeUnfinished();
     });

@@ -1,6 +1,6 @@
-// Copies or replaces the state in STEWARD_HOME, as the user who owns it: the main process cannot read a chat's folder.
-// `send <id>` writes a backup to the standard output, `receive` takes one from the standard input. An error is a line of
-// JSON on the standard error.
+// Copies or replaces the state in STEWARD_HOME as its owner, because the main process cannot read a chat's folder.
+// `send <id>` writes a backup to standard output, `receive` reads one from standard input. An error is a line of JSON
+// on standard error.
 import { createReadStream, createWriteStream, writeSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { DiskStore } from "../../backups/stores/disk.ts";
@@ -28,7 +28,7 @@ try {
     await store.receive(archive, { config: "current", start: false });
     await store.finishMarked();
   } else {
-    // An earlier attempt may have left it.
+    // An earlier attempt may have left this backup.
     await store.remove(id).catch(() => undefined);
     await store.write({ id });
     await pipeline(writeCopy(await store.read({ id })), createWriteStream("", { fd: STDOUT }));

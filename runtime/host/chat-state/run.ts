@@ -11,34 +11,27 @@ import type { ProcessUser } from "../../supervisor/child.ts";
 import { SMALL_HEAP } from "../../supervisor/memory.ts";
 import { readCopy, writeCopy } from "./stream.ts";
 
-/** Characters of the program's errors that are read. */
 const LONGEST_ERROR = 4_000;
 
-/** The program that copies or replaces a chat's state. */
 export function chatStateCommand(): [string, ...string[]] {
   return [process.execPath, ...SMALL_HEAP, runtimeProgramFile("host/chat-state/main")];
 }
 
-/** A run of the program that copies or replaces a chat's state. */
 export interface ChatStateRun {
   stdin: Writable;
   stdout: Readable;
-  /** Resolves when the program has ended well; rejects with its reason if it has not. */
+  /** Resolves if the program succeeds; rejects with its reason if it fails. */
   ended: Promise<void>;
 }
 
-/** Options of {@link startIn}. */
 interface RunOptions {
-  /** The folder with the state. */
   home: string;
-  /** The user who owns it. */
   user: ProcessUser;
-  /** The program, its task and what the task needs. */
+  /** Program, task and the task's arguments. */
   command: readonly [string, ...string[]];
   environment: Environment;
 }
 
-/** Starts the program on a chat's folder, as the chat's user. */
 export function startIn({ home, user, command, environment }: RunOptions): ChatStateRun {
   const [file, ...args] = command;
   const child = user.withRights(() =>
@@ -49,7 +42,7 @@ export function startIn({ home, user, command, environment }: RunOptions): ChatS
       gid: user.id,
     }),
   );
-  // It breaks when the program ends first; the program's own reason says more.
+  // The pipe breaks if the program ends first; the program's own reason says more.
   child.stdin.on("error", () => {});
   const ended = endOf(child);
   ended.catch(() => {});
@@ -65,14 +58,13 @@ async function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): 
   if (code !== 0) throw failureOf(errors, `The program that copies a chat ended with ${code ?? signal}.`);
 }
 
-/** Has the program replace the state with a backup. */
 export async function sendTo({ stdin, ended }: ChatStateRun, archive: Archive): Promise<void> {
   const [sent] = await Promise.allSettled([pipeline(writeCopy(archive), stdin)]);
   await ended;
   if (sent.status === "rejected") throw sent.reason;
 }
 
-/** Returns the backup that the program makes. Reading its content to the end rejects if the program fails. */
+/** Returns a backup whose content, when read to the end, rejects if the program fails. */
 export async function receiveFrom({ stdout, ended }: ChatStateRun): Promise<Archive> {
   try {
     const { manifest, content } = await readCopy(stdout);
@@ -91,7 +83,9 @@ async function* untilEnded(
   await ended;
 }
 
-/** Reads the error that the program has written. What it runs on is a chat's own: nothing else is taken from it. */
+/**
+ * Reads the error that the program has written. Only its last line is used, because a chat controls the program's data.
+ */
 function failureOf(errors: string, otherwise: string): StewardError {
   const last = errors.trim().split("\n").at(-1) ?? "";
   const { code, detail } = Object(parseJson(last)) as { code?: unknown; detail?: unknown };

@@ -3,7 +3,6 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Archive } from "../../backups/store.ts";
 import { parseJson } from "../../shared/json.ts";
 
-/** Bytes of the longest manifest. */
 const LONGEST_MANIFEST = 64 * 1024;
 const LINE_FEED = 0x0a;
 
@@ -14,9 +13,9 @@ export async function* writeCopy({ manifest, content }: Archive): AsyncGenerator
 }
 
 /**
- * Reads what {@link writeCopy} has written. The archive is read when its content is, up to the length of the manifest.
+ * Reads a stream of {@link writeCopy}; its archive on demand.
  *
- * @throws StewardError `backup_corrupt` if it does not begin with a manifest.
+ * @throws StewardError `backup_corrupt` if the stream does not begin with a manifest.
  */
 export async function readCopy(stream: AsyncIterable<Uint8Array>): Promise<Archive> {
   const pieces = stream[Symbol.asyncIterator]();

@@ -19,27 +19,24 @@ import {
 } from "./protocol.ts";
 import type { SessionRecord } from "./record.ts";
 
-/** Time limit for HELLO, in milliseconds; Discord sends it immediately. */
+/** Timeout for HELLO, which Discord sends immediately. */
 const HELLO_MS = 30_000;
 
-/** The part of a WebSocket that a connection uses. */
 export type Socket = Pick<WebSocket, "on" | "send" | "terminate" | "pause" | "resume">;
 
-/** Dependencies of a connection. */
 export interface ConnectionOptions {
   socket: Socket;
   token: string;
   intents: number;
   unmentioned: Unmentioned;
-  /** The session to resume; without it a new one begins. */
+  /** Session to resume; if absent, a new one begins. */
   session: Session | undefined;
   record: Pick<SessionRecord, "began" | "answered">;
-  /** Puts an event into the ledger; resolves when the event is on disk. */
+  /** Records an event in the ledger; resolves when it is on disk. */
   admit(delivery: Delivery): Promise<unknown>;
-  /** Sends the first response to an interaction. */
   respond(interaction: unknown, response: object): void;
   clock: Clock;
-  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
+  /** From 0 (inclusive) to 1 (exclusive). */
   random(): number;
   log: Log;
 }
@@ -51,9 +48,8 @@ const UNREADABLE: ConnectionEnd = {
 };
 
 /**
- * One gateway connection (https://docs.discord.com/developers/events/gateway#connection-lifecycle). Events are handled
- * in order. The sequence number, sent in heartbeats and resumes, advances only once an event is in the ledger: Discord
- * then replays events that were received but not recorded.
+ * One gateway connection (https://docs.discord.com/developers/events/gateway#connection-lifecycle). The sequence number
+ * advances only when an event is in the ledger, so Discord replays events that were not recorded.
  */
 export class DiscordConnection {
   readonly #options: ConnectionOptions;
@@ -61,9 +57,8 @@ export class DiscordConnection {
   #timer: NodeJS.Timeout | undefined;
   #isUnanswered = false;
   #isReady = false;
-  /** An event could not be recorded. */
   #isBroken = false;
-  /** Events to be handled, and a promise for the end of the last one. */
+  /** Events to handle; `#handled` resolves after the last one. */
   readonly #queue: Payload[] = [];
   #handled = Promise.resolve();
   #end: ConnectionEnd | undefined;
@@ -74,12 +69,11 @@ export class DiscordConnection {
     this.#session = options.session;
   }
 
-  /** True once the session has begun or was resumed. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Resolves when the connection has ended and all its events were handled. */
+  /** Resolves when the connection has ended and all its events are handled. */
   run(): Promise<ConnectionEnd> {
     const { socket } = this.#options;
     return new Promise((resolve) => {
@@ -174,7 +168,7 @@ export class DiscordConnection {
     }
   }
 
-  /** Queues an event. Reading from the socket pauses while events are handled. */
+  /** Queues an event. The socket is paused while events are handled. */
   #enqueue(payload: Payload): void {
     this.#queue.push(payload);
     if (this.#queue.length === 1) this.#handled = this.#handleAll();
@@ -221,7 +215,7 @@ export class DiscordConnection {
       this.#isReady = true;
       log.info("the session with Discord is resumed");
     }
-    // The sequence of unrecorded events is saved with the next heartbeat: replaying them is harmless.
+    // The next heartbeat stores the sequence of events that need no record; replaying them is harmless.
     if (kind === "RESUMED" || delivery !== undefined) record.answered(place);
   }
 

@@ -15,7 +15,7 @@ import { SessionRecord } from "./record.ts";
 
 const ASK_MS = 30_000;
 /**
- * Sessions left unused: Discord resets the token of a bot that exceeds its daily limit:
+ * Sessions left unused, because Discord resets the token of a bot that exceeds its daily limit:
  * https://docs.discord.com/developers/events/gateway#identifying
  */
 const RESERVED_SESSIONS = 10;
@@ -34,14 +34,12 @@ const gatewaySchema = z.object({
   }),
 });
 
-/** Settings of Discord's intake. */
 interface Mode {
   kind: "connection";
   token: string;
   unmentioned: Unmentioned;
 }
 
-/** Receives Discord's messages over one gateway connection. */
 export function discordIntake(options: IntakeOptions): IntakeWatch<"discord", Mode> {
   const { configPath, environment, log } = options;
   const holder = processHolder();
@@ -106,10 +104,7 @@ async function open(url: string): Promise<Socket> {
 /** https://docs.discord.com/developers/interactions/receiving-and-responding#create-interaction-response */
 const interactionSchema = z.object({ id: z.string(), token: z.string() });
 
-/**
- * Sends the first response to an interaction, authorised by the token in the path. Discord accepts it for three
- * seconds.
- */
+/** Sends the first response to an interaction, authorised by the token in the path. Discord accepts it for 3 s. */
 async function respond(interaction: unknown, response: object, apiUrl: string): Promise<void> {
   const { id, token } = interactionSchema.parse(interaction);
   const path = ["interactions", id, token, "callback"].map(encodeURIComponent).join("/");
@@ -131,7 +126,7 @@ interface AskOptions {
   clock: Clock;
 }
 
-/** Asks Discord for the gateway's address. Before a new session, also checks the daily limit. */
+/** Asks Discord for the gateway's address. Also checks the daily limit before a new session. */
 async function askAddress(
   { token, apiUrl, check, clock }: AskOptions,
   begins: boolean,

@@ -9,34 +9,29 @@ import type { SessionRecord } from "./record.ts";
 
 const RENEW_MS = 20_000;
 const LEASE_WAIT_MS = 5_000;
-/** Wait before reconnecting: starts at `firstMs` and doubles, with jitter, up to `longestMs`. */
+/** Backoff with jitter before reconnecting. */
 const RECONNECT_WAIT = { firstMs: 1_000, longestMs: 60_000 };
-/** Wait before a new session; Discord allows 1,000 per day. */
+/** Backoff before a new session; Discord allows 1,000 per day. */
 const IDENTIFY_WAIT = { firstMs: 5_000, longestMs: 300_000 };
-/**
- * A connection that ends sooner than this counts as a failure: repeated short sessions would use up the daily limit.
- */
+/** A connection that ends sooner counts as a failure, because repeated short sessions would use up the daily limit. */
 const STABLE_MS = 60_000;
-/** Failures after which Discord is asked for the address again, since the session's own may no longer work. */
+/** Failures before Discord is asked for the address again, since the session's own may no longer work. */
 const ADDRESS_TRIES = 3;
 
-/** The address to connect to, or why there is none. */
 export type Address = { url: string } | ConnectionEnd;
 
-/** Dependencies of a listener. */
 export interface ListenerOptions {
   token: string;
   intents: number;
   unmentioned: Unmentioned;
   record: SessionRecord;
-  /** Asks Discord for the gateway's address; with `begins`, for a new session. */
+  /** Asks Discord for the gateway's address; `begins` is true for a new session. */
   address(begins: boolean, signal: AbortSignal): Promise<Address>;
-  /** Returns a session's address with its parameters; undefined if it is not Discord's. */
+  /** Returns a session's address with its parameters; `undefined` if it is not Discord's. */
   check(url: string): string | undefined;
   open(url: string): Promise<Socket>;
   admit(delivery: Delivery): Promise<unknown>;
   respond(interaction: unknown, response: object): void;
-  /** Resolves after the given time, or when the signal aborts. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   clock: Clock;
   random(): number;
@@ -44,8 +39,8 @@ export interface ListenerOptions {
 }
 
 /**
- * Keeps one gateway connection open while this process has the lease. Reconnects and resumes the session, begins a new
- * one if Discord has ended it, and stops if Discord says that reconnecting is pointless.
+ * Keeps one gateway connection open while this process has the lease. Resumes the session, or begins a new one if
+ * Discord has ended it. Stops if Discord says that reconnecting is pointless.
  */
 export class GatewayListener implements Source {
   readonly #options: ListenerOptions;
@@ -59,7 +54,6 @@ export class GatewayListener implements Source {
     this.#options = options;
   }
 
-  /** Starts connecting; runs until {@link stop}. */
   start(): void {
     this.#running ??= this.#run();
   }
@@ -114,13 +108,12 @@ export class GatewayListener implements Source {
     return end;
   }
 
-  /** Waits before the next connection, or until {@link stop} if reconnecting is pointless. */
   async #follow({ next, expected = false, code, detail, afterMs = 0 }: ConnectionEnd): Promise<void> {
     const { record, sleep, random } = this.#options;
     if (this.#stop.signal.aborted) return;
     this.#failures += 1;
     const isFinal = next === "stop";
-    // Discord closes connections from time to time; one that is resumed at once is not a failure.
+    // Discord closes connections from time to time; resuming one immediately is not a failure.
     if (isFinal || (!expected && (this.#failures > 1 || code !== "discord_unreachable"))) {
       this.#attempt(() => record.failed(code, detail));
       this.#logOnce(detail, code);
@@ -130,14 +123,13 @@ export class GatewayListener implements Source {
     await sleep(Math.max(afterMs, backoffMs(range, this.#failures, random())), this.#stop.signal);
   }
 
-  /** Logs a condition once, not at every attempt. */
   #logOnce(why: string, code?: string): void {
     if (this.#logged === why) return;
     this.#logged = why;
     this.#options.log.warn("not receiving messages from Discord", { why, ...(code && { code }) });
   }
 
-  /** Logs errors of a store that is briefly locked or full; they must not end the loop or the process. */
+  /** Logs errors of a store that is briefly locked or full. */
   #attempt(work: () => unknown): void {
     try {
       work();

@@ -16,15 +16,14 @@ export const OP = {
 } as const;
 
 /**
- * Intents: https://docs.discord.com/developers/events/gateway#list-of-intents. The text of direct messages and of
- * messages that mention the bot is available without the privileged MESSAGE_CONTENT
+ * Intents: https://docs.discord.com/developers/events/gateway#list-of-intents. The text of direct messages and mentions
+ * is available without the privileged MESSAGE_CONTENT
  * (https://docs.discord.com/developers/events/gateway#message-content-intent).
  */
 const GUILD_MESSAGES = 1 << 9;
 const DIRECT_MESSAGES = 1 << 12;
 const MESSAGE_CONTENT = 1 << 15;
 
-/** Returns the intents to request. */
 export function intentsFor(unmentioned: Unmentioned): number {
   const readsAll = Object.values(unmentioned).includes(true);
   return GUILD_MESSAGES | DIRECT_MESSAGES | (readsAll ? MESSAGE_CONTENT : 0);
@@ -38,10 +37,8 @@ const payloadSchema = z.object({
   t: z.optional(z.nullable(z.string())),
 });
 
-/** A payload from Discord. */
 export type Payload = z.infer<typeof payloadSchema>;
 
-/** Parses a payload; `undefined` if it is not valid. */
 export function readPayload(value: unknown): Payload | undefined {
   return payloadSchema.safeParse(value).data;
 }
@@ -68,20 +65,19 @@ export interface Session {
   sequence: number;
 }
 
-/** End of a connection, and the next step. */
 export interface ConnectionEnd {
   /** `identify`: the session is over. `stop`: only a change by the operator helps. */
   next: "resume" | "identify" | "stop";
-  /** No failure: Discord asked for a reconnect, or this process closed the connection. */
+  /** True if this is no failure: Discord asked for a reconnect, or this process closed the connection. */
   expected?: boolean;
   code: ErrorCode;
   detail: string;
-  /** Delay in milliseconds that Discord asks for. */
+  /** Delay that Discord asks for. */
   afterMs?: number;
 }
 
 /**
- * Close codes after which a program must not reconnect:
+ * Close codes after which a client must not reconnect:
  * https://docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
  */
 const FINAL: Readonly<Record<number, { code: ErrorCode; detail: string }>> = {
@@ -98,10 +94,9 @@ const FINAL: Readonly<Record<number, { code: ErrorCode; detail: string }>> = {
   4013: { code: "discord_connection_refused", detail: "Discord does not recognise an intent (4013)." },
   4014: { code: "discord_intent_refused", detail: "The application may not use a requested intent (4014)." },
 };
-/** Close codes after which the session cannot be resumed: invalid sequence, and session timeout. */
+/** Close codes after which the session cannot be resumed: invalid sequence, session timeout. */
 const SESSION_OVER: ReadonlySet<number> = new Set([4007, 4009]);
 
-/** Returns what to do after a connection was closed with a code. */
 export function endOf(code: number): ConnectionEnd {
   const final = FINAL[code];
   if (final !== undefined) return { next: "stop", ...final };
@@ -110,8 +105,8 @@ export function endOf(code: number): ConnectionEnd {
 }
 
 /**
- * Returns the gateway's address with version and encoding. Undefined unless it is Discord's own, since it will receive
- * the bot token: the host must be below discord.gg, or the API's host if a test has replaced it.
+ * Returns the gateway's address with version and encoding. `undefined` if the host, which receives the bot token, is
+ * neither below discord.gg nor the API's host that a test has set.
  */
 export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): string | undefined {
   const url = URL.parse(address);
@@ -125,7 +120,6 @@ export function gatewayUrl(address: string, apiUrl: string, ownApiUrl: string): 
 }
 
 const user = z.looseObject({ id: snowflake, bot: z.optional(z.unknown()) });
-/** The fields of a message that decide if it may be for the bot. */
 const messageSchema = z.looseObject({
   id: snowflake,
   channel_id: snowflake,
@@ -136,20 +130,18 @@ const messageSchema = z.looseObject({
   referenced_message: recovered(z.optional(z.nullable(z.looseObject({ author: user }))), undefined),
 });
 
-/** The bot whose messages are read. */
 export interface Reader {
-  /** Its user id. */
+  /** The bot's user id. */
   user: string;
   unmentioned: Unmentioned;
 }
 
-/** By server id, true if messages are read without a mention of the bot; `*` applies to all other servers. */
+/** By server id: true if messages are read without a mention of the bot. `*` applies to all other servers. */
 export type Unmentioned = Readonly<Record<string, boolean>>;
 
 /**
- * Returns the delivery of a new message that is direct, mentions the bot, or replies to it. Undefined for other
- * messages, whose text Discord does not provide, and for those written by programs. Its id is the message's id; its
- * conversation is the channel, as with commands.
+ * Returns the delivery of a new message that is direct, mentions the bot, or replies to it; `undefined` for other
+ * messages and for those of programs.
  */
 export function messageDelivery(
   value: unknown,

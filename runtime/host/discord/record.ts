@@ -7,7 +7,6 @@ export class SessionRecord extends IntakeLease {
     super("discord", options);
   }
 
-  /** Returns the session that a connection can resume. */
   session(): Session | undefined {
     const {
       session: id,
@@ -19,7 +18,6 @@ export class SessionRecord extends IntakeLease {
     return typeof sequence === "number" ? { id, url, user, sequence } : undefined;
   }
 
-  /** Records that a session has begun. */
   began({ id, url, user, sequence }: Session): void {
     this.heard({ session: id, resume_url: url, user, sequence });
   }
@@ -29,7 +27,7 @@ export class SessionRecord extends IntakeLease {
     this.heard({ sequence });
   }
 
-  /** Records that the session is over: the next connection begins a new one. */
+  /** Records that the session is over, so that the next connection begins a new one. */
   forget(): void {
     this.change({ session: null, resume_url: null, sequence: null });
   }

@@ -6,24 +6,19 @@ import type { ErrorCode } from "../../contract/errors.ts";
 import { hasEnded } from "../../process/ended.ts";
 import { type FetchedPlatform, INTAKE_TABLES, type IntakeState } from "../../process/intake.ts";
 
-/** A lease that was not renewed for this long, in milliseconds, has expired. */
+/** Time after which a lease that was not renewed expires. */
 const LEASE_MS = 60_000;
 
-/** Dependencies of a lease. */
 export interface LeaseOptions {
   sql: Sql;
   bot: string;
-  /** Unique id of this process. */
   holder: string;
-  /** Returns true if another holder's process is known to be dead: its lease can then be taken at once. */
+  /** Returns true if another holder's process is known to be dead: its lease can then be taken immediately. */
   isGone(holder: string): boolean;
   clock: Clock;
 }
 
-/**
- * One bot's row in the ledger's database: which process fetches its events, and how that is going. Subclasses add the
- * position in the platform's stream of events.
- */
+/** One bot's row in the ledger's database: which process fetches its events, and with what result. */
 export class IntakeLease {
   protected readonly sql: Sql;
   protected readonly bot: string;
@@ -32,7 +27,6 @@ export class IntakeLease {
   readonly #holder: string;
   readonly #isGone: (holder: string) => boolean;
 
-  /** Creates the table and the row if they are missing. */
   constructor(platform: FetchedPlatform, { sql, bot, holder, isGone, clock }: LeaseOptions) {
     this.sql = sql;
     this.bot = bot;
@@ -61,27 +55,23 @@ export class IntakeLease {
     });
   }
 
-  /** Releases the lease, if this process has it. */
   release(): void {
     if (this.#isHeld()) this.change({ holder: null, expires_at: null, error_code: null, error_detail: null });
   }
 
-  /** Records why no events arrive, for the gateway's status. */
   failed(code: ErrorCode, detail: string): void {
     if (this.#isHeld()) this.change({ error_code: code, error_detail: detail });
   }
 
-  /** Records that the platform has responded and clears the failure. `more` are additional columns. */
+  /** Also clears the failure. `more` are additional columns. */
   protected heard(more: Record<string, SqlValue> = {}): void {
     this.change({ polled_at: this.clock(), error_code: null, error_detail: null, ...more });
   }
 
-  /** Returns the given columns of the row. */
   protected row(...columns: readonly string[]): Record<string, SqlValue> {
     return this.sql.all(`SELECT ${columns.join(", ")} FROM ${this.#table} WHERE bot = ?`, this.bot)[0] ?? {};
   }
 
-  /** Updates columns of the row. */
   protected change(values: Record<string, SqlValue>): void {
     const set = Object.keys(values).map((column) => `${column} = ?`);
     this.sql.all(
@@ -96,20 +86,20 @@ export class IntakeLease {
   }
 }
 
-/** Returns a unique name for this process that contains its machine and process id. */
+/** Returns a unique name that contains this machine's name and the process id. */
 export function processHolder(): string {
   return `${hostname()}/${process.pid}/${randomUUID()}`;
 }
 
 /**
- * Returns true if a holder's process is known to be dead, so that a restart after a crash continues at once. Returns
- * false for processes on other machines or in other containers.
+ * Returns true if a holder's process is known to be dead, so that a restart continues immediately. Returns false for
+ * processes on other machines or in other containers.
  */
 export function holderIsGone(holder: string): boolean {
   const [machine, id] = holder.split("/");
   const pid = Number(id);
   if (machine !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
-  // This process is not the holder, so the holder was an earlier process with the same id.
+  // This process is not the holder, so an earlier process had the same id.
   if (pid === process.pid) return true;
   return hasEnded(pid);
 }

@@ -10,44 +10,39 @@ import type { FetchedPlatform } from "../../process/intake.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-/** A running source of events. */
 export interface Source {
   start(): void;
-  /** Closes open connections at once. */
   stop(): Promise<void>;
 }
 
-/** Dependencies of an intake. */
 export interface IntakeOptions {
   configPath: string;
   environment: Environment;
-  /** The ledger's database. */
   sql: Sql;
   ledger: Pick<Ledger, "admit">;
   clock: Clock;
   log: Log;
 }
 
-/** Why this process does not fetch a platform's events. */
+/** Reason why this process does not fetch a platform's events. */
 export interface Off {
   kind: "none";
   why: string;
 }
 
-/** Options of {@link IntakeWatch}. A mode is plain data, so that modes can be compared. */
+/** A mode is plain data, so that modes can be compared. */
 export interface WatchOptions<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   platform: Platform;
   configPath: string;
   environment: Environment;
-  /** Returns the mode that the channel's section of a valid config requires. */
   read(section: NonNullable<Config["channels"][Platform]>): Mode | Off;
   create(mode: Mode): Source;
   log: Log;
 }
 
 /**
- * Runs the source of events that the config file requires. Checks the file every second, since it may be created, fixed
- * or changed at any time.
+ * Runs the source of events that the config file requires. Checks the file every second, because it may change at any
+ * time.
  */
 export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: string }> {
   readonly #options: WatchOptions<Platform, Mode>;
@@ -64,13 +59,11 @@ export class IntakeWatch<Platform extends FetchedPlatform, Mode extends { kind: 
     this.#title = PLATFORM_TITLES[options.platform];
   }
 
-  /** Starts watching. */
   start(): void {
     this.#check();
     if (!this.#stopped) this.#timer = setTimeout(() => this.start(), LOOK_EVERY_MS);
   }
 
-  /** Stops the source at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

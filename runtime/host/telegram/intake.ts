@@ -10,12 +10,10 @@ import { Poller } from "./poller.ts";
 import { IntakeRecord } from "./record.ts";
 import { WebhookRegistration } from "./webhook.ts";
 
-/** Settings of Telegram's intake. */
 type Mode =
   | { kind: "poll"; token: string; proxy?: string }
   | { kind: "webhook"; token: string; proxy?: string; url: string; secret: string };
 
-/** Receives Telegram's updates as the config file specifies: by polling or by webhook. */
 export function telegramIntake(options: IntakeOptions): IntakeWatch<"telegram", Mode> {
   const { configPath, environment, log } = options;
   const holder = processHolder();

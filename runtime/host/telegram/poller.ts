@@ -9,33 +9,30 @@ import type { Clock } from "../../edge/ports.ts";
 import { TelegramError, type TelegramApi } from "../../process/telegram/api.ts";
 import type { IntakeRecord } from "./record.ts";
 
-/** Telegram holds a poll open for this long when nothing happens. */
+/** Time for which Telegram holds a poll open if nothing happens. */
 const POLL_SECONDS = 50;
 const POLL_TIMEOUT_MS = 65_000;
 const RENEW_MS = 20_000;
-/** Time that it is left alone after a failure: doubling, with jitter, from the first to the second. */
 const NETWORK_WAIT = { firstMs: 1_000, longestMs: 60_000 };
 const CONFLICT_WAIT = { firstMs: 5_000, longestMs: 60_000 };
-/** Nothing but another token mends it, and that starts a poller of its own. */
+/** Only another token helps, and that starts another poller. */
 const TOKEN_WAIT = { firstMs: 60_000, longestMs: 300_000 };
 const LEASE_WAIT_MS = 5_000;
 
-/** Dependencies of a poller. */
 export interface PollerOptions {
   api: Pick<TelegramApi, "call">;
   record: IntakeRecord;
-  /** Puts an update into the ledger; when it returns, the update is on disk. */
+  /** Records an update in the ledger; resolves when it is on disk. */
   admit(delivery: Delivery): Promise<unknown>;
   clock: Clock;
-  /** A number from 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   random(): number;
   log: Log;
 }
 
 /**
- * Asks Telegram for updates, one long poll after the other (https://core.telegram.org/bots/api#getupdates),
- * and puts them into the ledger. It waits for no reply. The next poll's offset confirms what came
- * before, so it moves only once that is in the ledger: an update that comes twice is known there.
+ * Polls Telegram (https://core.telegram.org/bots/api#getupdates) and records updates in the ledger. The next poll's
+ * offset confirms earlier updates, so it advances only when they are recorded. The ledger recognises repeated updates.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -48,12 +45,11 @@ export class Poller {
     this.#options = options;
   }
 
-  /** Begins. It ends by {@link stop} only. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Ends the open request at once and gives the lease back. */
+  /** Aborts the open request and releases the lease. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -63,7 +59,7 @@ export class Poller {
     const { record, log } = this.#options;
     const { signal } = this.#stop;
     let prepared = false;
-    // Short of the lease: an ordinary poll takes nearly as long as it lasts.
+    // Renewed separately, because a poll takes nearly as long as the lease lasts.
     const renewal = setInterval(() => prepared && this.#attempt(() => record.take("poll")), RENEW_MS);
     while (!signal.aborted) {
       try {
@@ -90,7 +86,7 @@ export class Poller {
     this.#attempt(() => record.release());
   }
 
-  /** The config asks for polling, so a webhook of before goes. Updates that wait are kept. */
+  /** Deletes an earlier webhook, since the config asks for polling. Telegram keeps pending updates. */
   async #prepare(): Promise<void> {
     await this.#call("deleteWebhook", { drop_pending_updates: false });
   }
@@ -103,20 +99,20 @@ export class Poller {
       { ...(offset !== undefined && { offset }), timeout: POLL_SECONDS, allowed_updates: TELEGRAM_UPDATES },
       POLL_TIMEOUT_MS,
     );
-    if (!Array.isArray(updates)) throw new TelegramError(0, "the answer is no list of updates");
+    if (!Array.isArray(updates)) throw new TelegramError(0, "the answer is not a list of updates");
     let next = offset;
     for (const update of updates as unknown[]) {
       const delivery = telegramDelivery(update, clock());
       if (delivery === undefined) {
-        log.error("Telegram sent something that is no update");
+        log.error("Telegram sent an invalid update");
         continue;
       }
       await admit(delivery);
       next = Math.max(next ?? 0, Number(delivery.id) + 1);
     }
-    // Unconfirmed, the same would come at once, again and again.
+    // Without progress, Telegram would immediately send the same updates again.
     if (updates.length > 0 && next === offset) {
-      throw new TelegramError(0, "the answer holds no update that can be read");
+      throw new TelegramError(0, "the answer contains no readable update");
     }
     record.answered(updates.length > 0 ? next : undefined);
   }
@@ -126,7 +122,6 @@ export class Poller {
     return this.#options.api.call(method, parameters, bounds);
   }
 
-  /** Notes why no updates come in, and waits. */
   async #fail(error: unknown): Promise<void> {
     const { record, random } = this.#options;
     this.#failures += 1;
@@ -136,18 +131,17 @@ export class Poller {
     await this.#wait(Math.max(afterMs, backoffMs(range, this.#failures, random())));
   }
 
-  /** Says a thing once, not at every attempt. */
   #tell(why: string, code?: ErrorCode): void {
     if (this.#told === why) return;
     this.#told = why;
-    this.#options.log.warn("no updates of Telegram come in", { why, ...(code && { code }) });
+    this.#options.log.warn("not receiving updates from Telegram", { why, ...(code && { code }) });
   }
 
   async #wait(milliseconds: number): Promise<void> {
     await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  /** A store that is locked or full for a moment ends neither the loop nor the process. */
+  /** Logs errors of a store that is briefly locked or full. */
   #attempt(work: () => unknown): void {
     try {
       work();
@@ -161,7 +155,7 @@ interface Failure {
   code?: ErrorCode;
   detail: string;
   range: BackoffRange;
-  /** Milliseconds that Telegram asks to wait. */
+  /** Delay in milliseconds that Telegram asks for. */
   afterMs?: number;
 }
 
@@ -178,7 +172,7 @@ function readFailure(error: unknown): Failure {
     const detail = `Telegram refuses the bot token: ${message}.`;
     return { code: "telegram_token_invalid", detail, range: TOKEN_WAIT };
   }
-  // The description tells which: another poller, or a webhook that was set meanwhile.
+  // The description names the cause: another poller, or a webhook that was set meanwhile.
   if (status === 409) return { code: "telegram_conflict", detail: `${message}.`, range: CONFLICT_WAIT };
   const detail = `Telegram did not answer: ${message}.`;
   return {

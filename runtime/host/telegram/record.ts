@@ -2,7 +2,7 @@ import { IntakeLease, type LeaseOptions } from "../intake/lease.ts";
 
 /**
  * After a week without updates, Telegram continues with a random id (https://core.telegram.org/bots/api#update). An
- * older offset could then confirm updates unread.
+ * older offset could then confirm unread updates.
  */
 const OFFSET_KEEPS_MS = 6 * 24 * 3_600_000;
 
@@ -19,7 +19,7 @@ export class IntakeRecord extends IntakeLease {
     return this.clock() - at > OFFSET_KEEPS_MS ? undefined : offset;
   }
 
-  /** Records that Telegram has responded. `nextOffset`: updates arrived, and all below it are in the ledger. */
+  /** Records that Telegram has responded. `nextOffset` is set if updates arrived and all below it are in the ledger. */
   answered(nextOffset?: number): void {
     const place = nextOffset === undefined ? {} : { next_offset: nextOffset, last_update_at: this.clock() };
     this.heard(place);

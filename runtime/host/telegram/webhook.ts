@@ -7,7 +7,6 @@ import { TELEGRAM_UPDATES } from "../../contract/telegram.ts";
 import { TelegramError, type TelegramApi } from "../../process/telegram/api.ts";
 import type { IntakeRecord } from "./record.ts";
 
-/** Time that it is left alone after a failure: doubling, from the first to the second. */
 const RETRY = { firstMs: 4_000, longestMs: 300_000 };
 const RENEW_MS = 20_000;
 
@@ -18,20 +17,19 @@ const webhookInfo = z.object({
   last_error_message: z.optional(z.string()),
 });
 
-/** Registration to make with Telegram, and its dependencies. */
 export interface WebhookRegistrationOptions {
   api: Pick<TelegramApi, "call">;
   record: IntakeRecord;
   url: string;
   secret: string;
-  /** Secret that the edge checks; updates would be refused where it is another one. */
+  /** Secret that the edge checks. With another `secret`, it would refuse all updates. */
   checkedSecret: string | undefined;
   log: Log;
 }
 
 /**
- * Tells Telegram once where to deliver updates (https://core.telegram.org/bots/api#setwebhook), and asks
- * from time to time whether they come through.
+ * Registers the webhook with Telegram once (https://core.telegram.org/bots/api#setwebhook), then checks regularly that
+ * updates arrive.
  */
 export class WebhookRegistration {
   readonly #options: WebhookRegistrationOptions;
@@ -43,12 +41,11 @@ export class WebhookRegistration {
     this.#options = options;
   }
 
-  /** Begins; what fails is tried again. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Ends what is under way. The webhook stays, so that Telegram keeps what comes meanwhile. */
+  /** Stops the checks. The webhook stays, so that Telegram keeps updates that arrive meanwhile. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -91,13 +88,16 @@ export class WebhookRegistration {
   async #set(): Promise<void> {
     const { api, url, secret, checkedSecret } = this.#options;
     if (secret !== checkedSecret) {
-      throw new TelegramError(400, "webhookSecret is not TELEGRAM_WEBHOOK_SECRET, which is checked here");
+      throw new TelegramError(
+        400,
+        "webhookSecret differs from TELEGRAM_WEBHOOK_SECRET, which is checked here",
+      );
     }
     const parameters = { url, secret_token: secret, allowed_updates: TELEGRAM_UPDATES };
     await api.call("setWebhook", parameters, { signal: this.#stop.signal });
   }
 
-  /** Tells whether updates come through; one that somebody else has moved is not fought over. */
+  /** Throws if updates do not arrive. A webhook that somebody else has moved is not set again. */
   async #check(): Promise<void> {
     const { api, url } = this.#options;
     const answer = await api.call("getWebhookInfo", {}, { signal: this.#stop.signal });
@@ -114,7 +114,7 @@ export class WebhookRegistration {
     const { record, log } = this.#options;
     const detail = error instanceof Error ? error.message : "unknown error";
     const code = failureCode(error);
-    if (this.#told !== detail) log.warn("no updates of Telegram come in", { code, why: detail });
+    if (this.#told !== detail) log.warn("not receiving updates from Telegram", { code, why: detail });
     this.#told = detail;
     try {
       record.failed(code, `${detail}.`);

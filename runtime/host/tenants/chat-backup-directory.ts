@@ -5,51 +5,45 @@ import { BACKUPS_DIRECTORY } from "../../contract/names.ts";
 import { ensureDirectory, exists, writeFileAtomic } from "../../process/files.ts";
 import { parseJson } from "../../shared/json.ts";
 
-/** Notes about a chat, beside its backups. */
+/** Notes about a chat, stored with its backups. */
 const NOTES = {
-  /** The chat's folder may hold what no backup has. Its content names the run of the gateway. */
+  /** Present if the chat's folder may hold data that no backup has; identifies the gateway's run. */
   changed: "changed",
-  /** Id of the backup that the folder was made from. */
+  /** Id of the backup that the folder was restored from. */
   placed: "placed",
-  /** Id of a backup that is being placed. */
+  /** Id of a backup whose restore is in progress. */
   placing: "placing",
 } as const;
 const APPROVALS_FILE = "approvals.json";
 const SERVED_ALL_FILE = "served-all";
 
 /**
- * The backups of the chats of a host, and what has to outlive a switch of the tenancy. All of it belongs to the main process,
- * which reads it with either tenancy: the chats' own folders can be read by their users alone.
+ * Backups of a host's chats, and data that must outlive a change of the tenancy. It belongs to the main process,
+ * because only a chat's user can read the chat's own folder.
  */
 export class ChatBackupDirectory {
   readonly #folder: string;
 
-  /** @param home The data directory of the deployment. */
   constructor(home: string) {
     this.#folder = path.join(home, BACKUPS_DIRECTORY, "tenants");
   }
 
-  /** Returns the folder of a chat's backups. */
   of(tenant: TenantId): string {
     return path.join(this.#folder, tenant);
   }
 
-  /** Returns the chats that have run, or have a backup. */
   tenants(): TenantId[] {
     return exists(this.#folder) ? readdirSync(this.#folder).filter(isTenantId).sort() : [];
   }
 
-  /** Returns the chats whose folders may hold what no backup has. */
   changed(): TenantId[] {
     return this.tenants().filter((tenant) => this.read(tenant, "changed") !== undefined);
   }
 
-  /** Returns a note about a chat; `undefined` if there is none. */
   read(tenant: TenantId, note: keyof typeof NOTES): string | undefined {
     return readText(path.join(this.of(tenant), NOTES[note]));
   }
 
-  /** Writes a note about a chat, or removes it. It is on disk afterwards. */
   note(tenant: TenantId, note: keyof typeof NOTES, value: string | undefined): void {
     const file = path.join(this.of(tenant), NOTES[note]);
     if (value === undefined) return rmSync(file, { force: true });
@@ -57,23 +51,21 @@ export class ChatBackupDirectory {
     writeFileAtomic(file, value);
   }
 
-  /** Approvals that were given while each chat had a gateway; `undefined` if none were stored. */
+  /** Approvals given while each chat had a gateway; `undefined` if none were stored. */
   get approvals(): Approvals | undefined {
     const text = readText(path.join(this.#folder, APPROVALS_FILE));
     return approvalsForm.safeParse(parseJson(text ?? "")).data;
   }
 
-  /** Stores approvals for the gateway that serves every chat. */
   keepApprovals(approvals: Approvals): void {
     this.#write(APPROVALS_FILE, JSON.stringify(approvals));
   }
 
-  /** Start of the last time in which one gateway served every chat again; `undefined` if that never was. */
+  /** Time since which one gateway has served every chat again; `undefined` if it never has. */
   get servedAllSince(): string | undefined {
     return readText(path.join(this.#folder, SERVED_ALL_FILE));
   }
 
-  /** One gateway serves every chat from now on. */
   servesAll(since: string): void {
     this.#write(SERVED_ALL_FILE, since);
   }

@@ -12,22 +12,18 @@ import type { ProcessUser } from "../../supervisor/child.ts";
 import { receiveFrom, type ChatStateRun, sendTo, startIn } from "../chat-state/run.ts";
 import type { ChatBackupDirectory } from "./chat-backup-directory.ts";
 
-/** Interval of the copies of a chat whose gateway runs. */
+/** Interval between backups of a chat whose gateway runs. */
 const EVERY_MS = 3_600_000;
-/** Wait before a copy that failed is tried again. */
 const AGAIN_MS = 60_000;
 
-/** Dependencies of {@link ChatData}. */
 export interface ChatDataOptions {
   backupDirectory: ChatBackupDirectory;
-  /** Folders of the chats, and their users. */
   users: {
     has(tenant: TenantId): boolean;
     of(tenant: TenantId): { home: string; user: ProcessUser };
   };
-  /** Opens the backups in a folder; by default the deployment's. */
+  /** Default: the deployment's. */
   open(folder?: string): Promise<DiskStore>;
-  /** The program that copies and replaces a chat's state. */
   program: readonly [string, ...string[]];
   environment: Environment;
   clock: Clock;
@@ -35,18 +31,20 @@ export interface ChatDataOptions {
 }
 
 /**
- * Moves the data of a host's chats between the state that served every chat, the chats' own folders and their backups. Each
- * step can be repeated: the backups and the notes beside them tell what is done.
+ * Moves data between the state that served every chat, the chats' own folders and their backups. Each step can be
+ * repeated.
  */
 export class ChatData {
   readonly #options: ChatDataOptions;
-  /** The last piece of work on each chat. */
+  /** Last operation on each chat, after which the next one runs. */
   readonly #turns = new Map<TenantId, Promise<unknown>>();
-  /** Chats whose data is in its place. */
   readonly #ready = new Set<TenantId>();
-  /** Chats whose folders may hold what no backup has. */
+  /** Chats whose folders may hold data that no backup has. */
   readonly #changed: Set<TenantId>;
-  /** Time from which a chat is copied next while its gateway runs or not, in milliseconds since the epoch. */
+  /**
+   * Earliest time of a chat's next backup, in milliseconds since the epoch, while its gateway runs and while it is
+   * stopped.
+   */
   readonly #copyAt = new Map<TenantId, { running: number; stopped: number }>();
   #isCopying = false;
   #runs = 0;
@@ -56,22 +54,19 @@ export class ChatData {
     this.#changed = new Set(options.backupDirectory.changed());
   }
 
-  /** Chats whose folders may hold what no backup has. */
   get changed(): readonly TenantId[] {
     return [...this.#changed];
   }
 
-  /** Returns the chats that the deployment's state knows. */
   async known(): Promise<ChatsReport> {
     return (await this.#options.open()).chats();
   }
 
-  /** Opens a chat's backups. */
   store(tenant: TenantId): Promise<DiskStore> {
     return this.#options.open(this.#options.backupDirectory.of(tenant));
   }
 
-  /** Puts a chat's data in place, unless it is. Rejects if it cannot be put there now. */
+  /** Puts a chat's data in place, unless it is there. Rejects if that fails. */
   async prepare(tenant: TenantId): Promise<void> {
     if (this.#ready.has(tenant)) return;
     await this.#inTurn(tenant, () => this.#ensure(tenant));
@@ -84,9 +79,9 @@ export class ChatData {
   }
 
   /**
-   * A chat's gateway is about to be started.
+   * Records that a chat's gateway is about to start.
    *
-   * @returns false if its data is not in place: it must not be started then
+   * @returns false if its data is not in place: it must not start then
    */
   begin(tenant: TenantId): boolean {
     const { backupDirectory, clock } = this.#options;
@@ -98,7 +93,7 @@ export class ChatData {
     return true;
   }
 
-  /** Copies a chat's folder into its next backup. `isRunning`: its gateway runs, and may write more. */
+  /** Copies a chat's folder into its next backup. `isRunning` tells if its gateway may still write. */
   copy(tenant: TenantId, isRunning: () => boolean, options: WriteOptions = {}): Promise<GenerationManifest> {
     return this.#inTurn(tenant, async () => {
       await this.#ensure(tenant);
@@ -107,9 +102,9 @@ export class ChatData {
   }
 
   /**
-   * Copies the chats that have changed: at once if their gateways do not run, else every hour. Never rejects.
+   * Backs up changed chats: immediately if their gateways are stopped, otherwise every hour. Never rejects.
    *
-   * @param all True to copy every chat that has changed, also one whose gateway runs or that was copied a moment ago.
+   * @param all Backs up every changed chat now.
    */
   async copyChanged(isRunning: (tenant: TenantId) => boolean, { all = false } = {}): Promise<void> {
     if (!all && this.#isCopying) return;
@@ -129,9 +124,9 @@ export class ChatData {
   }
 
   /**
-   * Replaces a chat's state with one of its backups, after a copy of the current state.
+   * Replaces a chat's state with one of its backups, after a backup of the current state.
    *
-   * @param stop Ends the chat's gateway, which is not started before this resolves.
+   * @param stop Ends the chat's gateway, which must not start before this resolves.
    */
   restore(tenant: TenantId, id: string, stop: () => Promise<void>): Promise<void> {
     return this.#inTurn(tenant, async () => {
@@ -140,7 +135,7 @@ export class ChatData {
       await stop();
       await this.#prepare(tenant);
       if (this.#options.users.has(tenant)) await this.#copy(tenant, () => false, { cause: "restore" });
-      // The restored backup need not be the newest one, so the folder counts as changed.
+      // The restored backup may not be the newest one, so the folder counts as changed.
       this.#changed.add(tenant);
       backupDirectory.note(tenant, "changed", `restored ${id}`);
       await this.#place(tenant, id);
@@ -149,20 +144,23 @@ export class ChatData {
   }
 
   /**
-   * Restores the newest backup that this version or an earlier one has made: a later version has changed the schema of the
-   * chat's data, and is replaced by this one again. The present data is copied first.
+   * Restores the newest backup of this version or an earlier one, because a later version has changed the schema of the
+   * current data. Backs up that data first.
    *
-   * @returns the id of the backup; `undefined` if there is none
+   * @returns the backup's id; `undefined` if there is none
    */
   async goBack(tenant: TenantId, stop: () => Promise<void>): Promise<string | undefined> {
     const store = await this.store(tenant);
     const found = (await store.list()).find(
-      // A copy that was made before a restore may be of the later version's data.
+      // A backup made before a restore may hold the later version's data.
       ({ agentVersion, cause }) => cause !== "restore" && !isLater(agentVersion, VERSION),
     );
     if (found === undefined) return undefined;
     await this.restore(tenant, found.id, stop);
-    this.#options.log.warn("a chat's data is that of before a later version", { tenant, id: found.id });
+    this.#options.log.warn("a chat's data was rolled back to before a later version", {
+      tenant,
+      id: found.id,
+    });
     return found.id;
   }
 
@@ -171,7 +169,7 @@ export class ChatData {
     const store = await this.store(tenant);
     const isNew = !users.has(tenant);
     if (backupDirectory.read(tenant, "changed") === undefined) {
-      // A folder from before chats had backups is the chat's own.
+      // A folder from a time before chats had backups is the chat's own.
       if (!isNew && (await store.list()).length === 0) await this.#copy(tenant, () => false);
       await this.#export(tenant, store);
     }
@@ -183,12 +181,12 @@ export class ChatData {
     if (isNew || isUnplaced) await this.#place(tenant, newest.id);
   }
 
-  /** Stores a chat's part of the deployment's state as a backup of the chat, unless the chat has a newer state. */
+  /** Stores a chat's part of the deployment's state as a backup, unless the chat has a newer state. */
   async #export(tenant: TenantId, store: DiskStore): Promise<void> {
     const { tenants, broughtBack } = await this.known();
     if (!tenants.includes(tenant)) return;
     const [newest] = await store.list();
-    // The deployment's state already contains the backups that were brought back.
+    // The deployment's state already contains a backup that was brought back.
     if (newest !== undefined && newest.id > (broughtBack[tenant] ?? "")) return;
     const { epoch } = await store.newestNumber();
     const id = nameGeneration({ epoch: epoch + 1, sequence: 0 });
@@ -201,7 +199,7 @@ export class ChatData {
     }
   }
 
-  /** Replaces the content of a chat's folder with a backup. After an interruption it is repeated. */
+  /** Replaces the content of a chat's folder with a backup. An interrupted call is repeated. */
   async #place(tenant: TenantId, id: string): Promise<void> {
     const { backupDirectory } = this.#options;
     const store = await this.store(tenant);
@@ -218,7 +216,7 @@ export class ChatData {
     options: WriteOptions = {},
   ): Promise<GenerationManifest> {
     const { backupDirectory, users } = this.#options;
-    // A folder, and a user, are for chats that were let in.
+    // Only admitted chats have a folder and a user.
     if (!users.has(tenant)) throw new StewardError("tenant_unknown");
     const store = await this.store(tenant);
     const [before, couldChange] = [backupDirectory.read(tenant, "changed"), isRunning()];
@@ -249,12 +247,11 @@ export class ChatData {
   }
 }
 
-/** Returns true for a part of the deployment's state: a chat's own copies count from 1. */
+/** Returns true for a part of the deployment's state. A chat's own backups count from 1. */
 function isExport(id: string): boolean {
   return readGenerationId(id).sequence === 0;
 }
 
-/** Compares versions of the form `1.2.3`. */
 function isLater(version: string, than: string): boolean {
   const [one, other] = [version, than].map((text) => text.split(".").map(Number));
   const at = [0, 1, 2].find((part) => one?.[part] !== other?.[part]);

@@ -9,7 +9,6 @@ import type { Log } from "../../shared/log.ts";
 import type { ChatData } from "./chat-data.ts";
 import type { TenantGateway } from "./gateway.ts";
 
-/** Returns the options of a console that shows one chat: its own parts, and the deployment's. */
 export function edgeOfChat(
   tenant: TenantId,
   deployment: EdgeOptions,
@@ -31,20 +30,17 @@ export function edgeOfChat(
   };
 }
 
-/** The parts of a chat's gateway that its backups use. */
 type Restorable = Pick<TenantGateway, "isRunning" | "stop" | "start">;
 
-/** Dependencies of {@link chatBackups}. */
 interface ChatBackupsOptions {
   tenant: TenantId;
-  /** Returns the chat's gateway. */
   gateway(): Restorable;
   data: ChatData;
   clock: Clock;
   log: Log;
 }
 
-/** Returns the backups of a chat. Its config is the deployment's, which a restore leaves as it is. */
+/** A restore leaves the config unchanged, because it is the deployment's. */
 export function chatBackups({ tenant, gateway, data, clock, log }: ChatBackupsOptions): Backups {
   return new BackupService<Archive["content"]>({
     open: async () => {

@@ -2,26 +2,26 @@ import type { TenantId } from "../../contract/tenant.ts";
 import type { Log } from "../../shared/log.ts";
 import type { TenantGateway } from "./gateway.ts";
 
-/** Dependencies of {@link GatewayPool}. */
 interface RoomOptions {
-  /** Number of gateways that may run at the same time. */
   most: number;
   gateways(): Iterable<Occupant>;
-  /** Starts the gateway of a chat that has waited, for what waits in it. @returns false if there is still no room */
+  /** @returns false if there is still no room */
   begin(tenant: TenantId): Promise<boolean>;
   log: Log;
 }
 
-/** The parts of a gateway that decide about room. */
 type Occupant = Pick<TenantGateway, "tenant" | "isRunning" | "isBusy" | "usedAt" | "stop"> & {
   schedule: Pick<TenantGateway["schedule"], "poll">;
 };
 
-/** Room for the chats' gateways. Starts and stops follow each other, so that never more run than may. */
+/**
+ * Limits the chats' gateways that run concurrently. Starts and stops are serialized, so that the limit is never
+ * exceeded.
+ */
 export class GatewayPool {
   readonly #options: RoomOptions;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Chats that found no room, the one that has waited longest first. */
+  /** Chats that found no room, longest wait first. */
   readonly #waiting = new Set<TenantId>();
   #isOffering = false;
   #isClosed = false;
@@ -30,15 +30,14 @@ export class GatewayPool {
     this.#options = options;
   }
 
-  /** Lets no gateway start any more. */
   close(): void {
     this.#isClosed = true;
   }
 
   /**
-   * Starts a gateway, after it has stopped the one that was used longest ago if as many run as may.
+   * Starts a gateway. If the limit is reached, first stops the idle one that was used longest ago.
    *
-   * @returns false if there is no room, or others have waited longer for it
+   * @returns false if there is no room or other chats have waited longer
    */
   take(wanting: TenantId, start: () => void): Promise<boolean> {
     const done = this.#turn.then(() => this.#take(wanting, start));
@@ -46,7 +45,7 @@ export class GatewayPool {
     return done;
   }
 
-  /** Room may have been made: starts the chats that wait for it, the one that has waited longest first. Never rejects. */
+  /** Starts waiting chats, longest wait first, while there is room. Never rejects. */
   async offer(): Promise<void> {
     if (this.#isOffering) return;
     this.#isOffering = true;
@@ -57,14 +56,13 @@ export class GatewayPool {
     }
   }
 
-  /** @returns false if there is no room */
   async #begin(tenant: TenantId): Promise<boolean> {
     const { begin, log } = this.#options;
     const hasRoom = await begin(tenant).catch((error: unknown) => {
-      log.warn("a chat that has waited for room does not start", { tenant, error: String(error) });
+      log.warn("a chat that waited for room could not be started", { tenant, error: String(error) });
       return true;
     });
-    // One that cannot start must not keep the others waiting; its messages are tried again.
+    // A chat that cannot start must not block the others; its messages are retried.
     if (hasRoom) this.#waiting.delete(tenant);
     return hasRoom;
   }
@@ -98,7 +96,7 @@ export class GatewayPool {
     return false;
   }
 
-  /** Stops a gateway unless it is in use, or soon will be. @returns true if it does not run any more */
+  /** Stops a gateway unless it is in use or soon will be. @returns true if it no longer runs */
   async stopIdle(gateway: Occupant): Promise<boolean> {
     if ((await gateway.schedule.poll()) || gateway.isBusy) return false;
     this.#options.log.info("an idle gateway is stopped", { tenant: gateway.tenant });

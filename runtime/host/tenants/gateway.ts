@@ -11,30 +11,27 @@ import type { Clock, Notes, PortRequest, Sandbox, SandboxPort } from "../../edge
 import type { ChatData } from "./chat-data.ts";
 import { type TenantRun, type TenantRunOptions, startTenantRun } from "./run.ts";
 
-/** A gateway that does not come up in this time keeps its events waiting. */
+/** Time for a gateway to start before its events have to wait. */
 const START_MS = 60_000;
 const NOTE_MS = 60_000;
 const USED_NOTE = "usedAt";
 
-/** Dependencies of {@link TenantGateway}. */
 interface TenantGatewayOptions extends TenantRunOptions {
   data: Pick<ChatData, "prepare" | "begin" | "goBack">;
-  /** Makes the broker of a chat. */
   broker: Omit<BrokerOptions, "token" | "chat">;
   notes: Notes;
   clock: Clock;
-  /** Nothing is being answered any more, so that it may be stopped for another gateway. */
+  /** Called when nothing is being answered, so that the gateway may be stopped for another one. */
   onIdle(): void;
   /** Runs `start` if another gateway may run. @returns false if there is no room */
   whenRoom(start: () => void): Promise<boolean>;
 }
 
-/** A chat's gateway: a process of the chat's own user, which is started when it is needed and stopped when it is idle. */
+/** A chat's gateway: a process of the chat's user that is started on demand and stopped when idle. */
 export class TenantGateway implements Sandbox {
   readonly tenant: TenantId;
   readonly broker: Broker;
   readonly schedule: DueSchedule;
-  /** The pages of a browser that this gateway serves. */
   readonly pages = new ChatRelay({ onUse: () => this.used() });
   readonly #options: TenantGatewayOptions;
   #run: TenantRun | undefined;
@@ -44,7 +41,6 @@ export class TenantGateway implements Sandbox {
   #notedAt = 0;
   #endedBy: Reason | undefined;
   #wentBack = false;
-  /** Requests that are being answered. */
   #busy = 0;
 
   constructor(options: TenantGatewayOptions) {
@@ -81,7 +77,6 @@ export class TenantGateway implements Sandbox {
     return this.#run !== undefined || this.#stopping !== undefined;
   }
 
-  /** True while it answers something. */
   get isBusy(): boolean {
     return this.#busy > 0 || this.pages.answering;
   }
@@ -90,27 +85,25 @@ export class TenantGateway implements Sandbox {
     return this.#run?.supervisor.status().state;
   }
 
-  /** Time of the last use, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** True if the gateway answers. */
   get isReady(): boolean {
     return this.#state === "ready";
   }
 
-  /** Version of the gateway that runs. */
   get version(): string | undefined {
     return this.#run?.supervisor.status().version;
   }
 
-  /** Why it does not answer, or did not when it was stopped. */
+  /** Reason why the gateway does not answer, or did not when it was stopped. */
   get problem(): Reason | undefined {
     return this.#run === undefined ? this.#endedBy : problemIn(this.#run);
   }
 
-  /** Notes when its next schedule is due: after a use, and once a minute. */
+  /** Stores when the next schedule is due: after a use, and once a minute. */
   async noteSchedule(): Promise<void> {
     const { clock } = this.#options;
     if (clock() - this.#notedAt < NOTE_MS) return;
@@ -119,7 +112,6 @@ export class TenantGateway implements Sandbox {
     await this.schedule.poll();
   }
 
-  /** See {@link Sandbox}. */
   async status(): Promise<SandboxStatus> {
     const counts = { broker: { ...this.broker.counts } };
     if (this.#run !== undefined) return { ...this.#run.supervisor.status(), ...counts };
@@ -138,7 +130,6 @@ export class TenantGateway implements Sandbox {
     this.#usedAt = this.#options.clock();
   }
 
-  /** Starts the gateway in the background, unless it runs. */
   start(): void {
     this.whenReady().catch((error: unknown) => {
       this.#options.log.error("a chat's gateway cannot be started", {
@@ -148,7 +139,7 @@ export class TenantGateway implements Sandbox {
     });
   }
 
-  /** Starts the gateway unless it runs. @returns its status once it is ready, or why it is not. */
+  /** @returns the status when the gateway is ready, or the reason why it is not */
   async whenReady(): Promise<SandboxStatus> {
     this.used();
     await this.#stopping;
@@ -164,12 +155,12 @@ export class TenantGateway implements Sandbox {
     const status = await run.supervisor.whenSettled(START_MS);
     this.used();
     if (status.reason?.code === "data_newer" && (await this.#goBack())) return this.whenReady();
-    // Another process has taken the port: the next start gets another one.
+    // Another process has taken the port; the next start gets another one.
     if (status.reason?.code === "inner_port_in_use") await this.stop();
     return status;
   }
 
-  /** Restores data that this version reads, once in each process. @returns false if there is none */
+  /** Restores data that this version can read, once per process. @returns false if there is none */
   async #goBack(): Promise<boolean> {
     if (this.#wentBack) return false;
     this.#wentBack = true;
@@ -178,13 +169,13 @@ export class TenantGateway implements Sandbox {
 
   #start(port: number): void {
     const { data } = this.#options;
-    // Its data may be being replaced since a moment ago.
+    // A restore may have just begun to replace the chat's data.
     if (this.#run !== undefined || !data.begin(this.tenant)) return;
     this.#run = startTenantRun(this.#options, { port, broker: this.broker });
     this.schedule.begun();
   }
 
-  /** Ends the gateway. Its pass is worth nothing from now on. */
+  /** Ends the gateway and invalidates its broker pass. */
   async stop(): Promise<void> {
     const run = this.#run;
     if (run === undefined) return this.#stopping;
@@ -205,12 +196,11 @@ export class TenantGateway implements Sandbox {
     try {
       notes.write(USED_NOTE, String(this.#usedAt));
     } catch (error) {
-      // A full disk keeps no gateway from being stopped.
+      // A full disk must not prevent the stop.
       log.debug("a chat's last use was not noted", { tenant: this.tenant, error: String(error) });
     }
   }
 
-  /** See {@link Sandbox}. */
   async wake(by: "visitor" | "operator"): Promise<boolean> {
     if (by === "visitor" || !this.#isAdmitted) return false;
     this.start();
@@ -221,13 +211,11 @@ export class TenantGateway implements Sandbox {
     return this.#options.notes.read("admitted") === "yes";
   }
 
-  /** See {@link Sandbox}. */
   async restart(): Promise<void> {
     if (this.#run !== undefined) this.#run.supervisor.restart();
     else if (!(await this.wake("operator"))) throw new StewardError("tenant_unknown");
   }
 
-  /** See {@link Sandbox}. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     if (!this.isRunning && !this.#isAdmitted) throw new StewardError("tenant_unknown");
     return this.during(async () => {
@@ -237,7 +225,7 @@ export class TenantGateway implements Sandbox {
     });
   }
 
-  /** Starts the gateway and joins a chat page with it. @returns false if it does not answer */
+  /** @returns false if the gateway does not answer */
   joinPage(page: PageSocket, headers: Record<string, string>): Promise<boolean> {
     return this.during(async () => {
       const { state } = await this.whenReady();
@@ -249,7 +237,7 @@ export class TenantGateway implements Sandbox {
     });
   }
 
-  /** Keeps the gateway from being stopped as an idle one until the work is over. */
+  /** Prevents an idle stop of the gateway while `work` runs. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#busy += 1;
     try {
@@ -263,7 +251,6 @@ export class TenantGateway implements Sandbox {
     }
   }
 
-  /** See {@link Sandbox}. */
   async peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined> {
     return this.#run?.sandbox.peek(request, port);
   }

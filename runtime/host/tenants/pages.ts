@@ -11,14 +11,13 @@ import { refuseConnection } from "../../process/server.ts";
 import type { DeviceEntry, NewDevice } from "../../shared/devices.ts";
 import { chooseEvicted } from "../../shared/strangers.ts";
 
-/** Time for a page to answer that its connection is closed. */
+/** Time for a page to acknowledge that its connection is closed. */
 const CLOSE_MS = 1_000;
 
-/** The browsers of a host, each with a gateway of its own. */
 export interface BrowserGateways {
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
-  /** Starts a browser's gateway and joins a page with it. @returns false if it does not answer */
+  /** Starts a browser's gateway and connects a page to it. @returns false if it does not answer */
   join(browser: AdmittedBrowser, page: PageSocket, headers: Record<string, string>): Promise<boolean>;
 }
 
@@ -28,8 +27,8 @@ interface Stranger {
 }
 
 /**
- * Returns the handler of chat pages' connections where each browser has a gateway of its own. The WebSocket library is
- * loaded with the first one.
+ * Returns the handler of chat pages' connections if each browser has its own gateway. The first connection loads the
+ * WebSocket library.
  */
 export function browserPages(browsers: BrowserGateways) {
   const strangers = new Set<Stranger>();
@@ -58,7 +57,7 @@ export function browserPages(browsers: BrowserGateways) {
       const stranger = { network, socket };
       strangers.add(stranger);
       socket.on("close", () => strangers.delete(stranger));
-      // The library declares its own types of events; their fields are those of the standard.
+      // The library declares its own event types; their fields match the standard.
       const page = socket as unknown as PageSocket;
       const headers = { origin, "x-forwarded-host": host, "x-forwarded-for": remoteIp };
       receiveBrowser(page, {
@@ -74,7 +73,6 @@ export function browserPages(browsers: BrowserGateways) {
   };
 }
 
-/** Opens a socket to a gateway on this machine. Rejects if it refuses. */
 export async function openGatewaySocket(
   port: number,
   headers: Record<string, string>,
@@ -86,7 +84,7 @@ export async function openGatewaySocket(
     perMessageDeflate: false,
   });
   await new Promise<void>((resolve, reject) => {
-    // The first message may come with the answer: it is lost where nobody listens by then.
+    // The first message may arrive with the response, so listeners must be added in this callback.
     socket.once("open", () => {
       onOpen(socket as unknown as PageSocket);
       resolve();

@@ -14,12 +14,10 @@ import { ChatBackupDirectory } from "./chat-backup-directory.ts";
 const AGAIN_MS = 30_000;
 const BRINGING = reason(
   "gateway_not_ready",
-  "The data of chats that had gateways of their own is brought back.",
+  "The data of chats that had their own gateways is being merged.",
 );
 
-/** Dependencies of {@link startWithChatData}. */
 interface ReturnOptions {
-  /** The supervisor of the gateway that serves every chat. */
   supervisor: Supervisor;
   /** The data directory. */
   home: string;
@@ -28,18 +26,18 @@ interface ReturnOptions {
 }
 
 /**
- * Starts the gateway that serves every chat, once it has the data of the chats that had gateways of their own. That state
- * remembers what it has got, so an interrupted attempt is made up for at the next start.
+ * Merges the data of chats that had their own gateways, then starts the gateway that serves every chat. The next start
+ * completes an interrupted attempt.
  *
- * If the last words of a chat lie in its own folder alone, which this process cannot read, the gateway is held with
- * `chats_not_copied`. Where an operator removes the note, the words are merged when they come later.
+ * If a chat's last messages are only in its own folder, which this process cannot read, the gateway is held with
+ * `chats_not_copied`. If an operator removes the note, it starts, and those messages are merged later.
  */
 export async function startWithChatData(options: ReturnOptions): Promise<void> {
   const { supervisor, home, clock, log } = options;
   const backupDirectory = new ChatBackupDirectory(home);
   const isEmpty = backupDirectory.tenants().length === 0;
   await startAfterRestore({ supervisor, home, awaitsData: !isEmpty, log });
-  // A restore that could not be finished comes first: the service's next start tries it again.
+  // An unfinished restore comes first; the service's next start retries it.
   if (isEmpty || exists(path.join(home, RESTORE_MARKER))) return;
   await supervisor.hold(BRINGING);
   for (;;) {
@@ -49,10 +47,10 @@ export async function startWithChatData(options: ReturnOptions): Promise<void> {
       const changed = backupDirectory.changed().join(", ");
       if (changed === "") return supervisor.release();
       const why = reason("chats_not_copied", `Not copied: ${changed}.`);
-      log.error("the gateway is not started without data of some chats", { ...why });
+      log.error("the gateway is not started, because data of some chats is missing", { ...why });
       return await supervisor.hold(why);
     } catch (error) {
-      log.error("the chats' data could not be brought back", { error: String(error) });
+      log.error("the chats' data could not be merged", { error: String(error) });
       await supervisor.hold(reasonOf(error));
       await sleep(AGAIN_MS);
     }
@@ -76,7 +74,7 @@ async function bringBack(
   if (approvals !== undefined) await deployment.takeApprovals(approvals);
 }
 
-/** Merges the newest backup of a chat that is whole, unless that was done. */
+/** Merges a chat's newest intact backup, unless that was done. */
 async function merge(
   store: DiskStore,
   tenant: TenantId,
@@ -89,7 +87,7 @@ async function merge(
       return;
     } catch (error) {
       if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
-      log.error("a backup of a chat is not whole", { tenant, id: manifest.id, error: error.message });
+      log.error("a backup of a chat is damaged", { tenant, id: manifest.id, error: error.message });
     }
   }
 }

@@ -17,40 +17,33 @@ import type { TenantUsers } from "./users.ts";
 /** Exceeds the 7 s that the gateway takes to finish its answers. */
 const STOP_MS = 8_000;
 
-/** Dependencies of the runs of all chats' gateways. */
 export interface RunSurroundings {
   users: TenantUsers;
-  /** The config file of the deployment. */
   configPath: string;
-  /** Its copy, which the gateways read. */
+  /** Copy of the config that the gateways read. */
   sharedConfig: string;
-  /** Folder of the supervisors' own files. */
+  /** Folder for the supervisors' own files. */
   logs: string;
   commands: Record<"command" | "cli", readonly [string, ...string[]]>;
-  /** Returns a gateway's environment, with passes for the broker in the place of keys. */
+  /** Returns a gateway's environment, with passes for the broker instead of keys. */
   environment(broker: { path: string; token: string }): Environment;
   bundle: string;
   onOutput(line: string): void;
   log: Log;
 }
 
-/** Dependencies of {@link startTenantRun}. */
 export interface TenantRunOptions extends RunSurroundings {
   tenant: TenantId;
-  /** The state of the gateway has changed. */
   onChange(): void;
 }
 
-/** A run of a chat's gateway, with tokens of its own. */
 export interface TenantRun {
   supervisor: Supervisor;
   sandbox: Sandbox;
   pass: string;
-  /** See {@link openGatewaySocket}. */
   openSocket(headers: Record<string, string>, onOpen: (socket: PageSocket) => void): Promise<void>;
 }
 
-/** Starts a chat's gateway as the chat's user. */
 export function startTenantRun(
   options: TenantRunOptions,
   { port, broker }: { port: number; broker: Pick<Broker, "counts"> },
@@ -91,7 +84,7 @@ export function startTenantRun(
   };
 }
 
-/** Without a colon or a slash: see `withPasses`. */
+/** Returns a token without a colon or a slash; see `withPasses`. */
 function token(): string {
   return randomBytes(32).toString("hex");
 }

@@ -3,26 +3,24 @@ import type { Clock, Notes } from "../../edge/ports.ts";
 import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 
-/** Name of a chat's note: the mark for which it was started. */
+/** Note that holds the mark for which the chat was last started. */
 const NOTE = "scheduledFor";
 const RETRY = { firstMs: 10_000, longestMs: 30 * 60_000 };
 
-/** Dependencies of {@link ScheduledStarts}. */
 interface ScheduledStartsOptions {
-  /** Returns a text that changes when other chats may have schedules: with the tenancy, and with the config. */
+  /** Returns a text that changes with the tenancy or the config, when other chats may have schedules. */
   mark(): string;
   notes(tenant: TenantId): Notes;
-  /** Returns the chats that have a schedule in the state that served every chat, or in the config. */
   find(): Promise<readonly TenantId[]>;
-  /** Starts a chat's gateway once, and notes when its next schedule is due. Rejects if it does not get ready. */
+  /** Starts a chat's gateway and stores when its next schedule is due. Rejects if it does not become ready. */
   begin(tenant: TenantId): Promise<void>;
   clock: Clock;
   log: Log;
 }
 
 /**
- * Starts each chat once that has a schedule, also one that has not written since each chat has its own gateway: nothing else
- * would start those.
+ * Starts each chat with a schedule once. Nothing else would start chats that have not written since each got its own
+ * gateway.
  */
 export class ScheduledStarts {
   readonly #options: ScheduledStartsOptions;
@@ -35,7 +33,7 @@ export class ScheduledStarts {
     this.#options = options;
   }
 
-  /** Starts the chats that are due, one after another. Never rejects: what fails is tried again by a later call. */
+  /** Never rejects; a later call retries failures. */
   async run(): Promise<void> {
     const { mark, find, clock, log } = this.#options;
     const wanted = mark();
@@ -53,7 +51,7 @@ export class ScheduledStarts {
     } catch (error) {
       this.#failures += 1;
       this.#againAt = clock() + backoffMs(RETRY, this.#failures);
-      log.warn("the schedules of some chats are not seen to yet", { error: String(error) });
+      log.warn("the schedules of some chats could not be started yet", { error: String(error) });
     } finally {
       this.#isRunning = false;
     }
@@ -63,7 +61,7 @@ export class ScheduledStarts {
     const notes = this.#options.notes(tenant);
     if (notes.read(NOTE) === mark) return;
     await this.#options.begin(tenant);
-    // Last: after a kill the chat is started again.
+    // Written last, so that a killed process starts the chat again.
     notes.write(NOTE, mark);
   }
 }

@@ -4,25 +4,22 @@ import path from "node:path";
 import { CONFIG_FILE } from "../../contract/names.ts";
 import { writeFileAtomic } from "../../process/files.ts";
 
-/** Others may read the copy of the config; only this process writes it. */
+/** Others may read the copy; only this process writes it. */
 const SHARED = 0o644;
 
-/** The deployment's config, and its copy that the chats' gateways read. */
 export class SharedConfig {
-  /** Path of the copy. */
   readonly path: string;
   readonly #source: string;
   #published = "";
-  /** Digest of the copy; empty before there is one. */
+  /** SHA-256 of the copy; empty before there is one. */
   digest = "";
 
-  /** @param folder Folder of the copy: every chat's user may read an open file in it. */
+  /** @param folder Folder of the copy, which every chat's user can reach. */
   constructor(source: string, folder: string) {
     this.#source = source;
     this.path = path.join(folder, CONFIG_FILE);
   }
 
-  /** Returns the text of the config; `undefined` if there is none. */
   read(): string | undefined {
     try {
       return readFileSync(this.#source, "utf8");
@@ -31,7 +28,6 @@ export class SharedConfig {
     }
   }
 
-  /** Copies the config if it has changed. */
   publish(): void {
     const text = this.read();
     if (text === undefined || text === this.#published) return;

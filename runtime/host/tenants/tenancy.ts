@@ -32,40 +32,31 @@ import { ScheduledStarts } from "./scheduled-starts.ts";
 import { SharedConfig } from "./shared-config.ts";
 import { TenantNotes } from "./tenant-notes.ts";
 
-/** Interval of the looks at idle gateways, due schedules, the config file and what there is to report. */
+/** Interval of checks for idle gateways, due schedules, a changed config and room for waiting chats. */
 const LOOK_MS = 1_000;
 const PRUNE_MS = 3_600_000;
-/** Chats that are kept in memory. */
 const MOST_CHATS = 1_000;
-/** Wait before an event is tried again that found no room, and was not started by the end of another one. */
+/** Retry delay of an event without room, unless another gateway ends earlier. */
 const FULL_AGAIN_MS = 5_000;
-/** Reason of events that wait for room. */
 const FULL = reason("sandboxes_full");
 
-/** Folders of a data directory in which somebody was approved. */
+/** Folders of a data directory that record approvals. */
 const APPROVALS = ["credentials", "devices"];
 
-/** Dependencies of {@link HostTenancy}. */
 export interface HostTenancyOptions extends Omit<RunSurroundings, "sharedConfig"> {
   sql: NodeSql;
-  /** Makes the broker of a chat. */
   broker: Omit<BrokerOptions, "token" | "chat">;
-  /** Opens the deployment's backups, or those in another folder. */
   stores(folder?: string): Promise<DiskStore>;
-  /** The data directory of the deployment. */
   home: string;
-  /** The sandbox that serves the deployment. */
   sandbox: Sandbox;
-  /** See {@link DeliverOptions}. */
   record: DeliverOptions["record"];
-  /** Number of gateways that may run at the same time, without the deployment's. */
+  /** Limit of running gateways, without the deployment's. */
   maxSandboxes: number;
-  /** Milliseconds without use after which a gateway is stopped; `Infinity` for `never`. */
+  /** Idle timeout in milliseconds; `Infinity` for `never`. */
   sleepAfterMs: number;
   clock: Clock;
 }
 
-/** A chat, and whether it was let in. */
 interface Chat {
   gate: TenantGate;
   gateway: TenantGateway;
@@ -73,8 +64,8 @@ interface Chat {
 }
 
 /**
- * The chats of a host, each with a gateway of its own under this process. One ledger holds the events of all: the host has
- * one disk and one process that writes, so nothing is gained by a database for each chat.
+ * The chats of a host, each with its own gateway. One ledger holds all their events: with one disk and one writing
+ * process, separate databases would gain nothing.
  */
 export class HostTenancy {
   readonly #options: HostTenancyOptions;
@@ -89,7 +80,7 @@ export class HostTenancy {
   readonly #backupDirectory: ChatBackupDirectory;
   readonly #data: ChatData;
   readonly #pool: GatewayPool;
-  /** Chats whose row in the table of chats is not of this moment. */
+  /** Chats whose row in the roster is outdated. */
   readonly #changed: Set<TenantId>;
   #ledger: Pick<RunningLedger, "hasten"> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -155,7 +146,7 @@ export class HostTenancy {
     this.#changed = new Set(this.#reception.roster.running());
   }
 
-  /** Begins to look after the gateways. To be called when the ledger is open. */
+  /** Call this when the ledger is open. */
   start(ledger: Pick<RunningLedger, "hasten">): void {
     this.#ledger = ledger;
     this.#ledgers.prepare();
@@ -167,7 +158,7 @@ export class HostTenancy {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
-  /** Stops all gateways, starts none any more, and copies the chats' data, which the way back needs. */
+  /** Stops all gateways for good and backs up the chats' data, which a return to one gateway needs. */
   async stop(): Promise<void> {
     this.#pool.close();
     clearInterval(this.#timer);
@@ -176,20 +167,19 @@ export class HostTenancy {
     await this.copyChats();
   }
 
-  /** Copies the data of all chats that has changed. Never rejects. */
+  /** Never rejects. */
   copyChats(): Promise<void> {
     return this.#data.copyChanged(this.#isRunning, { all: true });
   }
 
   readonly #isRunning = (tenant: TenantId): boolean => this.#chats.get(tenant)?.gateway.isRunning === true;
 
-  /** Returns the tenant of an event; `undefined` for an event of no chat, which the deployment's gateway gets. */
+  /** Returns an event's tenant; `undefined` for an event without a chat, which goes to the deployment's gateway. */
   tenantOf(event: Delivery): TenantId | undefined {
     const tenant = tenantOfEvent(event);
     return tenant && (this.#reception.roster.movedTo(tenant) ?? tenant);
   }
 
-  /** An event is being recorded. */
   async arrives(event: Delivery): Promise<void> {
     const tenant = this.tenantOf(event);
     if (tenant === undefined) return;
@@ -198,7 +188,10 @@ export class HostTenancy {
     await this.#chat(tenant).gate.followMove(event);
   }
 
-  /** Returns true if the gateway for an event answers, or none has anything to do for it. */
+  /**
+   * Returns true if the gateway for an event answers or has nothing to do for it; `undefined` for an event without a
+   * chat.
+   */
   isReady(event: Delivery): boolean | undefined {
     const tenant = this.tenantOf(event);
     if (tenant === undefined) return undefined;
@@ -206,7 +199,7 @@ export class HostTenancy {
     return !gate.isOpen || gateway.isReady;
   }
 
-  /** Tells a chat that it waits, through its own gateway while that runs; see `Teller`. */
+  /** Notifies a chat that it has to wait, through its own gateway while that runs; see `Teller`. */
   readonly tell: Tell = (event, ...notice) => {
     const tenant = this.tenantOf(event);
     const teller = tenant === undefined ? this.#deploymentTeller : this.#chat(tenant).teller;
@@ -218,7 +211,7 @@ export class HostTenancy {
     return new Teller({ sandbox, environment, fetch });
   }
 
-  /** See {@link Deliver}. Starts the gateway of an event's chat, once the chat is let in. */
+  /** Starts the gateway once the chat is admitted. */
   readonly deliver: Deliver = async (request, on) => {
     const { sandbox, record, clock } = this.#options;
     const [first] = request.deliveries;
@@ -228,7 +221,7 @@ export class HostTenancy {
     if (!gate.isOpen) {
       const standing = await gate.ask(first);
       if (!standing.admitted) {
-        // The group has another id since a moment ago, by which the next attempt finds its gateway.
+        // The group has just got another id, by which the next attempt finds its gateway.
         if (standing.movedTo !== undefined) return { kind: "retry", note: standing.note, absent: true };
         return refusedResult(standing);
       }
@@ -241,7 +234,7 @@ export class HostTenancy {
         return { kind: "retry", note, absent: true, ...(isFull && { afterMs: FULL_AGAIN_MS }) };
       }
       if (!(await gate.passOnGrant(gateway)))
-        return { kind: "retry", note: "the gateway was not told of the approval", absent: true };
+        return { kind: "retry", note: "the gateway did not receive the approval", absent: true };
       try {
         return await deliverTo({ sandbox: gateway, record, clock }, request, on);
       } finally {
@@ -250,7 +243,6 @@ export class HostTenancy {
     });
   };
 
-  /** The tenants as an operator sees them. */
   readonly tenants: Tenants = {
     totals: async () => {
       this.#report();
@@ -263,7 +255,6 @@ export class HostTenancy {
     knows: async (tenant) => this.#reception.roster.has(tenant),
   };
 
-  /** The browsers, as their pages reach them. */
   readonly browsers: BrowserGateways = {
     enter: (...asked) => this.#reception.enter(...asked),
     join: (browser, page, headers) => {
@@ -274,13 +265,13 @@ export class HostTenancy {
     },
   };
 
-  /** Returns a paired browser's sandbox; `undefined` for any other browser. */
+  /** Returns `undefined` if the browser is not paired. */
   readonly sandboxOf = async (deviceId: string): Promise<Sandbox | undefined> => {
     const tenant = tenantOfBrowser(deviceId);
     return this.#reception.roster.has(tenant) ? this.#chat(tenant).gateway : undefined;
   };
 
-  /** Answers a request to the broker that names a chat; `undefined` for any other request. */
+  /** Returns `undefined` if the request names no chat. */
   answerBroker(request: Request): Promise<Response> | undefined {
     const { tenant, url } = readBrokerUrl(request.url);
     if (tenant === undefined) return undefined;
@@ -289,7 +280,6 @@ export class HostTenancy {
     return this.#chat(tenant).gateway.broker.handle(request, url);
   }
 
-  /** Returns the options of a console that shows one chat. */
   edgeOf(tenant: TenantId, deployment: EdgeOptions): EdgeOptions {
     const { gateway } = this.#chat(tenant);
     const { clock, log } = this.#options;
@@ -306,7 +296,7 @@ export class HostTenancy {
     });
   }
 
-  /** Returns a sandbox with the parts that are the deployment's: see {@link withDeploymentParts}. */
+  /** Routes requests that concern the whole deployment away from a sandbox; see {@link withDeploymentParts}. */
   asShown(sandbox: Sandbox): Sandbox {
     return withDeploymentParts(sandbox, {
       deployment: this.#options.sandbox,
@@ -345,7 +335,7 @@ export class HostTenancy {
     return chat;
   }
 
-  /** Makes room for another chat's object in memory: that of one which has nothing to do is made again when it has. */
+  /** Drops the object of an idle chat from memory if there are too many. It is recreated on demand. */
   #forgetIdle(): void {
     if (this.#chats.size < MOST_CHATS) return;
     for (const [tenant, { gateway }] of this.#chats) {
@@ -367,31 +357,30 @@ export class HostTenancy {
       }
       const chats = [...this.#chats.values()];
       await Promise.all(chats.map((chat) => this.#lookAt(chat, clock() - sleepAfterMs)));
-      // Not awaited: a large chat takes its time.
+      // Do not wait: a large chat takes long.
       void this.#data.copyChanged(this.#isRunning);
       void this.#scheduled.run();
-      // A schedule that has ended makes room, too.
+      // The end of a schedule also makes room.
       void this.#pool.offer();
     } catch (error) {
-      log.error("the chats' gateways could not be looked after", { error: String(error) });
+      log.error("the checks of the chats' gateways failed", { error: String(error) });
     } finally {
       this.#isLooking = false;
     }
   }
 
-  /** Starts a gateway that has waited for room, with what waits in its chat. @returns false if there is no room */
+  /** Starts a gateway that has waited for room. @returns false if there is still none */
   async #beginWaiting(tenant: TenantId): Promise<boolean> {
     const { gateway } = this.#chat(tenant);
     return gateway.during(async () => {
       const { reason: why } = await gateway.whenReady();
       if (why?.code === FULL.code) return false;
-      // Within the use: the gateway must not be stopped for another one before it has the messages.
+      // Inside `during`: otherwise, the gateway could be stopped for another one before it has the messages.
       this.#ledger?.hasten(this.#ledgers.conversations(tenant), FULL.detail);
       return true;
     });
   }
 
-  /** Starts a chat's gateway for its schedules, unless the chat was refused. */
   async #beginSchedules(id: TenantId): Promise<void> {
     const { roster } = this.#reception;
     const tenant = roster.movedTo(id) ?? id;
@@ -408,17 +397,16 @@ export class HostTenancy {
     const { clock } = this.#options;
     const { schedule } = gateway;
     if (!gateway.isRunning) {
-      // Not awaited: a start takes seconds, and the other gateways are looked at meanwhile.
+      // Do not wait: a start takes seconds, and the other gateways need their checks.
       if (gate.mayRun && (schedule.startAt ?? Number.POSITIVE_INFINITY) <= clock()) gateway.start();
       return;
     }
     if (gateway.isBusy) return;
     if (gateway.usedAt <= idleSince) await this.#pool.stopIdle(gateway);
-    // The process may end at any moment, and nothing else says when the chat's next message is due.
+    // The process may end at any moment, so the next due time must be stored now.
     else if (gateway.isReady) await gateway.noteSchedule();
   }
 
-  /** Writes what has changed about the chats into their table. */
   #report(): void {
     const { roster } = this.#reception;
     for (const tenant of this.#changed) {

@@ -3,13 +3,11 @@ import type { Notes } from "../../edge/ports.ts";
 import { forgetDecision } from "../../edge/tenants/gate.ts";
 import type { NodeSql } from "../ledger.ts";
 
-/** Name of the deployment's note: since when one gateway served every chat before. */
+/** Name of the deployment's note with the time since which one gateway served every chat. */
 const SERVED_ALL = "servedAll";
 
-/** Notes about the chats, and about the deployment, which outlive this process. */
 export class TenantNotes {
   readonly #sql: NodeSql;
-  /** Notes about the deployment. */
   readonly deployment: Notes;
 
   constructor(sql: NodeSql) {
@@ -22,7 +20,6 @@ export class TenantNotes {
     this.deployment = this.of("");
   }
 
-  /** Returns the notes about a chat. */
   of(tenant: TenantId): Notes {
     const sql = this.#sql;
     return {
@@ -41,14 +38,14 @@ export class TenantNotes {
     };
   }
 
-  /** Returns the chats that have a note of this name that is not empty. */
+  /** Returns the chats with a non-empty note of this name. */
   having(name: string): TenantId[] {
     return this.#sql
       .all("SELECT tenant FROM tenant_notes WHERE name = ? AND value <> ''", name)
       .map(({ tenant }) => String(tenant));
   }
 
-  /** Has each chat asked about again if one gateway has served all since: its people may be others by now. */
+  /** Forgets the decisions about chats if one gateway has served all of them since: their members may have changed. */
   servedAllSince(since: string): void {
     if ((this.deployment.read(SERVED_ALL) ?? "") === since) return;
     for (const tenant of this.having("admitted")) forgetDecision(this.of(tenant));

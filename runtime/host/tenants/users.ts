@@ -17,20 +17,18 @@ import { ensureDirectory } from "../../process/files.ts";
 import type { ProcessUser } from "../../supervisor/child.ts";
 
 const { first: FIRST_USER, rights: RIGHTS } = CHAT_USERS;
-/** Folder of the chats' folders, in the data directory. */
 const TENANTS = "tenants";
-/** Others may pass through, and list nothing. */
+/** Other users may pass through but not list the folder. */
 const PASSAGE = 0o711;
 const OTHERS = 0o077;
-/** Numbers of the rights in linux/capability.h. */
+/** Bit numbers from linux/capability.h. */
 const BITS = { CHOWN: 0n, KILL: 5n, SETGID: 6n, SETUID: 7n };
 
 /**
- * The users that gateways run as, each with a folder of its own. The folders' owners are the record of who has which
- * number: it cannot be lost or restored apart from the data that it protects.
+ * Users of the chats' gateways, each with its own folder. A folder's owner is the only record of the user id, so it
+ * cannot be lost or restored separately from the data.
  */
 export class TenantUsers {
-  /** The user of this process, and of the gateway that serves the deployment. */
   readonly base: ProcessUser;
   readonly #folder: string;
 
@@ -40,10 +38,10 @@ export class TenantUsers {
   }
 
   /**
-   * Makes this process one of an ordinary user, the data directory's. It keeps the right to become root again for a
-   * moment, to start and to end other users' processes.
+   * Switches this process to the owner of the data directory. It can still become root briefly, to start and end other
+   * users' processes.
    *
-   * @throws StewardError `tenancy_unsupported` if it cannot give chats users of their own. Nothing runs then.
+   * @throws StewardError `tenancy_unsupported` if it cannot give chats their own users. Nothing runs then.
    */
   static take(home: string): TenantUsers {
     const missing = missingCapabilities();
@@ -66,21 +64,20 @@ export class TenantUsers {
     return users;
   }
 
-  /** Folder of the chats' folders. Everyone may read a file in it that is open to others. */
+  /** Every chat's user can read files in it whose mode allows that. */
   get folder(): string {
     return this.#folder;
   }
 
-  /** Returns true if a chat has a folder of its own. */
   has(tenant: TenantId): boolean {
     return (ownerOf(path.join(this.#folder, tenant)) ?? 0) >= FIRST_USER;
   }
 
-  /** Returns the folder of a chat, and its user. Creates both for a new chat. */
+  /** Creates the folder and the user for a new chat. */
   of(tenant: TenantId): { home: string; user: ProcessUser } {
     const home = path.join(this.#folder, tenant);
     const known = ownerOf(home);
-    // A folder that is still this process's is left of a start that was cut off.
+    // A folder that still belongs to this process is left from an interrupted start.
     if (known !== undefined && known >= FIRST_USER) return { home, user: this.#user(known) };
     const id = this.#nextId();
     this.#give(home, id);
@@ -103,12 +100,13 @@ export class TenantUsers {
     this.base.withRights(() => chownSync(folder, id, id));
   }
 
-  /** Tries what a chat's start needs, so that the service does not come up without it. */
+  /** Tests what a chat's start needs, so that the service fails at its start if that is missing. */
   #try(): void {
     const folder = path.join(this.#folder, ".trial");
     try {
       this.#give(folder, FIRST_USER);
-      if (ownerOf(folder) !== FIRST_USER) throw new Error("the data directory's file system has no owners");
+      if (ownerOf(folder) !== FIRST_USER)
+        throw new Error("the data directory's file system does not support file owners");
       const trial = this.#user(FIRST_USER).withRights(() =>
         spawnSync("/bin/sh", ["-c", ":"], { uid: FIRST_USER, gid: FIRST_USER, stdio: "ignore" }),
       );
@@ -123,7 +121,7 @@ export class TenantUsers {
   }
 }
 
-/** Returns the owner of the data directory, which is created. One of root's that is empty is given to steward's user. */
+/** Creates the data directory and returns its owner. Gives an empty one of root's to steward's user. */
 function takeDirectory(home: string): number {
   ensureDirectory(home);
   const owner = ownerOf(home) ?? 0;
@@ -137,7 +135,7 @@ function takeDirectory(home: string): number {
   return CONTAINER_USER;
 }
 
-/** Becomes root for the work, which must not wait for anything. */
+/** Becomes root while `work` runs, which must be synchronous. */
 function userOf(id: number, base: number): ProcessUser {
   return {
     id,
@@ -152,7 +150,7 @@ function userOf(id: number, base: number): ProcessUser {
   };
 }
 
-/** Closes the files of the data directory to others, which may soon pass through it. */
+/** Closes the data directory's files to other users, who may soon pass through it. */
 function closeFiles(home: string): void {
   for (const entry of readdirSync(home, { withFileTypes: true })) {
     const file = path.join(home, entry.name);
@@ -166,7 +164,7 @@ function ownerOf(folder: string): number | undefined {
   return statSync(folder, { throwIfNoEntry: false })?.uid;
 }
 
-/** https://man7.org/linux/man-pages/man5/proc_pid_status.5.html, `CapEff` */
+/** Reads `CapEff`: https://man7.org/linux/man-pages/man5/proc_pid_status.5.html */
 function missingCapabilities(): string[] {
   const status = readFileSync("/proc/self/status", "utf8");
   const held = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? "0"}`);

@@ -73,6 +73,6 @@ test("one command at a time works on the backups", async () => {
   const made = answers.filter(({ code }) => code === 0).map(({ stdout }) => stdout);
   expect(new Set(made).size).toBe(made.length);
   const refused = answers.filter(({ code }) => code !== 0).map(({ stderr }) => stderr.split("\n")[0]);
-  expect(refused).toEqual(refused.map(() => "Another backup or restore is under way."));
+  expect(refused).toEqual(refused.map(() => "Another backup or restore is in progress."));
   expect((await run("list")).stdout.trim().split("\n")).toHaveLength(made.length + 1);
 });

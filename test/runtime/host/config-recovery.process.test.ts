@@ -95,7 +95,7 @@ test("on a host the last good config is taken, secrets and all, and the bad one 
   expect(await readFile(join(home, copy), "utf8")).toBe(bad);
   await eventually(async () => (await recovered())?.id === id);
   expect(log.lines.join("\n")).toMatch(
-    /that of the last good backup was taken .*00000001-00000001.*Unrecognized key/,
+    /was replaced with that of the last good backup .*00000001-00000001.*Unrecognized key/,
   );
   expect(log.lines.join("\n")).not.toContain("a-plain-token");
 

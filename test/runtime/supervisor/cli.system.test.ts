@@ -166,7 +166,7 @@ test.each([
   const { run } = await container(text);
   const reply = await run("cat", { file: "steward.json" });
   expect(reply).toMatchObject({ ok: true, notes: expect.stringContaining(place) });
-  expect(reply.notes).toMatch(/^cat: steward\.json: Not valid JSON: .*\. Its values are left out\.\n$/);
+  expect(reply.notes).toMatch(/^cat: steward\.json: Not valid JSON: .*\. Its values are masked\.\n$/);
   expect(JSON.stringify(reply)).not.toMatch(/hidden|npx|a-server|Plain|REGION/);
 });
 
