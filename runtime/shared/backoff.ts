@@ -1,12 +1,12 @@
-/** Bounds of the wait between attempts, in milliseconds. */
+/** 3 - */
 export interface BackoffRange {
   firstMs: number;
   longestMs: number;
 }
 
 /**
- * Returns the milliseconds to wait after so many failures in a row: the first wait, doubled with each failure up to
- * the longest. `random`, from 0 up to 1, spreads it over its upper half, so that many callers do not come back at once.
+ * Returns the wait in milliseconds after `failures` consecutive failures. The wait doubles from `firstMs` up to
+ * `longestMs`. `random`, from 0 up to 1, spreads it over its upper half so that callers do not retry in step.
  */
 export function backoffMs({ firstMs, longestMs }: BackoffRange, failures: number, random = 1): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs);

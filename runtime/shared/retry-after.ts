@@ -1,7 +1,7 @@
 /**
- * Reads a Retry-After header: seconds or a date (RFC 9110, section 10.2.3).
+ * Parses a Retry-After header: seconds or a date (RFC 9110, section 10.2.3).
  *
- * @returns milliseconds from `now`; `undefined` where it says nothing usable.
+ * @returns Milliseconds from `now`, or `undefined` if the header is missing or invalid.
  */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
   if (!header) return undefined;
