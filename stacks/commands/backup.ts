@@ -1,6 +1,6 @@
 /**
- * `npm run backup`: the backups of a deployed stack, made and checked by the service itself. See
- * `npm run backup -- --help`.
+ * `npm run backup`: lists a deployed stack's backups, and creates or verifies one through the service. See `npm run
+ * backup -- --help`.
  */
 import "./late-modules.ts";
 import { explain, explanationText } from "../../infra/shell/explain.ts";
@@ -54,7 +54,7 @@ async function verifyNewest(
     say(`${backup.id} is complete.\n`);
     return report.configProblems.map(({ path, message }) => `Its config: ${path} ${message}`);
   } catch (error) {
-    // Any other error means that the drill could not be held.
+    // Any other error means that the backup could not be checked.
     if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
     return [explanationText(explain(error, commandsFor(stack)))];
   }

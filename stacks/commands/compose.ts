@@ -1,7 +1,4 @@
-/**
- * `npm run compose`: the host stack's container as a file for Docker Compose, from the same configuration. See
- * `npm run compose -- --help`.
- */
+/** `npm run compose`: writes a host stack's container as Docker Compose files. See `npm run compose -- --help`. */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";

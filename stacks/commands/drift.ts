@@ -1,7 +1,4 @@
-/**
- * `npm run drift`: shows what in a stack is no longer as it was deployed. Changes nothing.
- * See `npm run drift -- --help`.
- */
+/** `npm run drift`: compares a stack with what is deployed now. Changes nothing. See `npm run drift -- --help`. */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";

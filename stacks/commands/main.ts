@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npx steward-deploy <command>`: the operator's commands, from an installed release. */
+/** `npx steward-deploy <command>`: runs an operator's command from an installed release. */
 import { pathToFileURL } from "node:url";
 import { commandParser, runCommand, usageError } from "../../infra/shell/command.ts";
 import { packageProgramFile } from "../../infra/shell/package.ts";
@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 const [, , given = ""] = process.argv;
 if (Object.hasOwn(COMMANDS, given)) {
-  // The command reads its own words.
+  // The command parses the remaining arguments itself.
   process.argv.splice(2, 1);
   const file = given === "image" ? "infra/bundle/main" : `stacks/commands/${given}`;
   await import(pathToFileURL(packageProgramFile(file)).href);

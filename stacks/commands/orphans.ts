@@ -1,6 +1,6 @@
 /**
- * `npm run orphans`: the container applications that deleted Workers have left in a stack's account, and their removal
- * by id. See `npm run orphans -- --help`.
+ * `npm run orphans`: lists container applications that deleted Workers left in a stack's account, and removes one by
+ * id. See `npm run orphans -- --help`.
  */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
@@ -39,7 +39,6 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
   return found.length === 0 ? 0 : SOME_FOUND;
 }
 
-/** Describes an orphan for people, with the command that removes it. */
 function describe(stack: string, { id, name, namespaceId }: Orphan): string {
   const remedy = commandsFor(stack).script("orphans", "--remove", id);
   return `${name}, tied to the namespace ${namespaceId}, which is gone\n  remove: ${remedy}\n`;

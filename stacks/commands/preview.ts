@@ -1,5 +1,5 @@
 /**
- * `npm run preview`: a stack's preview under the policies as Markdown, for a comment on a pull request. Changes
+ * `npm run preview`: writes a stack's preview under the policies as Markdown for a pull request comment. Changes
  * nothing. See `npm run preview -- --help`.
  */
 import "./late-modules.ts";

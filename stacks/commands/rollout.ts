@@ -1,7 +1,6 @@
 /**
- * `npm run rollout`: an update that a pipeline may run. Makes a preview that applies the policies, stops if it shows
- * something that nobody has accepted, deploys, and goes back if the new version does not answer. For its options, see
- * `npm run rollout -- --help`.
+ * `npm run rollout`: updates a stack, also from a pipeline. Previews under the policies, stops for approval where
+ * needed, deploys, and rolls back if the new version does not answer. See `npm run rollout -- --help`.
  */
 import "./late-modules.ts";
 import { runCommand, type CommandOutput } from "../../infra/shell/command.ts";

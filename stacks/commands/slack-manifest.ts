@@ -1,6 +1,6 @@
 /**
- * `npm run slack-manifest`: prints the manifest of a stack's Slack app, to be pasted at Slack. It needs no backend and
- * no secret, since Slack issues its tokens only once there is an app. See `npm run slack-manifest -- --help`.
+ * `npm run slack-manifest`: prints the manifest of a stack's Slack app for pasting at Slack. Needs no backend and no
+ * secret, because Slack issues tokens only after the app exists. See `npm run slack-manifest -- --help`.
  */
 import { commandLine } from "../../infra/shell/package.ts";
 import { writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * `npx steward-deploy upgrade`: takes a deployed stack to another version of the package, in a project that depends on
- * it. See `npx steward-deploy upgrade --help`.
+ * `npx steward-deploy upgrade`: upgrades a deployed stack to another version of the package, in a project that depends
+ * on it. See `npx steward-deploy upgrade --help`.
  */
 import "./late-modules.ts";
 import { Argument } from "commander";

@@ -6,7 +6,7 @@ import type { OperatorCommands } from "../../runtime/contract/operator-commands.
 /** Namespace of the stacks' own keys. */
 export const NAMESPACE = "steward:";
 
-/** Keys whose argument is called otherwise or is in a group. Every other key is its argument's path. */
+/** Argument paths of keys that differ from their argument's name or belong to a group. Other keys equal their path. */
 const PATHS: Readonly<Record<string, string>> = {
   anthropicApiKey: "models.anthropicApiKey",
   openaiApiKey: "models.openaiApiKey",
@@ -27,7 +27,7 @@ const PATHS: Readonly<Record<string, string>> = {
   hostAddress: "address",
   hostDataDirectory: "dataDirectory",
 };
-/** Arguments that no key sets: those of other keys, and those that the program sets. */
+/** Arguments without a key of their own: `cloudflare:*` keys and the program set them. */
 const UNSET = /^(?:cloudflare\.|containerName$|volumeName$)/;
 const KEYS = Object.fromEntries(Object.entries(PATHS).map(([key, path]) => [path, key]));
 
@@ -48,7 +48,7 @@ export function pathOf(key: string): string {
   return PATHS[key] ?? key;
 }
 
-/** Paths of arguments that are stored as secrets. */
+/** 7 - */
 const SECRET_PATHS: readonly string[] = [...Object.values(SECRET_ARGUMENTS), "slack.configToken", "secrets"];
 
 /** True for a key that has to be stored as a secret. */
@@ -56,14 +56,14 @@ export function isSecretKey(key: string): boolean {
   return SECRET_PATHS.includes(pathOf(key));
 }
 
-/** Words of a stack's configuration: its keys, and the commands that change them. */
+/** Returns the wording for problems of a stack's configuration: its keys, and the commands that change them. */
 export function keyWording({ configSet, configRemove }: OperatorCommands): Wording {
   const keyOf = (path: string): string => KEYS[path] ?? path;
   const name = (path: string): string => NAMESPACE + keyOf(path);
   return {
     name,
     set: (path, value) => {
-      // The lines of a PEM file are no word that somebody would type.
+      // A PEM file has several lines, so it is read from a file.
       if (path === "imagePublicKey") return configSet(name(path), "cosign.pub", { file: true });
       return configSet(name(path), value ?? "<value>", { secret: isSecretKey(keyOf(path)) });
     },

@@ -12,25 +12,24 @@ import type { StackConfigSource } from "../../config/source.ts";
 import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
 import { readSettings } from "../settings.ts";
 
-/** Options of {@link compose}. */
 export interface ComposeOptions extends CommandOptions {
-  /** Folder of `Pulumi.<stack>.yaml`. Default: as `Pulumi.yaml` says. */
+  /** Folder of `Pulumi.<stack>.yaml`. Default: the one in `Pulumi.yaml`. */
   settings?: string | undefined;
 }
 
 /** A host stack's container as files for Docker Compose. */
 export interface ComposeResult {
-  /** Text of `compose.yaml`. */
+  /** 7 - */
   compose: string;
-  /** Text of `.env.example`, which names the secrets. */
+  /** Text of `.env.example`, which lists the secrets. */
   environment: string;
-  /** Names of the secrets that the operator has to fill in. */
+  /** Names of the secrets to fill in. */
   secrets: string[];
   /** The image that the file names. */
   image: string;
-  /** True if the image is this version's and has to be built on the engine that runs it. */
+  /** True if the image has to be built on the engine that runs it. */
   isBuilt: boolean;
-  /** True if the admin pages stay closed until ADMIN_TOKEN is filled in too. */
+  /** True if the admin pages stay closed until ADMIN_TOKEN is set too. */
   needsAdminToken: boolean;
 }
 
@@ -41,8 +40,8 @@ function head(): string {
 }
 
 /**
- * Returns the container of a host stack as files for Docker Compose, from the same configuration. Deploys and writes
- * nothing, and needs no backend unless the settings refer to an ESC environment.
+ * Returns a host stack's container as files for Docker Compose. Writes and deploys nothing. Needs no backend, unless
+ * the settings refer to an ESC environment.
  *
  * @throws StewardError `stack_not_host`, `stack_config_invalid`; BuildFailure `settings_missing`
  */
@@ -56,7 +55,7 @@ export async function compose(stack: string, options: ComposeOptions = {}): Prom
   if (config.target !== "host") throw new StewardError("stack_not_host");
   const { environmentName = stack } = config;
   const { secrets, variables: given } = environmentOf("host", { ...config, environmentName });
-  // Both are plain, since the settings are.
+  // The values from a settings file are plain strings.
   const variables = given as Record<string, string>;
   const named = (await gatewayImage(config, Promise.resolve()).checked) as string | undefined;
   const image = named ?? `${AGENT}:${(await buildBundle()).container.hash}`;
@@ -79,10 +78,7 @@ export async function compose(stack: string, options: ComposeOptions = {}): Prom
   };
 }
 
-/**
- * Returns the configuration of the settings file, which needs no backend. If the file refers to ESC environments,
- * returns the CLI's values instead, as the program gets them.
- */
+/** Reads the settings file, which needs no backend. If it refers to ESC environments, reads the values from the CLI. */
 async function sourceOf(stack: string, options: ComposeOptions): Promise<StackConfigSource> {
   const stored = await readSettings(options.settings, stack, options.workDir);
   if (!stored.hasEnvironment) return stored;

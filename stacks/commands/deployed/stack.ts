@@ -17,51 +17,49 @@ const COMPONENT = /^steward:index:(?:Serverless|Host)Gateway$/;
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
 /**
- * Message before a download is repeated. The CLI does so five times, which takes half a minute and does not help
- * without a network.
+ * The CLI's message before it retries a download. Its five retries take half a minute and are useless without a
+ * network.
  */
 const RETRIES = /will retry/i;
-/** The official plugins that each target's program uses. */
+/** Official plugins that each target's program uses. */
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
 
-/** An opened stack. Each read takes the CLI a third of a second, so each is made once. */
+/** An opened stack. Reads are cached, because each takes the CLI a third of a second. */
 export interface DeployedStack {
   stack: Stack;
-  /** Returns the configuration as the program gets it. */
+  /** 5 - */
   config(): Promise<StackConfigSource>;
   /** Returns the state as it was at the first call. */
   state(): Promise<DeployedState>;
 }
 
-/** Options of every command's function. */
 export interface CommandOptions {
-  /** Folder of the Pulumi project, with `Pulumi.yaml`. Default: the working folder of this process. */
+  /** Folder of `Pulumi.yaml`. Default: this process's working folder. */
   workDir?: string | undefined;
   /**
-   * Variables that the Pulumi CLI gets over those of this process, such as `PULUMI_BACKEND_URL` and
-   * `PULUMI_CONFIG_PASSPHRASE`. The stack's program runs in this process and reads this process's variables.
+   * Extra variables for the Pulumi CLI, such as `PULUMI_BACKEND_URL` and `PULUMI_CONFIG_PASSPHRASE`. They override this
+   * process's variables, but the stack's program runs in this process and does not see them.
    */
   env?: Readonly<Record<string, string>> | undefined;
-  /** Gets the command's text for people, in pieces that end with a line break. Default: dropped. */
+  /** Receives text for people in pieces that end with a line break. Default: discarded. */
   say?: ((text: string) => void) | undefined;
-  /** Gets lines of progress, the engine's among them. Default: dropped. */
+  /** Receives progress lines, including the engine's. Default: discarded. */
   log?: ((line: string) => void) | undefined;
-  /** Shows one line in place of the one before. If it is given, the engine's progress goes here and not to `log`. */
+  /** Shows one line that replaces the previous one. If set, it receives the engine's progress instead of `log`. */
   status?: ((line: string) => void) | undefined;
 }
 
-/** Options of {@link openDeployed}. */
 interface DeployedOptions extends CommandOptions {
-  /** True if the command runs the stack's program: its plugins are checked first. */
+  /** True if the command runs the stack's program. Its plugins are then checked first. */
   runsProgram: boolean;
-  /** Values that the program takes as if they were stored, by their whole keys. */
+  /** Overrides of stored values for the program, by full key. */
   changes?: Readonly<Record<string, string>>;
 }
 
-/** Output of a command whose caller may have given none. */
+/** Output of a command, with defaults for missing callbacks. */
 export type Sink = Pick<CommandOutput, "say" | "log" | "status">;
 
-/** Returns the output that a command's options name; texts without a taker are dropped. */
+/** Fills in callbacks that discard their text. */
 export function sinkOf({ say = drop, log = drop, status }: CommandOptions): Sink {
   return { say, log, ...(status && { status }) };
 }
@@ -69,8 +67,7 @@ export function sinkOf({ say = drop, log = drop, status }: CommandOptions): Sink
 function drop(): void {}
 
 /**
- * Opens a stack of a project, with the Pulumi CLI on PATH and the backend that it is logged in to. Missing plugins are
- * installed by the CLI.
+ * Opens a stack with the Pulumi CLI on PATH and its current backend. The CLI installs missing plugins.
  *
  * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
  * `stack_locked`, `stack_of_components`, `pulumi_plugin_missing`
@@ -87,7 +84,7 @@ export async function openDeployed(stackName: string, options: DeployedOptions):
   return deployed;
 }
 
-/** A command that runs the package's program would remove the gateways of another program. */
+/** Refuses a stack of another program. Running the package's program would delete that program's gateways. */
 async function requireOwnProgram(stackName: string, { state }: DeployedStack): Promise<void> {
   const names = gatewaysIn(await state())
     .map(({ name }) => name)
@@ -101,8 +98,8 @@ async function requireOwnProgram(stackName: string, { state }: DeployedStack): P
 }
 
 /**
- * Keeps the Automation API from asking the CLI twice for the outputs after each update, which takes it two thirds of a
- * second. The state has them.
+ * Stops the Automation API from reading the outputs twice after each update, which takes two thirds of a second. The
+ * state contains them.
  */
 function withoutOutputs(stack: Stack): Stack {
   stack.workspace.stackOutputs = () => Promise.resolve({});
@@ -120,7 +117,7 @@ async function selectStack(
   envVars: Record<string, string>,
   env: NodeJS.ProcessEnv,
 ): Promise<Stack> {
-  // Loaded late: these take most of a second, and are not needed if an argument is invalid.
+  // Loaded late: these imports take most of a second, and an invalid argument makes them unnecessary.
   const [pulumiCommand, { LocalWorkspace, StackNotFoundError }, { programWith }, { waitForEngine }] =
     await Promise.all([
       requireCommand(env),
@@ -148,7 +145,7 @@ async function selectStack(
   }
 }
 
-/** Returns the target that the stack's settings name. */
+/** Returns `steward:target` of the stack's settings. */
 export async function deployedTarget({ config }: DeployedStack): Promise<string | undefined> {
   return (await config()).values["steward:target"];
 }
@@ -173,7 +170,10 @@ async function requirePlugins(
   }
 }
 
-/** Looks where the CLI does, which takes a sixth of a second to tell. A `.partial` beside it is a broken download. */
+/**
+ * Checks the CLI's plugin folder directly, because the CLI takes a sixth of a second. A `.partial` file marks a broken
+ * download.
+ */
 async function isInstalled(name: string, version: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const home = env["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
   const names = await readdir(join(home, "plugins")).catch((): string[] => []);
@@ -181,7 +181,7 @@ async function isInstalled(name: string, version: string, env: NodeJS.ProcessEnv
   return names.includes(wanted) && !names.includes(`${wanted}.partial`);
 }
 
-/** Returns the last lines of a failed download, without the CLI's announcement of a retry, which is not awaited. */
+/** Returns the last lines of a failed download, without the CLI's announcement of a retry. */
 function whyNot(ended: Finished): string {
   const lines = tail(ended, 2).split("\n");
   const said = lines.filter((line) => !RETRIES.test(line)).join("\n");
@@ -192,7 +192,7 @@ function mayInstall(env: NodeJS.ProcessEnv): boolean {
   return !["1", "true"].includes(env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] ?? "");
 }
 
-/** A resource in a stack's state; secrets are decrypted. */
+/** A resource in a stack's state. Secrets are decrypted. */
 interface DeployedResource {
   urn: string;
   type: string;
@@ -201,14 +201,14 @@ interface DeployedResource {
   outputs?: Record<string, unknown>;
 }
 
-/** A stack's state; empty before its first update. */
+/** A stack's state. Empty before its first update. */
 export interface DeployedState {
   resources: readonly DeployedResource[];
-  /** Returns an output of the program that is a plain text; empty without one. */
+  /** Returns a plain-text output of the program, or an empty text. */
   output(name: string): string;
 }
 
-/** Reads the state of a stack. */
+/** 28 29 - */
 export async function readState(stack: Stack): Promise<DeployedState> {
   const { deployment } = await stack.exportStack();
   const resources = (deployment as { resources?: DeployedResource[] } | null)?.resources ?? [];
@@ -226,7 +226,7 @@ export async function readState(stack: Stack): Promise<DeployedState> {
 interface DeployedGateway {
   /** Name of its component. */
   name: string;
-  /** The service's address; empty before its first update has ended. */
+  /** The service's URL. Empty until the first update has finished. */
   url: string;
 }
 
@@ -237,10 +237,10 @@ function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
 }
 
 /**
- * Returns the gateway of a stack that has a name. Without a name, it is the only one. In a stack that was deployed before
- * there were components, the stack's own address is used.
+ * Returns the gateway with this name, or the only one. For stacks deployed before components existed, returns the
+ * stack's own URL.
  *
- * @throws BuildFailure `gateway_unknown` if there is none of this name, or several and no name
+ * @throws BuildFailure `gateway_unknown` if no gateway has the name, or if there are several and no name.
  */
 export function gatewayOf(state: DeployedState, wanted?: string): DeployedGateway {
   const gateways = gatewaysIn(state);
@@ -258,10 +258,10 @@ export function gatewayOf(state: DeployedState, wanted?: string): DeployedGatewa
 }
 
 /**
- * Returns the resource of a type and a name; the last part of the type is enough. The name is without the gateway's,
- * since a stack that was deployed before there was a gateway has it so.
+ * Finds a resource by type and name. The last part of the type is enough. The name may lack the gateway's prefix, as in
+ * stacks deployed before components existed.
  *
- * @param gateway name of the gateway's component. Default: that of the package's program
+ * @param gateway Component name. Default: that of the package's program.
  */
 export function findResource(
   { resources }: DeployedState,
@@ -273,13 +273,13 @@ export function findResource(
   return resources.find(({ urn }) => ends.some((end) => urn.endsWith(end)));
 }
 
-/** Returns the name of the Worker that the state has; `undefined` before its first update. */
+/** Returns the Worker's name from the state, or `undefined` before the first update. */
 export function deployedWorkerName(state: DeployedState): string | undefined {
   const name = findResource(state, "index/worker:Worker", "worker")?.inputs?.["name"];
   return typeof name === "string" ? name : undefined;
 }
 
-/** One thing that an update would do. */
+/** One step of a planned update. */
 export interface PlannedStep {
   op: string;
   type: string;
@@ -287,8 +287,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns a preview event's change, as the engine counts changes: a replacement is reported with its steps, which are left
- * out, and so are the providers that the engine registers itself.
+ * Returns the step of a preview event, counted as the engine counts. Skips the partial steps of a replacement, and
+ * default providers.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];
@@ -298,22 +298,21 @@ export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[]
   return isWhole ? [{ op, type, name: resourceName(urn) }] : [];
 }
 
-/** Marks of colors in the engine's messages. */
+/** Color markup in the engine's messages. */
 const MARKUP = /<\{%[^%]*%\}>/g;
 
-/** Severities of a provider's own log; the SDK's type lacks `debug` (pulumi sdk/go/common/diag). */
+/** Severities of a provider's own log. The SDK's type lacks `debug` (pulumi sdk/go/common/diag). */
 const PROVIDER_LOG: ReadonlySet<string> = new Set(["debug", "info#err"]);
 
 /**
- * Returns an event's message for people, without colors; `undefined` if it has none, only a transient one, or a line of
- * a provider's log.
+ * Returns an event's message without colors. `undefined` if it has none, is transient, or comes from a provider's log.
  */
 export function diagnosticText({ diagnosticEvent: said }: EngineEvent): string | undefined {
   if (said === undefined || said.ephemeral || PROVIDER_LOG.has(said.severity)) return undefined;
   return said.message.replaceAll(MARKUP, "");
 }
 
-/** A resource's own name: the last part of its URN, which may hold separators itself. */
+/** Returns a resource's name: the last part of its URN, which may contain separators. */
 export function resourceName(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

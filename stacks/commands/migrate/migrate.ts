@@ -28,32 +28,30 @@ import {
 } from "../deployed/stack.ts";
 import { settingsFileOf } from "../settings.ts";
 
-/** Options of {@link migrate}. */
+/** 2 - */
 export interface MigrateOptions extends CommandOptions {
   /** The Worker's new name. */
   workerName: string;
-  /** The tag of the migration that is accepted; without it nothing is written. */
+  /** Tag of the accepted migration. Without it, nothing is written. */
   accept?: string | undefined;
 }
 
-/** A new name for a stack's Worker. */
 export interface MigrateResult {
   workerName: string;
   /** Tag of the migration that the change adds. */
   tag: string | undefined;
-  /** The change for people, a line each. */
+  /** Description of the change for people, one line per entry. */
   plan: string[];
-  /** Steps of an update with it. */
+  /** Steps that an update with the new name would take. */
   steps: PlannedStep[];
   /** True if the change was written to the stack's settings. */
   accepted: boolean;
-  /** The stack's settings file. */
   file: string;
 }
 
 /**
- * Gives a serverless stack's Worker another name, with the migration that this takes. Previews the change, and writes it
- * to the stack's settings if `accept` has its tag. Deploys nothing.
+ * Renames a serverless stack's Worker and adds the migration that this requires. Previews the change, and writes it to
+ * the stack's settings if `accept` is its tag. Deploys nothing.
  *
  * @throws StewardError `migration_not_accepted`, `stack_not_serverless`, `stack_config_invalid`; BuildFailure
  * `worker_name_same`, `settings_edited`, or if the stack cannot be read
@@ -64,7 +62,7 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   const commands = commandsFor(stackName);
   const stored = await config();
   const { config: present, cloudflare } = serverlessSettings(stored);
-  // The settings may have the new name already: what is deployed decides.
+  // The settings may already have the new name, so the deployed name decides.
   const previousName = deployedWorkerName(await state()) ?? present.workerName;
   if (workerName === previousName) throw sameNameError(workerName, present);
   const live = await readLiveWorker({ accountId: present.accountId, ...cloudflare }, previousName);
@@ -95,8 +93,8 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
 }
 
 /**
- * Returns the migrations for the Worker's new name: unchanged if some are not yet applied under the former name, else
- * with one more. Tags that only the account has become entries without a class.
+ * Returns the migrations for the Worker's new name. Adds one, unless some are still pending under the old name. Tags
+ * that exist only in the account become entries without a class.
  */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
@@ -122,7 +120,7 @@ function sameNameError(workerName: string, present: ServerlessConfig): BuildFail
   );
 }
 
-/** Returns the lines that explain how the new name changes the public address, and which callers need the new one. */
+/** Explains how the new name changes the public address, and which callers need the new one. */
 function addressLines(
   { script }: OperatorCommands,
   present: ServerlessConfig,
@@ -136,7 +134,7 @@ function addressLines(
   ];
 }
 
-/** Previews the stack as if these were its settings, and lists what an update would do. The stack's own stay as they are. */
+/** Previews an update with these settings and returns its steps. The stack's own settings do not change. */
 async function previewSettings(
   stack: Stack,
   settings: string,
@@ -155,20 +153,20 @@ async function previewSettings(
   }
 }
 
-/** A stack's settings, `Pulumi.<stack>.yaml`. */
+/** A stack's `Pulumi.<stack>.yaml`. */
 interface SettingsFile {
   file: string;
   text: string;
 }
 
-/** Reads the settings of a stack from where the project keeps them. */
+/** Reads a stack's settings file from the project's configuration folder. */
 async function readSettingsFile({ name, workspace }: Stack): Promise<SettingsFile> {
   const { stackConfigDir = "." } = (await workspace.projectSettings()) as { stackConfigDir?: string };
   const file = settingsFileOf(name, path.join(workspace.workDir, stackConfigDir));
   return { file, text: await readFile(file, "utf8") };
 }
 
-/** Returns the settings with the Worker's new name and further migrations; comments and everything else stay. */
+/** Returns the settings with the new Worker name and migrations. Comments and everything else are preserved. */
 function withMigrations(
   text: string,
   workerName: string,
@@ -179,14 +177,14 @@ function withMigrations(
   settings.setIn(["config", "steward:workerName"], workerName);
   const key = ["config", "steward:migrations"];
   const added = migrations.slice(present.length);
-  // `pulumi config set` stores a list as a text, and a stack without the key has the default one.
+  // `pulumi config set` stores a list as text, and a stack without the key uses the default list.
   if (isSeq(settings.getIn(key))) {
     for (const entry of added) settings.addIn(key, settings.createNode(entry));
   } else settings.setIn(key, settings.createNode(migrations));
   return settings.toString({ lineWidth: 0 });
 }
 
-/** Replaces the settings, unless somebody has edited them meanwhile. */
+/** Replaces the settings file, unless it was edited in the meantime. */
 async function replaceSettings({ file, text: former }: SettingsFile, text: string): Promise<void> {
   if ((await readFile(file, "utf8")) !== former) {
     const fix = "Look at the change, and run the command again.";

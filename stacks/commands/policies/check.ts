@@ -7,7 +7,7 @@ import { engineOutput } from "../deployed/engine-output.ts";
 import { type CommandOptions, openDeployed, sinkOf } from "../deployed/stack.ts";
 import { type PolicyOptions, type PolicyViolation, previewWithPolicies } from "./preview.ts";
 
-/** Files that an earlier run may have left in the folder; any other file is somebody's own. */
+/** Files that an earlier run may have left in the folder. Any other file belongs to the user. */
 const PACK_FILES = new Set([
   "PulumiPolicy.yaml",
   "index.cjs",
@@ -17,17 +17,15 @@ const PACK_FILES = new Set([
 ]);
 const INSTALL = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
 
-/** Result of {@link policies}. */
 export interface PoliciesResult {
-  /** Empty if the stack keeps every rule. */
+  /** Empty if the stack complies with every rule. */
   violations: PolicyViolation[];
 }
 
 /**
- * Runs the policy pack on the preview of a stack. Changes nothing. Violations are in the result; the engine's report
- * goes to `say`.
+ * Runs the policy pack on a stack's preview. Changes nothing. `say` receives the engine's report.
  *
- * @throws StewardError, BuildFailure if there is no preview
+ * @throws StewardError or BuildFailure if the preview fails for another reason than a policy.
  */
 export async function policies(
   stackName: string,
@@ -45,11 +43,11 @@ export async function policies(
 }
 
 /**
- * Makes the policy pack in a folder, with its packages from the registry: it runs from wherever the folder is, and the
- * Pulumi CLI publishes it from there.
+ * Builds the policy pack in a folder and installs its packages from the registry. The Pulumi CLI can run or publish it
+ * from there.
  *
- * @param folder new, empty, or with a pack that this function made
- * @returns the folder's absolute path
+ * @param folder Must be new, empty or an earlier result of this function.
+ * @returns The folder's absolute path.
  * @throws BuildFailure `policy_folder_taken`, `policy_packages_missing`
  */
 export async function makePolicyPack(

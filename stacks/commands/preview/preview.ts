@@ -3,20 +3,19 @@ import type { PolicyOptions } from "../policies/preview.ts";
 import { readBaseline } from "../rollout/inspect.ts";
 import { planUpdate, type UpdatePlan } from "../rollout/plan.ts";
 
-/** A comment on GitHub holds 65,536 characters. */
+/** A GitHub comment is limited to 65,536 characters. */
 const MOST_STEPS = 200;
 const MOST_CHARACTERS = 20_000;
 
-/** Preview of an update under the policies. */
 export interface PreviewResult extends UpdatePlan {
-  /** The preview for a comment on a pull request, without values of properties. */
+  /** Markdown for a pull request comment, without property values. */
   markdown: string;
 }
 
 /**
- * Previews an update of a stack under the policies. Changes nothing. A broken policy is in the result.
+ * Previews a stack's update under the policies. Changes nothing. The result lists broken policies.
  *
- * @throws StewardError, BuildFailure if there is no preview; {@link failedPreview} turns that into Markdown
+ * @throws StewardError or BuildFailure if there is no preview. {@link failedPreview} formats it as Markdown.
  */
 export async function preview(
   stackName: string,
@@ -28,7 +27,7 @@ export async function preview(
   return { ...plan, markdown: previewText(stackName, plan) };
 }
 
-/** Returns the plan as Markdown. It has names and types only, because values may be secret. */
+/** Formats the plan as Markdown. Shows only names and types, because values may be secret. */
 export function previewText(
   stack: string,
   { summary, steps, broken, gates }: Pick<UpdatePlan, "summary" | "steps" | "broken" | "gates">,
@@ -47,9 +46,9 @@ export function previewText(
   );
 }
 
-/** Returns the Markdown for a pull request whose preview failed. */
+/** Formats a failed preview as Markdown for a pull request. */
 export function failedPreview(stack: string, cause: string): string {
-  // A fence that the text cannot close.
+  // A fence longer than any in the text, so that the text cannot close it.
   const fence = "`".repeat(Math.max(3, ...[...cause.matchAll(/`+/g)].map(([run]) => run.length + 1)));
   return lines(
     `### Preview of ${code(stack)}`,
@@ -67,12 +66,12 @@ function listed(title: string, entries: readonly string[]): string[] {
   return ["", `**${title}**`, "", ...entries.map((entry) => `- ${code(entry)}`)];
 }
 
-/** Formats foreign text as inline code, so that it can neither begin a block nor mention, link or show an image. */
+/** Formats untrusted text as inline code, so that it cannot start a block, mention anybody, link or embed an image. */
 function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim()}\``;
 }
 
-/** Formats foreign text as inline code in a table's cell, where a bar has to be escaped. */
+/** Formats untrusted text as inline code in a table cell, where a bar must be escaped. */
 function cell(text: string): string {
   return code(text.replaceAll("|", "\\|"));
 }

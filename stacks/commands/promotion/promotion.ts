@@ -8,21 +8,21 @@ import type { RecordEntry } from "../rollout/report.ts";
 import { EXIT } from "../rollout/options.ts";
 import { newestRecord } from "../rollout/record.ts";
 
-/** The version to promote, and the stack that has proven it. */
+/** Build to promote, and the stack on which it was proven. */
 export interface Promotion extends DeployedBuild {
   from: string;
 }
 
-/** Returns the folder where a stack's rollouts are recorded. */
+/** Returns the folder with a stack's rollout records. */
 export function rolloutsOf(stack: string, { workDir = "." }: Pick<CommandOptions, "workDir">): string {
   return path.join(workDir, ".steward", "rollouts", stack);
 }
 
-/** Matches an image in an account's own registry, in the form in which an update pushes it. */
+/** Matches an image in an account's own registry, as an update pushes it. */
 const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 
 /**
- * Returns what a stack has deployed and probed, after checking that this checkout builds the same.
+ * Returns the build that a stack has deployed and probed. Checks that this checkout builds the same.
  *
  * @throws StewardError `promotion_unproven`, `promotion_differs`, `stack_not_serverless`
  */
@@ -52,7 +52,7 @@ export async function promotionOf(
 }
 
 /**
- * Fails if the stack's account cannot pull the promoted image: an account's registry serves only that account.
+ * Fails if the stack's account cannot pull the promoted image. An account's registry serves only that account.
  *
  * @throws StewardError `promotion_image_elsewhere`
  */
@@ -70,7 +70,9 @@ export async function requireReachable(
   );
 }
 
-/** Fails if the stack no longer runs what its recorded rollout has deployed: a later update has no probe on record. */
+/**
+ * Fails if the stack no longer runs what its recorded rollout deployed. No record shows that a later update was probed.
+ */
 async function requireUnchanged({ stack, state }: DeployedStack, proven: DeployedBuild): Promise<void> {
   const { output } = await state();
   const [bundle, image] = [output("bundleHash"), output("image")];
@@ -83,11 +85,11 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
 }
 
 /**
- * Returns what the newest rollout of a stack has proven: it was deployed, and it answered its probe.
+ * Returns the build that the newest recorded rollout of a stack deployed and probed.
  *
- * @param folder where the stack's rollouts are recorded
- * @throws StewardError `promotion_unproven` if none is recorded, or if the newest one that changed something did not
- * end well.
+ * @param folder Folder with the stack's rollout records.
+ * @throws StewardError `promotion_unproven` if there is no record, or if the newest rollout that changed something did
+ * not succeed.
  */
 function provenIn(folder: string, stack: string): DeployedBuild {
   const newest = newestRecord(folder, (entries) => entries.some(tellsWhatRuns));
@@ -105,8 +107,8 @@ function provenIn(folder: string, stack: string): DeployedBuild {
 }
 
 /**
- * Returns true if an entry shows that its rollout has changed or confirmed what runs. A rollout that only previewed, or
- * was stopped before its update, does not affect what was proven earlier.
+ * Returns true if an entry shows that its rollout changed or confirmed the running version. Previews and rollouts
+ * stopped before their update do not count.
  */
 function tellsWhatRuns({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
@@ -117,7 +119,7 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
   return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Returns the error with the source stack's name in its fix, which the general text of the code cannot have. */
+/** Returns an error whose fix names the source stack. The general fix of the code cannot. */
 function unproven(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
@@ -125,23 +127,23 @@ function unproven(source: string, detail: string): StewardError {
   });
 }
 
-/** Build that a stack has deployed, and its source. Plain data, because it is written to a record. */
+/** A deployed build and its source. Must be plain data, because a record stores it. */
 export interface DeployedBuild {
   /** Hash over the code of Worker and container. */
   bundle: string;
   /** The container's image, by digest if it was pushed. */
   image: string;
-  /** The checkout's commit, with `-dirty` behind it if files are changed; absent outside of a repository. */
+  /** Commit of the checkout, with the suffix `-dirty` if files are changed. Absent outside a repository. */
   commit?: string;
 }
 
-/** Returns what a stack with these outputs has deployed from this checkout. */
+/** Returns the build in a stack's outputs together with this checkout's commit. */
 export async function deployedBuild(output: (name: string) => string): Promise<DeployedBuild> {
   const commit = await commitOf();
   return { bundle: output("bundleHash"), image: output("image"), ...(commit !== undefined && { commit }) };
 }
 
-/** Returns the commit of this checkout, whichever folder the command was started in. */
+/** Returns this checkout's commit, whatever the working folder. */
 async function commitOf(): Promise<string | undefined> {
   const words = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"];
   const { code, stdout } = await runProcess("git", words, { cwd: import.meta.dirname });

@@ -3,9 +3,9 @@ import { createInterface } from "node:readline/promises";
 import { printError } from "../../../runtime/shared/terminal.ts";
 
 /**
- * Asks at the terminal whether to begin.
+ * Asks for confirmation at the terminal.
  *
- * @returns `true` after a yes, else why not
+ * @returns `true` after a yes, otherwise the reason.
  */
 export async function askForYes(question: string): Promise<true | string> {
   if (!process.stdin.isTTY) return "there is no terminal to confirm at";
@@ -16,7 +16,7 @@ export async function askForYes(question: string): Promise<true | string> {
     const asked = terminal.question(`${question} Only yes begins: `).catch(() => "\n");
     const answer = await Promise.race([asked, left]);
     if (answer === "yes") return true;
-    // The cursor is still on the question's line: end the line.
+    // End the question's line.
     if (answer === "\n") printError(answer);
     return "nobody has confirmed it, so nothing was changed";
   } finally {

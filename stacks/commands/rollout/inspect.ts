@@ -21,7 +21,6 @@ const RETRY_MS = 500;
 
 const VERSION = ["WorkerVersion", "worker-current"] as const;
 
-/** Looks at a stack before its update. */
 export async function readBaseline(stack: DeployedStack): Promise<Baseline> {
   return (await deployedTarget(stack)) === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
@@ -44,7 +43,6 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
   };
 }
 
-/** A serverless stack before an update. */
 async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations } = config;
@@ -58,7 +56,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const made = findResource(state, ...VERSION)?.id;
   const isStray = made !== undefined && version !== undefined && !isWhole(version, made);
   return {
-    // A stack that has no Worker yet has nothing to lose.
+    // A stack without a Worker has no data to lose.
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
     previous: version && { version, answered: await answerOf(url) },
     backups: openStackBackups(state),
@@ -80,7 +78,7 @@ function isWhole({ versions }: PreviousVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 
-/** Returns the hashes by which a deployment is recognised from outside: of its bundle and of its secrets. */
+/** Returns the hashes that identify a deployment from outside: of its bundle and its secrets. */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });
@@ -92,8 +90,10 @@ async function answerOf(url: string): Promise<string | undefined> {
 }
 
 /**
- * Waits until the deployment identifies itself as `wanted`, which is `undefined` if nothing answered before: then there
- * is nothing to wait for. Throws if it takes too long.
+ * Waits until the deployment identifies itself as `wanted`. Returns immediately if `wanted` is `undefined`, because
+ * nothing answered before.
+ *
+ * @throws Error if it takes too long.
  */
 async function untilAnswers(url: string, wanted: string | undefined): Promise<void> {
   if (wanted === undefined) return;

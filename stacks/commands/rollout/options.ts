@@ -6,47 +6,46 @@ import { readPolicyConfig } from "../policies/options.ts";
 import type { PolicyOptions } from "../policies/preview.ts";
 import type { UpdatePlan } from "./plan.ts";
 
-/** Options of a rollout. */
 export interface RolloutOptions extends CommandOptions, PolicyOptions {
-  /** Previews and says what would stop it, and changes nothing. Default: false. */
+  /** Only previews the update and reports what would block it. Default: false. */
   planOnly?: boolean | undefined;
-  /** Begins without asking `confirm`. Default: false. */
+  /** Starts without calling `confirm`. Default: false. */
   yes?: boolean | undefined;
   /**
-   * Asked before the first change, unless `yes` is set. Returns `true` to begin, else why not. Without it the rollout
-   * waits.
+   * Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. Without this
+   * callback and `yes`, the rollout stops before the first change.
    */
   confirm?: ((plan: UpdatePlan) => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */
   accept?: string | undefined;
-  /** The update may read past events otherwise than the running version. Default: false. */
+  /** Accepts that the new version interprets past events differently. Default: false. */
   acceptReplay?: boolean | undefined;
-  /** The stack whose proven deployment is promoted. */
+  /** Stack whose proven deployment is promoted. */
   promoteFrom?: string | undefined;
-  /** Makes no backup before the update. Default: false. */
+  /** Skips the backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
 }
 
-/** Exit codes of a rollout, for a pipeline to branch on. */
+/** Exit codes of a rollout, for pipelines. */
 export const EXIT = {
-  /** Deployed, or there was nothing to do. */
+  /** Deployed, or nothing to do. */
   done: 0,
-  /** The rollout has not begun: invalid arguments, an invalid configuration, or an engine that does not answer. */
+  /** The rollout has not started: invalid arguments or configuration, or the engine does not respond. */
   notBegun: 1,
-  /** It waits for approval: of a migration, of a loss of state, or of the rollout itself. */
+  /** Approval is needed: of a migration, of a loss of data, or of the rollout itself. */
   waits: 2,
   /** A mandatory policy is broken. */
   refused: 3,
-  /** It failed, and the former version answers. */
+  /** The update failed, and the previous version answers again. */
   wentBack: 4,
-  /** It failed, and somebody has to inspect the version that answers. */
+  /** The update failed, and somebody has to inspect the version that answers. */
   failed: 5,
 } as const;
 
-/** This command, as a person types it. */
+/** This command as the operator types it. */
 export const SCRIPT = commandLine("rollout");
 
-/** Parses the command line. Throws a CommanderError if the arguments are invalid. */
+/** Parses the command line. Throws a CommanderError if an argument is invalid. */
 export async function readOptions(argv: readonly string[]): Promise<RolloutOptions & { stack: string }> {
   const command = commandParser(
     SCRIPT,

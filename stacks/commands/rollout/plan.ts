@@ -17,24 +17,23 @@ import type { ReplayResult } from "./replay.ts";
 
 const WIDTH = 24;
 
-/** Plan of an update, and what stops it. */
+/** Plan of an update, and what blocks it. */
 export interface UpdatePlan {
   steps: PlannedStep[];
   migrations: string[];
-  /** Mandatory policies that are broken, with their texts. */
+  /** Violated mandatory policies with their messages. */
   broken: string[];
-  /** Changes that wait for somebody's word. */
+  /** Changes that need approval. */
   gates: string[];
-  /** Replay of past events against the new version, if one was made. */
+  /** Result of replaying past events with the new version. */
   replay?: ReplayResult;
-  /** The steps in one line. */
   summary: string;
 }
 
 /**
  * Previews an update under the policies.
  *
- * @throws where the preview fails for another reason than a policy.
+ * @throws The preview's error if it fails for another reason than a policy.
  */
 export async function planUpdate(
   stack: DeployedStack,
@@ -66,24 +65,22 @@ export async function planUpdate(
 }
 
 const WORKER = "cloudflare:index/worker:Worker";
-/** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
+/** Types of resources with user data. A Worker's data is the ledger in its Durable Object. */
 const STATE = [WORKER, "steward:serverless:StateBucket", "docker:index/volume:Volume"];
 
-/** Changes that may need approval. */
 interface Changes {
   steps: readonly PlannedStep[];
-  /** Tags of the migrations that the update applies to an existing Worker. */
+  /** Tags of migrations that the update applies to an existing Worker. */
   migrations: readonly string[];
 }
 
-/** Approvals given on the command line. */
 interface Approvals {
   stack: string;
-  /** The tag of the migration that may be applied. */
+  /** Tag of the migration that may be applied. */
   accept?: string | undefined;
 }
 
-/** Returns one line for each thing that an operator has to accept before the update, with how to proceed. */
+/** Returns one line for each change that the operator has to accept before the update, and how. */
 export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
@@ -106,22 +103,25 @@ function summaryOf(steps: readonly PlannedStep[]): string {
   return `Going to change: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
 }
 
-/** Outcome of the backup before an update: `made`, `skipped` or `refused`. Plain data, since a record stores it. */
+/**
+ * Outcome of the backup before an update: `made`, `skipped` or `refused`. Must be plain data, because a record stores
+ * it.
+ */
 interface BackupOutcome {
-  /** The id of what was made. */
+  /** Id of the new backup. */
   made?: string;
-  /** Why none was asked for. */
+  /** Reason for skipping the backup. */
   skipped?: string;
-  /** The id of the backup that an interrupted rollout made, if it serves this rollout too; comes with `skipped`. */
+  /** Id of an interrupted rollout's backup that this rollout reuses. Comes with `skipped`. */
   earlier?: string;
-  /** Why none could be made. */
+  /** Reason why the backup failed. */
   refused?: string;
 }
 
 /**
- * Has the running service make a backup; starts a stopped container. Never rejects.
+ * Asks the running service for a backup, which starts a stopped container. Never rejects.
  *
- * @param earlier the backup of an interrupted rollout. It serves if what that rollout left behind does not answer
+ * @param earlier Backup of an interrupted rollout. Reused if that rollout's version does not answer.
  */
 export async function backUpBeforeUpdate(
   { backups, previous, strayed }: Baseline,
@@ -143,22 +143,22 @@ export async function backUpBeforeUpdate(
   }
 }
 
-/** Returns the time of the newest backup as ISO 8601; `undefined` if the service reports none. */
+/** Returns the time of the newest backup (ISO 8601), or `undefined` if the service reports none. */
 async function newestBackup({ backups, previous }: Baseline): Promise<string | undefined> {
   if (previous?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);
   return list?.backups[0]?.createdAt;
 }
 
-/** Shows the engine's progress: as a bar on a terminal, elsewhere as the engine's own lines. */
+/** Shows the engine's progress as a bar on a terminal, otherwise as the engine's own lines. */
 interface Progress {
   onOutput: (text: string) => void;
   onEvent: (event: EngineEvent) => void;
-  /** Takes the bar away. */
+  /** Clears the bar. */
   end(): void;
 }
 
-/** @param total the resources that are going to change, where that is known; without it they are counted. */
+/** @param total Number of resources to change. Without it, resources are counted as they appear. */
 export function showProgress({ say, log, status }: Sink, what: string, total?: number): Progress {
   if (status === undefined) return { ...engineOutput(log), onEvent: () => undefined };
   const begun = new Set<string>();
@@ -172,7 +172,7 @@ export function showProgress({ say, log, status }: Sink, what: string, total?: n
     onOutput: () => undefined,
     onEvent(event) {
       const message = diagnosticText(event);
-      // The command ends with an error's cause and fix.
+      // The command prints an error's cause and fix at its end.
       if (message !== undefined && event.diagnosticEvent?.severity !== "error") {
         status("");
         say(message);

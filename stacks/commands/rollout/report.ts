@@ -4,7 +4,6 @@ import type { PlannedStep } from "../deployed/stack.ts";
 
 type Facts = Record<string, unknown>;
 
-/** Words of each step. */
 const TEXTS: Readonly<Record<RecordEntry["step"], (facts: Facts) => string>> = {
   begun: ({ stack }) => `began with the stack ${String(stack)}`,
   planned: ({ summary }) => String(summary),
@@ -20,7 +19,7 @@ const TEXTS: Readonly<Record<RecordEntry["step"], (facts: Facts) => string>> = {
   ended: ({ exit }) => `ended with ${String(exit)}`,
 };
 
-/** A record for people, in Markdown: every step with its time, what was planned, and what went wrong. */
+/** Formats a record as Markdown: every step with its time, the plan and the failure. */
 export function renderRolloutReport(entries: readonly RecordEntry[]): string {
   const [first] = entries;
   const planned = entries.find(({ step }) => step === "planned");
@@ -82,7 +81,7 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-/** One line of a record: when, what, and what is known of it. No value of a secret. */
+/** One line of a record: time, step and facts. Contains no secret values. */
 export interface RecordEntry {
   /** ISO 8601 */
   time: string;

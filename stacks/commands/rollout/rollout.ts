@@ -23,35 +23,33 @@ import { replayGates, replayLines, replayPast } from "./replay.ts";
 import { runUpdate, type UpdateFacts } from "./update.ts";
 
 /**
- * Shorter than the probe's default: if the new version does not answer, users have no service until the previous
- * version is back.
+ * Probe timeout in milliseconds. Shorter than the default, since users have no service until a failed version is rolled
+ * back.
  */
 const PROBE_MS = "40000";
 
-/** Setting by which the operator consents to a replay. */
+/** Setting by which the operator allows a replay. */
 const REPLAY_KEY = "steward:replayEvents";
 
-/** Outcome of a rollout. */
 export interface RolloutResult extends UpdateFacts {
   /** Exit code of the command line, one of {@link EXIT}. */
   exit: RolloutExit;
   plan: UpdatePlan;
-  /** File of the record, JSON lines. */
+  /** Path of the record, JSON lines. */
   record: string;
-  /** File of the record for people, Markdown. */
+  /** Path of the Markdown report. */
   report: string;
 }
 
-/** One of the values of {@link EXIT}. */
 export type RolloutExit = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * Updates a stack as a pipeline may: previews it under the policies, stops if it shows something that nobody has
- * accepted, backs up, updates, probes, and goes back if the new version does not answer. Whatever happens after the
- * rollout has begun is in the result and in its record, `.steward/rollouts/<stack>/` of the project's folder.
+ * Updates a stack, also from a pipeline: previews under the policies, stops for approval, backs up, updates, probes,
+ * and rolls back if the new version does not answer. Once started, every outcome is in the result and in the record
+ * below `.steward/rollouts/<stack>/` of the project's folder.
  *
- * @throws StewardError `rollout_under_way`, the `promotion_` codes, `stack_config_invalid`; BuildFailure if the CLI, the
- * backend or the stack is missing. Nothing has changed then.
+ * @throws StewardError `rollout_under_way`, the `promotion_` codes, `stack_config_invalid`; BuildFailure if the CLI,
+ * the backend or the stack is missing. Nothing has changed then.
  */
 export async function rollout(stack: string, options: RolloutOptions = {}): Promise<RolloutResult> {
   const folder = rolloutsOf(stack, options);
@@ -153,7 +151,6 @@ async function rollOut(
   return end(outcome.exit, outcome.facts);
 }
 
-/** Options of a rollout with the name of its stack. */
 type StackRollout = RolloutOptions & { stack: string };
 
 async function planned(stack: DeployedStack, options: StackRollout, output: Sink) {
@@ -170,7 +167,7 @@ function stepLine({ op, name, type }: PlannedStep): string {
   return `${op} ${name} (${type})\n`;
 }
 
-/** Returns the id of the backup that an interrupted rollout made, or took over from an earlier one. */
+/** Returns the id of the backup that an interrupted rollout made or reused. */
 function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | undefined {
   const noted = left?.findLast(({ step }) => step === "backup");
   const id = noted?.["made"] ?? noted?.["earlier"];
@@ -178,13 +175,13 @@ function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | und
 }
 
 /**
- * Returns the version that ran before an interrupted rollout. A rollback returns to it, not to what that rollout left
- * behind.
+ * Returns the version that ran before an interrupted rollout. A rollback restores that version, not the interrupted
+ * rollout's.
  */
 function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const previous = noted?.["former"] as PreviousDeployment | undefined;
-  // The record of an older checkout has another form; the caller then uses the live version.
+  // Older checkouts wrote records in another form. The caller then uses the live version.
   return previous?.version.versions.every(({ versionId }) => versionId) === true ? previous : undefined;
 }
 

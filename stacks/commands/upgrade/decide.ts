@@ -2,24 +2,23 @@ import semver from "semver";
 import * as z from "zod";
 import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
 
-/** Versions of the package that an upgrade looks at, as semantic versions. */
+/** Semantic versions of the package that an upgrade compares. */
 export interface PackageVersions {
-  /** The version that serves; `undefined` if the service does not answer and its build is not the installed one. */
+  /** Version that runs. `undefined` if the service does not answer and its build is not the installed one. */
   deployed: string | undefined;
-  /** The version that the project has installed. */
+  /** Version that is installed in the project. */
   installed: string;
-  /** The version to deploy: the newest of the registry, or the one that was asked for. */
+  /** Version to deploy: the registry's newest, or the requested one. */
   target: string;
 }
 
-/** Difference between the version that is deployed, or installed if that is unknown, and the target. */
+/** Difference from the deployed version, or the installed one if that is unknown, to the target. */
 export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**
- * Returns how far the target is away. A prerelease counts as a major step, so that nothing deploys it unattended.
+ * Returns the kind of step to the target. A prerelease counts as major, so that it is never deployed unattended.
  *
- * A target is a downgrade if it is older than the version that serves, or than the installed one: an older version cannot
- * read what a newer one has written.
+ * A target older than the deployed or the installed version is a downgrade: it cannot read newer data.
  */
 export function upgradeStep({ deployed, installed, target }: PackageVersions): UpgradeStep {
   const from = deployed ?? installed;
@@ -32,7 +31,7 @@ export function upgradeStep({ deployed, installed, target }: PackageVersions): U
 /** Longest changelog that is read, in characters. */
 const LONGEST_CHANGELOG = 1 << 20;
 
-/** Returns the sections of a changelog after one version, up to and with another, newest first. */
+/** Returns the changelog's sections after version `after` up to and including `upTo`, newest first. */
 export function sectionsBetween(changelog: string, after: string, upTo: string): ChangelogSection[] {
   return sectionsOf(changelog.slice(0, LONGEST_CHANGELOG)).filter(
     ({ name }) =>
@@ -40,7 +39,6 @@ export function sectionsBetween(changelog: string, after: string, upTo: string):
   );
 }
 
-/** Returns sections of a changelog as text. */
 export function changesText(changes: readonly ChangelogSection[]): string {
   return changes
     .map(({ name, date, text }) => `\n## ${name}${date === undefined ? "" : ` - ${date}`}\n\n${text}\n`)
@@ -54,22 +52,22 @@ const MINUTE_MS = 60_000;
 /** 1970-01-04T00:00Z, a Sunday. */
 const A_SUNDAY_MS = 3 * DAY_MINUTES * MINUTE_MS;
 
-/** A span of time that recurs every week, in minutes after Sunday, 00:00 UTC. */
+/** A weekly time span, in minutes after Sunday, 00:00 UTC. */
 interface Span {
   start: number;
   minutes: number;
 }
 
-/** Times at which an unattended upgrade may begin. */
+/** Times at which an unattended upgrade may start. */
 export type UpgradeWindow = readonly Span[];
 
 const WINDOW = /^(?:([A-Z][a-z]{2}(?:,[A-Z][a-z]{2}){0,6}) )?(\d{2}):(\d{2})-(\d{2}):(\d{2}) UTC$/;
 
 /**
- * Reads a window such as `Sun 02:00-05:00 UTC`, `Sat,Sun 22:00-04:00 UTC` or, for each day, `02:00-05:00 UTC`. An end
+ * Parses a window such as `Sun 02:00-05:00 UTC`, `Sat,Sun 22:00-04:00 UTC` or, for every day, `02:00-05:00 UTC`. An end
  * that is not after the start is on the next day.
  *
- * @returns `undefined` if the text is none
+ * @returns `undefined` if the text is invalid.
  */
 export function readWindow(text: string): UpgradeWindow | undefined {
   const [, days, ...clock] = WINDOW.exec(text) ?? [];
@@ -83,10 +81,10 @@ export function readWindow(text: string): UpgradeWindow | undefined {
   return numbers.map((day) => ({ start: day * DAY_MINUTES + start, minutes }));
 }
 
-/** Returns the next time at which a window opens; `undefined` if it is open. */
+/** Returns when the window opens next, or `undefined` if it is open. */
 export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined {
   const minute = (now.getTime() - A_SUNDAY_MS) / MINUTE_MS;
-  // Counted from each span's start, so that a span may go on into the next week.
+  // Counted from each span's start, because a span may extend into the next week.
   const waits = window.map(({ start, minutes }) => {
     const since = (((minute - start) % WEEK_MINUTES) + WEEK_MINUTES) % WEEK_MINUTES;
     return since < minutes ? 0 : WEEK_MINUTES - since;
@@ -95,7 +93,7 @@ export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined 
   return least === 0 ? undefined : new Date(now.getTime() + least * MINUTE_MS);
 }
 
-/** Consent to unattended upgrades: `steward.upgrade` of the project's package.json. */
+/** Consent to unattended upgrades, from `steward.upgrade` in the project's package.json. */
 export interface UnattendedConsent {
   window: UpgradeWindow | undefined;
 }
@@ -125,10 +123,10 @@ export function readConsent(manifest: unknown): UnattendedConsent | { refused: s
   return { refused: wrong.join("; ") };
 }
 
-/** Decision about an unattended upgrade: go, or the reason not to. */
+/** Decision about an unattended upgrade: `go`, or why not. */
 export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
-/** Decides about an unattended upgrade: nothing outside the window, and within it patch versions alone. */
+/** Decides about an unattended upgrade. Only patch versions are deployed, and only within the window. */
 export function decideUnattended(
   step: UpgradeStep,
   { window }: UnattendedConsent,

@@ -9,9 +9,9 @@ import { type Finished, runProcess, tail } from "../../../infra/shell/process.ts
 import { parseJson } from "../../../runtime/shared/json.ts";
 
 const MANIFEST = "package.json";
-/** Files that name a project's versions. A project without a lock file gets one. */
+/** Files that pin a project's versions. Installing adds a missing lock file. */
 const VERSION_FILES = [MANIFEST, "package-lock.json"];
-/** Folders that a copy of a project does without. */
+/** Folders that are not copied with a project. */
 const LEFT_OUT = new Set(["node_modules", ".git", ".steward"]);
 const PROGRAM = "stacks/commands/main.js";
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
@@ -23,13 +23,11 @@ const versionSchema = z.looseObject({ version: z.string() });
 /** An npm project that depends on the package. */
 export interface Project {
   folder: string;
-  /** Its package.json, parsed. */
   manifest: Record<string, unknown>;
-  /** Version of the package in its node_modules. */
+  /** Version of the package in node_modules. */
   installed: string;
 }
 
-/** Dependencies of what runs npm and the package's commands. */
 export interface ProjectRun {
   env: NodeJS.ProcessEnv;
   log: (line: string) => void;
@@ -38,7 +36,7 @@ export interface ProjectRun {
 /**
  * Reads the project in a folder.
  *
- * @throws BuildFailure `upgrade_no_package` if it does not depend on the package, or has not installed it
+ * @throws BuildFailure `upgrade_no_package` if it does not depend on the package or has not installed it.
  */
 export async function readProject(folder: string): Promise<Project> {
   const place = path.resolve(folder);
@@ -68,10 +66,10 @@ function noPackage(place: string): BuildFailure {
 }
 
 /**
- * Asks the registry that the user's npm is set to for a version of the package.
+ * Looks up a version of the package in the registry that the user's npm is configured for.
  *
- * @param wanted a version or a tag
- * @throws BuildFailure `upgrade_registry` if it does not answer or has none
+ * @param wanted Version or tag.
+ * @throws BuildFailure `upgrade_registry` if the registry does not respond or lacks the version.
  */
 export async function versionAtRegistry(
   folder: string,
@@ -94,7 +92,7 @@ function notAtRegistry(wanted: string, asked: Finished): BuildFailure {
 }
 
 /**
- * Returns the changelog that a version of the package brings; empty without one. Nothing is installed.
+ * Returns the changelog inside a version of the package, or an empty text. Installs nothing.
  *
  * @throws BuildFailure `upgrade_registry`
  */
@@ -115,14 +113,14 @@ async function newFolder(): Promise<string> {
   return realpath(await mkdtemp(path.join(tmpdir(), "steward-upgrade-")));
 }
 
-/** A copy of a project with another version of the package, in a temporary folder. */
+/** Copy of a project with another version of the package, in a temporary folder. */
 export interface AsideInstallation {
   folder: string;
   remove(): Promise<void>;
 }
 
 /**
- * Copies a project into a temporary folder and installs a version of the package there. The project stays as it is.
+ * Copies a project to a temporary folder and installs a version of the package there. The project does not change.
  *
  * @throws BuildFailure `upgrade_install`
  */
@@ -145,7 +143,7 @@ export async function installAside(
 }
 
 /**
- * Gives a project the versions of another folder: copies package.json and package-lock.json, and installs them.
+ * Copies package.json and package-lock.json from another folder into a project and installs them.
  *
  * @throws BuildFailure `upgrade_install`
  */
@@ -154,7 +152,7 @@ export async function installVersions(folder: string, from: string, given: Proje
   await install(folder, given);
 }
 
-/** Copies the files that name versions. One that is not there is removed at the target too. */
+/** Copies the files that pin versions. Removes files at the target that the source lacks. */
 export async function copyVersions(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const name of VERSION_FILES) {
@@ -172,7 +170,7 @@ async function install(folder: string, { env, log }: ProjectRun, ...words: strin
   throw new BuildFailure("upgrade_install", cause, "Run it again when npm can install the version.");
 }
 
-/** End of a rollout by a project's own version. */
+/** Final report of a rollout by the project's installed version. */
 const rolloutReport = z.looseObject({
   exit: z.number().optional(),
   cause: z.string().optional(),
@@ -185,10 +183,9 @@ const rolloutReport = z.looseObject({
   migrations: z.array(z.string()).default([]),
 });
 
-/** See {@link rolloutOf}. */
 export type RolloutReport = z.output<typeof rolloutReport> & { exit: number };
 
-/** Runs the rollout of the version that a folder has installed. Its texts for people go to `log`. */
+/** Runs the rollout of the version installed in a folder. `log` receives its texts. */
 export async function rolloutOf(
   folder: string,
   words: readonly string[],
@@ -207,12 +204,11 @@ export async function rolloutOf(
   return { ...report, exit: report.exit ?? ended.code };
 }
 
-/** Program of the commands that a folder has installed. */
+/** Returns the path of the commands' program installed in a folder. */
 export function programIn(folder: string): string {
   return path.join(packageIn(folder), PROGRAM);
 }
 
-/** Folder of the package in a project. */
 function packageIn(folder: string): string {
   return path.join(folder, "node_modules", PACKAGE);
 }
