@@ -7,23 +7,23 @@ const CHROMIUM = "/usr/bin/chromium";
 const ATTEMPTS = 5;
 const PAUSE_MS = 500;
 
-/** A small phone's screen, in pixels. */
+/** Screen of a small phone, in pixels. */
 export const PHONE = { width: 320, height: 640 };
 
-/** No browser is here to test with. CI installs it: there a missing one fails. */
+/** Without Chromium the browser tests are skipped. CI installs it, and fails without it. */
 export const browserIsMissing = !existsSync(CHROMIUM) && !process.env["CI"];
 const REASON = `The pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
 if (browserIsMissing) process.stderr.write(REASON);
 
-/** An empty page of a browser of its own, ended with the test. */
+/** Opens an empty page in a new browser, which is closed with the test. */
 export async function openBrowser(options?: BrowserContextOptions, args: string[] = []): Promise<Page> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", ...args] });
   onTestFinished(() => browser.close());
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const goto = page.goto.bind(page);
-  // Chromium ends what it loads when a network of the host comes or goes, as those of other tests' containers do. Then it
-  // goes to a page of its own, which ends an attempt that comes too early.
+  // Chromium aborts loading when a network interface of the machine changes, as other tests' containers cause. It then
+  // loads its own error page, which aborts a retry that comes too early.
   page.goto = async (...given) => {
     for (let attempt = 1; ; attempt += 1)
       try {
@@ -36,7 +36,7 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   return page;
 }
 
-/** What a page's content security policy refuses from now on. */
+/** Collects the page's content security policy violations from now on. */
 export function refusalsByPolicy(page: Page): string[] {
   const refused: string[] = [];
   page.on("console", (message) => {
@@ -45,19 +45,18 @@ export function refusalsByPolicy(page: Page): string[] {
   return refused;
 }
 
-/** Fills in the sign-in page and sends it. */
 export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel("Admin token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** Shows the navigation, which a phone folds. */
+/** Opens the navigation, which is collapsed on a phone. */
 export async function unfold(page: Page): Promise<void> {
   const menu = page.locator("label.menu");
   if (await menu.isVisible()) await menu.click();
 }
 
-/** Follows a link of the navigation, which is folded on a phone. */
+/** Follows a link of the navigation, which is collapsed on a phone. */
 export async function go(page: Page, name: string): Promise<void> {
   await unfold(page);
   await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();

@@ -2,18 +2,18 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runProcess } from "../../infra/shell/process.ts";
 
-/** A certificate and its key, as PEM. */
+/** A certificate and its key as PEM. */
 export interface Certificate {
   key: string;
   cert: string;
-  /** The file that holds the certificate. */
+  /** Path of the certificate. */
   file: string;
 }
 
 /**
- * Makes a self-signed certificate in a folder.
+ * Creates a self-signed certificate in a folder.
  *
- * @param subject as OpenSSL takes it, such as `IP:127.0.0.1` or `DNS:*.example`
+ * @param subject Alternative name in OpenSSL's form, such as `IP:127.0.0.1` or `DNS:*.example`.
  */
 export async function selfSigned(folder: string, subject: string): Promise<Certificate> {
   const [key, file] = [join(folder, "key.pem"), join(folder, "certificate.pem")];

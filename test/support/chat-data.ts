@@ -13,14 +13,14 @@ import { temporaryDirectory } from "../runtime/support/processes.ts";
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 let count = 0;
 
-/** Opens the stores of a data directory for one piece of work. */
+/** Opens the stores of a data directory, runs `work`, and closes them. */
 export async function inHome(home: string, work: (stores: Stores) => unknown): Promise<void> {
   const stores = openStores({ home, clock: Date.now, log });
   await work(stores);
   stores.database.close();
 }
 
-/** Adds a question and its answer. */
+/** Stores a question and its answer. */
 export function say({ sessions, records }: Stores, session: string, text: string): void {
   const [delivery, at] = [`Ev${(count += 1)}`, Date.now() + count];
   sessions.ask({ session, messages: [{ delivery, sender: { id: "U1" }, text }], group: false, at });
@@ -28,7 +28,7 @@ export function say({ sessions, records }: Stores, session: string, text: string
   records.answer("slack", [delivery], at);
 }
 
-/** Writes a file below a folder. */
+/** 4 - */
 export async function write(home: string, name: string, text: string): Promise<void> {
   await mkdir(path.join(home, name, ".."), { recursive: true });
   await writeFile(path.join(home, name), text);
@@ -48,7 +48,9 @@ export function texts(home: string, session: string): unknown[] {
   }
 }
 
-/** A data directory that served the chats C1 and C2, and the chats' data over it, without users of their own. */
+/**
+ * Creates a data directory that served the chats C1 and C2 together, and opens chat data in it without separate users.
+ */
 export async function servedAll() {
   const home = await temporaryDirectory();
   await inHome(home, async (stores) => {
@@ -75,7 +77,7 @@ export async function servedAll() {
       log,
     });
   const backupDirectory = new ChatBackupDirectory(home);
-  /** The chats' data as a new process has it. `program`: what copies and places it. */
+  /** Opens the chat data as a new process would. `program` copies and places the data. */
   const chatData = (
     program: readonly [string, ...string[]] = [process.execPath, runtimeProgramFile("host/chat-state/main")],
   ) =>

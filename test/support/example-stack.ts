@@ -5,10 +5,10 @@ import { parse } from "yaml";
 
 const STACKS = join(import.meta.dirname, "../../stacks");
 
-/** The example stacks of `stacks/`. */
+/** Example stacks in `stacks/`. */
 export const EXAMPLES = ["dev", "prod", "host"] as const;
 
-/** Makes the settings of an example somebody's own, as its comments say. */
+/** Fills in an example's placeholders, as its comments tell the user to do. */
 export function adapted(text: string): string {
   return text
     .replaceAll("0123456789abcdef0123456789abcdef", "00112233445566778899aabbccddeeff")
@@ -18,9 +18,10 @@ export function adapted(text: string): string {
 }
 
 /**
- * The settings of an example stack, which has no secrets, as Pulumi hands them to a program: lists as JSON.
+ * Returns an example stack's settings as Pulumi passes them to a program, with lists as JSON. Examples contain no
+ * secrets.
  *
- * @param change made to the file's text. Default: {@link adapted}
+ * @param change Edits the file's text. Default: {@link adapted}.
  */
 export async function exampleSettings(
   name: (typeof EXAMPLES)[number],
@@ -34,7 +35,7 @@ export async function exampleSettings(
   return Object.fromEntries(values);
 }
 
-/** The same for a stack under the engine. */
+/** Returns an example stack's settings as a configuration for the engine. */
 export async function exampleConfig(name: (typeof EXAMPLES)[number]): Promise<ConfigMap> {
   const entries = Object.entries(await exampleSettings(name)).map(
     ([key, value]) => [key, { value }] as const,

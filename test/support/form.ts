@@ -1,9 +1,9 @@
-/** Returns the value of a page's field; empty where the page has none of that name. */
+/** Returns the value of a page's input field, or an empty text if there is none. */
 export function fieldOf(page: string, name: string): string {
   return unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "");
 }
 
-/** Returns a text as it was before it was put into a page. */
+/** Reverses HTML escaping. */
 export function unescaped(html: string): string {
   return html
     .replaceAll("&quot;", '"')

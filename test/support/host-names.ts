@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { withFileLock } from "../../infra/shell/cache.ts";
 
 /**
- * Waits until no other test uses the names of a real host stack, `steward` and `steward-data`, on this machine's engine.
+ * Waits until no other test uses a real host stack's names, `steward` and `steward-data`, on this machine's engine.
  *
- * @returns ends the use
+ * @returns A function that releases the names.
  */
 export function holdHostNames(): Promise<() => void> {
   return new Promise((held, refused) => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { openIdentityGateway } from "./identity-keys.ts";
 
-/** {@link openIdentityGateway}, ended with the test. */
+/** Starts {@link openIdentityGateway} until the test ends. */
 export async function identityGateway() {
   const { close, ...gateway } = await openIdentityGateway();
   onTestFinished(close);

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasEnded } from "../../runtime/process/ended.ts";
 
-/** Middle value; of an even number of values the mean of the two in the middle. */
+/** 2 - */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
@@ -17,18 +17,18 @@ export function quantile(values: readonly number[], q: number): number {
   return low + (high - low) * (position - Math.floor(position));
 }
 
-/** One figure: what was measured, in which unit, each run's value and their median. */
+/** One measured figure: each run's value and their median. */
 export interface Figure {
   name: string;
   unit: "ms" | "s" | "B" | "KB" | "MB" | "ratio" | "count" | "USD";
   median: number;
   runs: number[];
-  /** What the project promises, where it does. */
+  /** Limit that the project promises, if any. */
   atMost?: number;
   atLeast?: number;
 }
 
-/** A figure of several runs. Values are rounded to two digits behind the point. */
+/** Creates a figure of several runs, rounded to two decimals. */
 export function figure(
   name: string,
   unit: Figure["unit"],
@@ -45,7 +45,7 @@ export function figure(
   };
 }
 
-/** Resolves when something accepts connections on the port; rejects after `timeoutMs`. */
+/** Resolves when the port accepts connections. Rejects after `timeoutMs`. */
 export async function accepting(port: number, timeoutMs: number): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!(await accepts(port))) {
@@ -64,18 +64,18 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Resident memory of a process and all that it started, in MB (Linux: VmRSS of `/proc/<pid>/status`). */
+/** Returns the resident memory of a process and its descendants in MB (VmRSS in Linux's `/proc/<pid>/status`). */
 export function residentMb(pid: number): number {
   return processTree(pid).reduce((sum, one) => sum + residentKb(one), 0) / 1_024;
 }
 
-/** A process and all that it started, directly or not. */
+/** Returns a process and all its descendants. */
 export function processTree(pid: number): number[] {
   const children = readIfThere(`/proc/${pid}/task/${pid}/children`).trim();
   return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
 }
 
-/** What a process started, directly or not, whose command line holds this text. */
+/** Returns the descendants of a process whose command line contains this text. */
 export function startedAs(pid: number, text: string): number[] {
   return processTree(pid)
     .slice(1)
@@ -90,7 +90,7 @@ function readIfThere(file: string): string {
   }
 }
 
-/** Whether a process still runs; one that has ended and waits for its parent to notice does not. */
+/** Returns true if a process runs. Zombies do not count. */
 export function runs(pid: number): boolean {
   return !hasEnded(pid);
 }

@@ -17,8 +17,8 @@ export interface ModuleWorker {
 }
 
 /**
- * Runs a module with one Durable Object class in workerd, which its binding `OBJECT` leads to, and an empty bucket. Imports are
- * resolved from the project's root. `dir` keeps what the object stores. With `directory` the module has a class `Directory` too.
+ * Runs a module with one Durable Object class, bound as `OBJECT`, and an empty bucket in workerd. Imports resolve from
+ * the project's root. Objects store their data in `dir`. With `directory` the module also has a class `Directory`.
  */
 export async function startModule(
   source: string,

@@ -1,4 +1,4 @@
-/** Mulberry32: a small generator, so that a run can be repeated. */
+/** Mulberry32, a small seeded generator that makes runs repeatable. */
 export function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -14,14 +14,14 @@ import { answerFromState } from "../../rehearsal/engine/answers.ts";
 import { linkProject, OWN_PLUGIN } from "../../rehearsal/stack.ts";
 import { vaultSecrets } from "./vault.ts";
 
-/** A stack under the real engine, with a backend and a folder of its own. */
+/** A stack under the real engine, with a separate backend and folder. */
 export interface TestStack {
   stack: Stack;
   /** The stack's working folder, removed at the end. */
   folder: string;
-  /** With what a person types `pulumi`, and the commands that call it, on this stack. */
+  /** Variables for `pulumi` and the stack commands when a user runs them on this stack. */
   environment: Record<string, string>;
-  /** Removes the folder. The stack's resources are the test's to destroy. */
+  /** Removes the folder. The test itself destroys the stack's resources. */
   close(): Promise<void>;
 }
 
@@ -36,12 +36,12 @@ export interface TestStackOptions {
   environment?: Record<string, string>;
 }
 
-/** A cold cache builds the engine, which takes minutes. */
+/** Time limit for building the engine with a cold cache. */
 export const ENGINE_MS = 20 * 60_000;
-/** One update of a small stack, with room for a busy machine. */
+/** Time limit for one update of a small stack on a busy machine. */
 export const UPDATE_MS = 300_000;
 
-/** The passphrase of a person in a test. */
+/** A user's passphrase. */
 export const PASSPHRASE = "a test's passphrase";
 
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
@@ -81,8 +81,8 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
 }
 
 /**
- * Leaves the stack trace empty that the SDK takes for each promise of a program, to print it with
- * PULUMI_DEBUG_PROMISE_LEAKS: Vitest maps every frame to its source, a twelfth of such a worker's processor time.
+ * Skips the SDK's stack traces for each promise of a program, which it takes for PULUMI_DEBUG_PROMISE_LEAKS. Vitest
+ * maps every frame to its source, which costs a twelfth of such a worker's CPU time.
  */
 function skipPromiseTraces(): void {
   const { prepareStackTrace: prepare } = Error;
@@ -92,19 +92,19 @@ function skipPromiseTraces(): void {
   };
 }
 
-/** The engine that the tests run; a build of it tells how far it is. */
+/** Returns the tests' engine. Building it logs its progress. */
 export function testEngine(options: { docker?: boolean } = {}): Promise<Engine> {
   return ensureEngine({ ...options, log: (line) => void process.stderr.write(`${line}\n`) });
 }
 
-/** Another stack of the same backend and folder. */
+/** Creates another stack in the same backend and folder. */
 export async function stackBeside({ stack }: TestStack, name: string, config: ConfigMap): Promise<Stack> {
   const beside = await Stack.create(name, stack.workspace);
   await beside.setAllConfig(config);
   return beside;
 }
 
-/** The configuration of a provider for the test's API. */
+/** Returns the configuration that points the provider at a test's API. */
 export function cloudflareConfig(baseUrl: string, token: string): Record<string, ConfigValue> {
   return {
     "cloudflare:apiToken": { value: token, secret: true },
@@ -112,7 +112,7 @@ export function cloudflareConfig(baseUrl: string, token: string): Record<string,
   };
 }
 
-/** The state of a stack named test as it is stored: what a secret must not be found in. */
+/** Returns the stored state of a stack named test, in which no secret may be readable. */
 export function stateText({ folder }: TestStack): Promise<string> {
   return readFile(join(folder, "state/.pulumi/stacks/steward/test.json"), "utf8");
 }

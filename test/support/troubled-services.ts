@@ -45,7 +45,9 @@ export async function startTroubledHost(...trouble: Parameters<typeof startTroub
   };
 }
 
-/** Starts a Worker behind a troubled front, with its containers on a volume that can be filled. Ends it with the test. */
+/**
+ * Starts a Worker behind a troubled front, with its containers on a volume that can be filled. Ends it with the test.
+ */
 export async function startTroubledWorker(...trouble: Parameters<typeof startTroubledFront>) {
   const { variables, headers } = await identityGateway();
   const front = await startTroubledFront(...trouble);

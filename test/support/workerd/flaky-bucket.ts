@@ -2,11 +2,11 @@ import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 
 /** Runs inside workerd: a real bucket whose operations can fail. */
 export class FlakyBucket {
-  /** `<operation> <beginning of the key>` of what fails before anything is done. */
+  /** Operations that fail before any effect, as `<operation> <key prefix>`. */
   failing: string[] = [];
-  /** The same of what is done, but whose answer is lost. */
+  /** Operations that take effect but whose response is lost, as `<operation> <key prefix>`. */
   lost: string[] = [];
-  /** What was written and deleted, in order. */
+  /** Writes and deletions, in order. */
   readonly calls: string[] = [];
   readonly #bucket: R2Bucket;
 
