@@ -1,11 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 
-/** Component name of the gateway in every stack of this program. */
 export const GATEWAY = "steward";
 
 /**
- * Returns options for a gateway that adopts resources deployed before components existed. Those belonged to the stack
- * itself and lacked the gateway's name prefix. Their own children inherit the aliases.
+ * Returns options for a gateway that adopts resources from before components existed. Those belonged to the stack
+ * itself and lacked the gateway's name prefix. Their children inherit the aliases.
  */
 export function withAdoption(opts: pulumi.ComponentResourceOptions = {}): pulumi.ComponentResourceOptions {
   let gateway: pulumi.Resource | undefined;

@@ -13,14 +13,13 @@ import type { StackConfigSource } from "./config/source.ts";
 
 type Plain<Of extends Target> = pulumi.Unwrap<WithDefaults<Of>>;
 
-/** Arguments of a serverless stack's gateway as plain values. The component marks the secrets. */
+/** Arguments of the gateway as plain values. The component marks the secrets. */
 export interface ServerlessConfig extends Plain<"serverless"> {
   target: "serverless";
   workerName: string;
   cloudflare: { apiToken: string; baseUrl?: string; tokenInEnvironment: boolean };
 }
 
-/** Arguments of a host stack's gateway as plain values. The component marks the secrets. */
 export interface HostConfig extends Plain<"host"> {
   target: "host";
 }
@@ -28,7 +27,7 @@ export interface HostConfig extends Plain<"host"> {
 export type StackConfig = ServerlessConfig | HostConfig;
 
 /**
- * Validates a stack's configuration and converts it to the arguments of the stack's gateway.
+ * Validates a stack's configuration and converts it to its gateway's arguments.
  *
  * @throws StewardError `stack_config_invalid`, which lists every problem with its key and fix.
  */
@@ -52,7 +51,7 @@ function read<Of extends Target>(target: Of, given: Readonly<Record<string, stri
   return withDefaults(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
 }
 
-/** Returns the token and the API URL from the sources that the `cloudflare` provider uses. */
+/** Uses the same sources as the `cloudflare` provider. */
 function cloudflareOf({ values, environment }: StackConfigSource): ServerlessConfig["cloudflare"] {
   const { "cloudflare:apiToken": token, "cloudflare:baseUrl": address } = values;
   const baseUrl = address ?? environment["CLOUDFLARE_BASE_URL"];

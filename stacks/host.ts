@@ -7,7 +7,6 @@ import { withAdoption, GATEWAY } from "./adopt.ts";
 import type { HostConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
-/** Declares the stack on one Docker host. */
 export async function host(config: HostConfig, names: HostNames = HOST_NAMES): Promise<StackOutputs> {
   const { target, dockerHost: configured, ...args } = config;
   const engine = await resolveEngine(configured);

@@ -1,16 +1,16 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { Target } from "../infra/gateway/args.ts";
 
-/** Outputs of every stack, as `pulumi stack output` shows them. */
+/** As `pulumi stack output` shows them. */
 export interface StackOutputs {
   target: Target;
   /** Public URL without a trailing slash. */
   url: pulumi.Input<string>;
-  /** The container's image: its name, or the hash of its sources. */
+  /** The image's name, or the hash of its sources. */
   image: pulumi.Input<string>;
   /** Hash over the code of Worker and container. */
   bundleHash: pulumi.Input<string>;
-  /** Check results of the deployed service: one line per check, or one for all routes of a kind. */
+  /** Check results: one line per check, or one for all routes of a kind. */
   readiness: pulumi.Output<string>;
   /** Outputs of only one target. */
   [name: string]: pulumi.Input<string | undefined>;

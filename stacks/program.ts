@@ -15,7 +15,7 @@ let isRun = false;
 const EXPLAINED = 32;
 
 // Pulumi treats a CommonJS entry's default export as an output and does not run it. The update would then delete every
-// resource of the stack.
+// resource.
 if (isOwnProcess) {
   process.once("beforeExit", () => {
     if (isRun) return;
@@ -28,12 +28,12 @@ if (isOwnProcess) {
 }
 
 /**
- * The program of every stack, for `pulumi up` and the Automation API. `steward:target` selects the stack. An invalid
- * configuration stops it before any resource is registered.
+ * The program of every stack, for `pulumi up` and the Automation API. An invalid configuration stops it before any
+ * resource is registered.
  */
 export const program = programWith({});
 
-/** Returns the program with some stored values overridden, by full key. */
+/** @param changes Overrides of stored values, by full key. */
 export function programWith(changes: Readonly<Record<string, string>>): () => Promise<StackOutputs> {
   return async () => {
     isRun = true;

@@ -5,7 +5,6 @@ import { withAdoption, GATEWAY } from "./adopt.ts";
 import type { ServerlessConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
-/** Declares the stack on Cloudflare. */
 export function serverless({ target, ...args }: ServerlessConfig): StackOutputs {
   const gateway = new ServerlessGateway(GATEWAY, args, withAdoption());
   const { audience, registrations } = gateway;

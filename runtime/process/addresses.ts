@@ -12,9 +12,8 @@ const PROXY_RANGES = new Set(["unicast", "private", "loopback", "uniqueLocal", "
 const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Returns true for an address on the public internet. Refuses everything except plain unicast: loopback, private,
- * unique-local, link-local (with cloud metadata), carrier-grade NAT, multicast and reserved addresses. Also refuses
- * IPv6 forms that embed IPv4 (mapped, compatible, 6to4, NAT64, Teredo).
+ * Accepts only plain unicast. Refuses loopback, private, unique-local, link-local (with cloud metadata), carrier-grade
+ * NAT, multicast, reserved, and IPv6 forms that embed IPv4 (mapped, compatible, 6to4, NAT64, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   // Only link-local addresses have a zone (`fe80::1%eth0`).
@@ -25,17 +24,14 @@ export function isPublicAddress(address: string): boolean {
   return isGiven && parsed.range() === "unicast";
 }
 
-/**
- * Returns true for an address that a proxy in the config may have. Refuses link-local and cloud metadata addresses,
- * also IPv4 ones embedded in IPv6.
- */
+/** Refuses link-local and cloud metadata addresses, also IPv4 ones embedded in IPv6. */
 export function isProxyAddress(address: string): boolean {
   if (address.includes("%") || !isFullForm(address)) return false;
   const parsed = ipaddr.process(address);
   return PROXY_RANGES.has(parsed.range()) && !METADATA.has(parsed.toString());
 }
 
-/** Accepts IPv4 as four decimal numbers, or IPv6. Refuses short, octal and hexadecimal IPv4. */
+/** Refuses short, octal and hexadecimal IPv4. */
 function isFullForm(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
 }

@@ -5,8 +5,8 @@ import { writeFileAtomic } from "./files.ts";
 import { withLock } from "./lock.ts";
 
 /**
- * Adds checks that the schema cannot make, such as valid cron expressions. Gateway, supervisor and command line share
- * them, so they agree on what is valid.
+ * Adds checks that the schema cannot make. Gateway, supervisor and command line share them, so they agree on what is
+ * valid.
  */
 export async function withScheduleChecks(reading: ConfigReading): Promise<ConfigReading> {
   if (!reading.result.ok) return reading;
@@ -14,13 +14,13 @@ export async function withScheduleChecks(reading: ConfigReading): Promise<Config
   return problems.length === 0 ? reading : { ...reading, result: { ok: false, problems } };
 }
 
-/** Runs `work` while holding the lock on the config file. Keep it short: see `withLock`. */
+/** Runs `work` while holding the config file's lock. Keep it short: see `withLock`. */
 export function withConfigLock<T>(path: string, work: () => T): T {
   return withLock(join(dirname(path), "config.lock"), work);
 }
 
 /**
- * Copies the config file's current text to a backup file next to it.
+ * Saves the current text next to the config file.
  *
  * @returns The copy's path.
  */

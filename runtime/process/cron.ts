@@ -4,8 +4,8 @@ import type { Schedule } from "../contract/config/schedules.ts";
 /**
  * Parses a cron expression of five fields. Loads the library on first use.
  *
- * If daylight saving time skips a local time, the run is due right after the gap. If it repeats a local time, the run
- * is due once, except for hourly expressions, which run in both hours.
+ * If daylight saving time skips a local time, the run is due right after the gap. If it repeats one, the run is due
+ * once, except for hourly expressions.
  *
  * @throws Error whose message explains what is invalid.
  */
@@ -14,7 +14,7 @@ export async function readCron(expression: string, timezone = "UTC") {
   return new Cron(expression, { mode: "5-part", timezone, paused: true });
 }
 
-/** Describes a cron expression in English. Returns the expression itself if the library cannot. */
+/** Returns the expression itself if the library cannot describe it. */
 export async function cronWords(expression: string): Promise<string> {
   const { default: cronstrue } = await import("cronstrue");
   try {
@@ -40,7 +40,7 @@ export async function readLocalTime(text: string, timezone = "UTC"): Promise<str
   }
 }
 
-/** Returns what is wrong with a schedule's cron expression, or `undefined` if it is valid. */
+/** Returns `undefined` if the expression is valid. */
 export async function cronProblem({
   cron,
   timezone,
@@ -56,8 +56,8 @@ export async function cronProblem({
 }
 
 /**
- * Returns the problems of a config's schedules that the schema cannot find. An `at` in the past is accepted: every `at`
- * passes eventually and must not prevent the next start.
+ * Finds problems that the schema cannot. An `at` in the past is valid: every `at` passes eventually and must not
+ * prevent the next start.
  */
 export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {
   const problems: ConfigProblem[] = [];

@@ -2,9 +2,9 @@ import { existsSync, renameSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
-/** On a host several processes share the file. A writer waits this long for another. */
+/** On a host several processes share the file. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** {@link HeldDatabase.problem} waits this long for a lock and blocks the process meanwhile. */
+/** {@link HeldDatabase.problem} blocks the process while it waits for a lock. */
 const PROBE_TIMEOUT_MS = 500;
 /** Files up to this size are checked at every start, larger ones only by `steward doctor`. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
@@ -12,7 +12,7 @@ const CHECKED_BYTES = 4 * 1024 * 1024;
 const CODE = { busy: 5, io: 10, corrupt: 11, full: 13, notADatabase: 26 };
 const MOST_ATTEMPTS = 3;
 
-/** A corrupt database that was renamed, with its new path and the problem. */
+/** A corrupt database that was renamed. */
 export interface DatabaseSetAside {
   path: string;
   movedTo: string;
@@ -23,7 +23,7 @@ export interface DatabaseSetAside {
 export class HeldDatabase extends DatabaseSync {
   readonly #path: string;
   readonly #hold: DatabaseSync;
-  /** Detects that another file has replaced the opened one at the same path. */
+  /** Detects that another file has replaced the opened one. */
   readonly #inode: number;
 
   constructor(path: string, hold: DatabaseSync) {
@@ -34,8 +34,7 @@ export class HeldDatabase extends DatabaseSync {
   }
 
   /**
-   * Returns why the database cannot be written now, or `undefined` if it can. It begins a write and rolls it back,
-   * which changes nothing on disk.
+   * Returns why the database cannot be written now. It begins a write and rolls it back, which changes nothing on disk.
    */
   problem(): Reason | undefined {
     const path = this.#path;
@@ -60,11 +59,10 @@ export class HeldDatabase extends DatabaseSync {
 }
 
 /**
- * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synced at each commit except light ones
- * (transaction.ts). The process holds a shared lock on `<path>.lock` while the file is open.
+ * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synced at each commit except light ones.
+ * Holds a shared lock on `<path>.lock` while open.
  *
- * A corrupt file is renamed to `<path>.corrupt-<time>` and replaced, unless another process has it open and could still
- * write to it.
+ * Renames a corrupt file to `<path>.corrupt-<time>` and starts a new one, unless another process still has it open.
  *
  * @throws StewardError `store_corrupt` if it is corrupt and in use, `disk_full`, `data_directory_unwritable`.
  */
@@ -76,7 +74,7 @@ export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAsid
   }
 }
 
-/** Converts a SQLite failure into an error for the operator. Returns `undefined` for other failures. */
+/** Converts a SQLite failure to an error for the operator. Returns `undefined` for others. */
 export function storeFailure(error: unknown, path = "The store"): StewardError | undefined {
   const options = { cause: error };
   switch (resultCode(error)) {
@@ -126,7 +124,7 @@ function check(database: DatabaseSync, path: string): void {
   if (problem !== "ok") throw Object.assign(new Error("quick_check failed"), { errcode: CODE.corrupt });
 }
 
-/** Renames the database's files. Returns `undefined` if another process has them open or has already renamed them. */
+/** Returns `undefined` if another process has the files open or has already renamed them. */
 function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   const alone = new DatabaseSync(`${path}.lock`, { timeout: 500 });
   try {
@@ -144,18 +142,18 @@ function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   }
 }
 
-/** Returns true if the store failed, for example because the disk is full or another process holds the lock. */
+/** Returns true for failures such as a full disk or another process's lock. */
 export function isStoreError(error: unknown): boolean {
   return resultCode(error) === CODE.busy || storeFailure(error) !== undefined;
 }
 
-// Node reports the extended code. Its lowest byte is the primary code.
+// Node reports the extended code. Its lowest byte is the primary one.
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error && "errcode" in error)) return undefined;
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }
 
-/** Runs synchronous `work` in one atomic transaction. Inside another transaction it joins that one. */
+/** Runs synchronous `work` atomically. Joins a surrounding transaction. */
 export function transaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();
   database.exec("BEGIN IMMEDIATE");
@@ -164,7 +162,7 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // SQLite has already rolled back if the disk is full.
+    // A full disk makes SQLite itself roll back.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Returns true if a process has ended, even if its parent has not reaped it yet: a zombie still accepts signals.
- * Without /proc, a zombie counts as running. An invalid id such as 0 counts as ended.
+ * Returns true even for a zombie, which still accepts signals. Without /proc, a zombie counts as running. An invalid id
+ * such as 0 counts as ended.
  */
 export function hasEnded(pid: number): boolean {
-  // Such ids signal a process group. 0 is this process's own group.
+  // Such an id would signal a process group.
   if (!(pid > 0)) return true;
   try {
     process.kill(pid, 0);

@@ -1,7 +1,7 @@
 import { closeSync, readSync } from "node:fs";
 import { secretNames, type Environment } from "../contract/variables.ts";
 
-/** Descriptor from which a child of the supervisor reads its secrets, if `STEWARD_SECRETS_FD` is set. */
+/** A child of the supervisor reads its secrets from it if `STEWARD_SECRETS_FD` is set. */
 export const SECRETS_FD = 3;
 const SECRETS_FD_VARIABLE = "STEWARD_SECRETS_FD";
 const CHUNK = 65_536;
@@ -13,10 +13,7 @@ interface SplitEnvironment {
   secrets: string;
 }
 
-/**
- * Splits the environment of a steward program into public variables and secrets. {@link readOwnEnvironment} merges
- * them.
- */
+/** {@link readOwnEnvironment} merges the parts in the child. */
 export function splitSecrets(environment: Environment): SplitEnvironment {
   const names = new Set(secretNames(environment));
   const entries = Object.entries(environment);
@@ -28,14 +25,14 @@ export function splitSecrets(environment: Environment): SplitEnvironment {
   };
 }
 
-/** Returns this process's environment with the secrets from its supervisor. Call it once: it consumes them. */
+/** Includes the secrets from the supervisor. Call it once: it consumes them. */
 export function readOwnEnvironment(): Environment {
   const { [SECRETS_FD_VARIABLE]: descriptor, ...environment } = process.env;
   if (descriptor === undefined) return environment;
   return { ...environment, ...(JSON.parse(readLine(Number(descriptor))) as Environment) };
 }
 
-/** Reads up to the first line feed instead of the end of the stream, which the supervisor may close much later. */
+/** Does not wait for the end of the stream, which may come much later. */
 function readLine(descriptor: number): string {
   const chunks: Buffer[] = [];
   for (;;) {

@@ -14,8 +14,8 @@ import { StewardError } from "../contract/errors.ts";
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /**
- * Returns true if a path exists, following links. Unlike `existsSync` it checks with the effective user: with
- * TENANCY=chat the real user is root, while the files belong to another user.
+ * Follows links. Unlike `existsSync`, it checks with the effective user: with TENANCY=chat the real user is root, while
+ * the files belong to another.
  */
 export function exists(path: string): boolean {
   try {
@@ -26,7 +26,7 @@ export function exists(path: string): boolean {
 }
 
 /**
- * Creates a directory for this user only, if it is missing.
+ * Creates a missing directory for this user only.
  *
  * @throws StewardError `data_directory_unwritable` or `disk_full`.
  */
@@ -41,8 +41,7 @@ export function ensureDirectory(path: string): void {
 }
 
 /**
- * Writes a file atomically and durably: a reader sees the old content or the new, and the new survives a power cut. The
- * default mode allows only this user.
+ * Readers see the old content or the new, and the new survives a power cut. The default mode allows only this user.
  *
  * @throws StewardError `data_directory_unwritable` or `disk_full`.
  */
@@ -67,7 +66,7 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
   });
 }
 
-/** Converts a write failure into an error for the operator. Returns `undefined` for other failures. */
+/** Converts a write failure to an error for the operator. Returns `undefined` for others. */
 export function writeFailure(error: unknown, path: string): StewardError | undefined {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const options = { cause: error };

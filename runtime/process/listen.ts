@@ -10,7 +10,7 @@ export interface Listening {
   close(graceMs: number): Promise<void>;
 }
 
-/** Time limits for a request's headers and for the whole request, and the interval between checks. */
+/** Time limits for a request's headers and the whole request, and the interval between checks. */
 interface RequestTimeLimits {
   headersMs: number;
   requestMs: number;
@@ -19,15 +19,15 @@ interface RequestTimeLimits {
 
 export interface ListenOptions {
   fetch(request: Request, client: Client): Response | Promise<Response>;
-  /** JSON responses by path for GET requests. They work before the handler is loaded. */
+  /** JSON responses by path. They work before the handler is loaded. */
   atOnce?: Readonly<Record<string, () => object>>;
   hostname: string;
   /** 0 selects any free port. */
   port: number;
-  /** Error if another process holds the port. Default: `port_in_use`. */
+  /** Default: `port_in_use`. */
   taken?: PortTaken;
   timeLimits?: RequestTimeLimits;
-  /** Takes over the connection of an upgrade request. Without it, such a request is handled as a plain one. */
+  /** Takes over an upgrade request. Without it, such a request is handled as a plain one. */
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
@@ -37,17 +37,16 @@ const TURNS = 4;
 const REQUEST_TIME_LIMITS: RequestTimeLimits = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
- * Lets the event loop read pending data of a request's connection, so that `signal` aborts if the sender is gone. A
- * killed process leaves its requests queued here, and its successor repeats them. On a busy machine both would be
- * handled.
+ * Lets the event loop read the connection's pending data, so that `signal` aborts if the sender is gone. A killed
+ * sender's requests may still be queued here while its successor repeats them.
  */
 export async function yieldForHangUp(signal: AbortSignal): Promise<void> {
   for (let turn = 0; turn < TURNS && !signal.aborted; turn += 1) await new Promise(setImmediate);
 }
 
 /**
- * Serves a fetch handler over HTTP. Opens the port before loading the adapter, because the adapter loads undici, the
- * slowest part of a start. Requests wait for the adapter.
+ * Opens the port before loading the adapter, because undici is the slowest part of a start. Requests wait for the
+ * adapter.
  *
  * @throws StewardError `taken` if another process holds the port.
  */

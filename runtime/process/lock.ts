@@ -1,16 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../contract/errors.ts";
 
-/** Far longer than any work under a lock. A longer wait would hide a hung holder. */
+/** Far longer than any work under a lock. Waiting longer would hide a hung holder. */
 const PATIENCE_MS = 5_000;
-/** SQLite's codes for a file that cannot be opened or written (https://sqlite.org/rescode.html). */
+/** The file cannot be opened or written (https://sqlite.org/rescode.html). */
 const DENIED = new Set<unknown>([8, 14]);
 const BUSY = 5;
 
 /**
- * Runs `work` under an exclusive lock, across processes and within this one. The lock is SQLite's lock on an empty
- * database: the kernel releases it when a process dies, so no stale lock remains. `work` is synchronous and must be
- * short, because waiting blocks the process.
+ * Runs `work` under an exclusive lock, across processes and within this one. It is SQLite's lock on an empty database,
+ * which the kernel releases when a process dies. `work` must be short, because waiting blocks the process.
  *
  * @throws StewardError `data_directory_unwritable`; Error if the lock is not free within 5 s.
  */

@@ -1,4 +1,4 @@
-/** Favor memory over speed while the heap grows, and compile only very frequently used code. */
+/** Favor memory over speed, and compile only very frequently used code. */
 const MODEST = [
   "--optimize-for-size",
   "--invocation-count-for-maglev=4000",
@@ -6,9 +6,9 @@ const MODEST = [
 ];
 
 /**
- * Makes V8 use less memory from now on. Call it once the process serves: with these flags set from the start, V8
- * rejects Node's precompiled modules, which costs a fifth of the startup time (`npm run bench -- --only start`).
- * Without them memory after a thousand messages grows by two fifths more (`--only memory`).
+ * Call it once the process serves: with these flags from the start, V8 rejects Node's precompiled modules, a fifth of
+ * the startup time (`npm run bench -- --only start`). Without the flags, memory grows by two fifths more in a thousand
+ * messages (`--only memory`).
  */
 export function reduceMemoryUse(): void {
   // An import would load Node's streams before the port is open.

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 const FILE = fileURLToPath(import.meta.url);
 
 /**
- * Returns the folder with the programs: `runtime` in source, `/app` in the image. Searches upwards, since the bundler
- * may place this file in any folder.
+ * Returns `runtime` in source, `/app` in the image. Searches upwards, since the bundler may place this file in any
+ * folder.
  */
 export function programsFolder(): string {
   let folder = dirname(FILE);
@@ -14,15 +14,15 @@ export function programsFolder(): string {
   return folder;
 }
 
-/** Returns the file of a program such as `gateway/main`, with the same extension as this file. */
+/** Returns the file of a program such as `gateway/main`. */
 export function runtimeProgramFile(name: string): string {
   return join(programsFolder(), `${name}${extname(FILE)}`);
 }
 
 /**
- * Returns a command for `/bin/sh` that raises its own out-of-memory kill priority
- * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. A shell does it
- * because only root may write that file once Node runs.
+ * Returns a shell command that raises its out-of-memory kill priority
+ * (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html), then executes `command`. Once Node runs, only
+ * root may do that.
  *
  * @param score From 0 to 1,000. The kernel kills the highest first.
  */

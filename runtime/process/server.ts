@@ -3,10 +3,10 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/** Time for the peer to close a connection that this side has ended. The HTTP server no longer tracks it. */
+/** The HTTP server no longer tracks a connection that this side has ended. */
 const CLOSE_MS = 5_000;
 
-/** Error if another process holds the port: the edge's public port, or a port that only the edge calls. */
+/** `port_in_use` is the edge's public port. Only the edge calls the inner ports. */
 export type PortTaken = "port_in_use" | "inner_port_in_use";
 
 /**
@@ -43,14 +43,14 @@ export function closeServer(server: Server, graceMs: number): Promise<void> {
   });
 }
 
-/** Ends an upgraded connection. Destroys it if the peer does not close its side in time. */
+/** Ends an upgraded connection, and destroys it if the peer does not close its side in time. */
 export function endSocket(socket: Duplex, text?: string): void {
   socket.end(text);
   const late = setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   socket.once("close", () => clearTimeout(late));
 }
 
-/** Answers a request that has no HTTP handler with a problem document and ends the connection. */
+/** Answers with a problem document where no HTTP handler can, and ends the connection. */
 export function refuseConnection(socket: Duplex, problem: Problem): void {
   const body = JSON.stringify(problem);
   const head = [

@@ -6,16 +6,14 @@ import { LOG_LEVELS, type LogLevel } from "../shared/log.ts";
 import { CONFIG_FILE, DATA_DIRECTORY, PORTS } from "../contract/names.ts";
 import { CONFIG_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 
-/** Settings of a container process: its addresses and its data. */
 export interface ProcessSettings {
-  /** The data directory, absolute. */
+  /** Absolute. */
   home: string;
   configPath: string;
   /** Address on which gateway and supervisor listen. */
   bind: string;
   gatewayPort: number;
   supervisorPort: number;
-  /** Public port of a host deployment. */
   edgePort: number;
   controlToken: string | undefined;
   /** If missing, the config file sets the level. */
@@ -23,8 +21,8 @@ export interface ProcessSettings {
 }
 
 /**
- * Reads a process's settings: STEWARD_HOME, STEWARD_BIND, PORT, GATEWAY_PORT, SUPERVISOR_PORT, LOG_LEVEL and the
- * control token. An empty variable counts as not set.
+ * Reads STEWARD_HOME, STEWARD_BIND, PORT, GATEWAY_PORT, SUPERVISOR_PORT, LOG_LEVEL and the control token. An empty
+ * variable counts as not set.
  *
  * @throws StewardError `environment_invalid`, which lists every invalid variable.
  */
@@ -62,10 +60,7 @@ export function readProcessSettings(environment: Environment): ProcessSettings {
   };
 }
 
-/**
- * Returns an identifier of a data directory that is unique on this machine and does not reveal its path: device and
- * inode numbers, or "missing".
- */
+/** Returns device and inode numbers, which identify the data directory on this machine without revealing its path. */
 export function homeName(home: string): string {
   const found = statSync(home, { throwIfNoEntry: false });
   return found ? `${found.dev}:${found.ino}` : "missing";

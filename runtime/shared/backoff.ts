@@ -1,19 +1,17 @@
-/** 3 - */
 export interface BackoffRange {
   firstMs: number;
   longestMs: number;
 }
 
 /**
- * Returns the wait in milliseconds after `failures` consecutive failures. The wait doubles from `firstMs` up to
- * `longestMs`. `random`, from 0 up to 1, spreads it over its upper half so that callers do not retry in step.
+ * Returns the wait after this many consecutive failures. It doubles from `firstMs` up to `longestMs`. `random`, from 0
+ * up to 1, spreads it over its upper half so that callers do not retry in step.
  */
 export function backoffMs({ firstMs, longestMs }: BackoffRange, failures: number, random = 1): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs);
   return Math.round(full * (0.5 + random / 2));
 }
 
-/** Resolves after so many milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);

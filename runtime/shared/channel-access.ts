@@ -10,7 +10,7 @@ export type AccessDecision =
   /** `answer`: `ignore` sends nothing, `refuse` explains how to get access, `pair` offers a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
-/** Decision about a group message. `context` messages get no reply but are included as context in the next one. */
+/** `context` messages get no reply but are included as context in the next one. */
 type GroupDecision =
   | { becomes: "message" | "context"; admission: Admission; reason: string }
   /** `unlisted`: the group to add to the list so that the message would be answered. */
@@ -18,11 +18,8 @@ type GroupDecision =
 
 /** Access list of one channel. Every decision fails closed and carries its reason. */
 export interface ChannelAccess {
-  /** Decides about a direct message from this user id. */
   direct(user: string): AccessDecision;
   /**
-   * Decides about a message in a group.
-   *
    * @param addressed True if the message mentions the bot or replies to it.
    * @param alias Another id of the group, which the config may list instead.
    */
@@ -35,12 +32,10 @@ export interface AccessRules extends Pick<
   "dmPolicy" | "allowFrom" | "groupPolicy" | "groupAllowFrom"
 > {
   groups: Readonly<Record<string, GroupRules>>;
-  /** Ids that `agent.operators` lists for this platform. */
   operators: readonly string[];
 }
 
 interface Approvals {
-  /** Returns the role of an approved sender. */
   granted(user: string): GrantedRole | undefined;
 }
 
@@ -67,8 +62,8 @@ export function namedOperators({ agent }: Config, platform: Platform | "web"): s
 }
 
 /**
- * Applies the config and, for direct messages only, approvals. Reads approvals on every message, so a change takes
- * effect immediately.
+ * Applies the config and, for direct messages only, approvals. Reads approvals on every message, so changes take effect
+ * immediately.
  */
 export function channelAccess(rules: AccessRules, pairing: Approvals): ChannelAccess {
   return {
@@ -131,7 +126,7 @@ function groupDecision(
 
 const UNREAD = "I do not know you yet, so I have not read your message.";
 
-/** Returns the reply to an unlisted sender: the sender's id and how the operator can allow it. */
+/** Returns the reply to an unlisted sender: its id and how the operator can allow it. */
 export function unknownSenderText(platform: Platform, user: string): string {
   return [
     UNREAD,
@@ -141,8 +136,8 @@ export function unknownSenderText(platform: Platform, user: string): string {
 }
 
 /**
- * Returns the reply to a sender who needs approval: next steps, code, id and the operator's command. Without a code,
- * because the list of requests is full, the command uses the id.
+ * Returns the reply to a sender who needs approval. Without a code, because the list of requests is full, the
+ * operator's command uses the id.
  */
 export function pairingText(platform: Platform, user: string, code: string | undefined): string {
   const lines =
@@ -174,9 +169,7 @@ export const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
     "You are approved as an operator: write to me and I will answer. What you wrote before was not read, so please send it again.",
 };
 
-/**
- * Explains why a command on an unlisted server is refused. Discord shows the command as pending until it gets a reply.
- */
+/** Discord shows a command as pending until it gets a reply. */
 export function unknownGuildText(guild: string): string {
   return [
     "This server is not on my list, so I have not read your command.",

@@ -21,21 +21,19 @@ export const helloForm = once(() =>
   }),
 );
 
-/** 6 - */
 export interface Wire {
   send(message: ToPage): void;
   close(code: number, reason: string): void;
 }
 
-/** Dependencies of {@link DeviceDoor}. */
 export interface DeviceDoorOptions {
   wire: Wire;
-  /** Origin that the browser reports for the page. */
+  /** As reported by the browser. */
   origin: string;
   remoteIp: string;
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
-  /** Called when the device is admitted. This class receives no messages after that. */
+  /** Called when the device is admitted. Receives no messages after that. */
   onPaired(device: AdmittedDevice): void;
 }
 
@@ -46,9 +44,7 @@ type State =
   | { phase: "waiting"; device: NewDevice; requestId: string }
   | { phase: "done" };
 
-/**
- * Handles a page's connection from the challenge until its device is admitted. See contract/chat.ts for the protocol.
- */
+/** A page's connection from the challenge until its device is admitted. See contract/chat.ts for the protocol. */
 export class DeviceDoor {
   readonly #options: DeviceDoorOptions;
   #state: State;
@@ -85,7 +81,7 @@ export class DeviceDoor {
     await this.#ask({ deviceId, publicKey, displayName, platform: "web", remoteIp });
   }
 
-  /** Checks whether the operator has decided about a pending request. Call it every few seconds. Never rejects. */
+  /** Checks whether a pending request was decided. Call it every few seconds. Never rejects. */
   async look(): Promise<void> {
     const state = this.#state;
     if (state.phase === "waiting") await this.#ask(state.device, state.requestId);

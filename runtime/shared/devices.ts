@@ -18,13 +18,13 @@ interface Device {
 /** Length of a shortened id. Commands accept any unique prefix of an id. */
 export const SHORT_ID = 12;
 
-/** A device that waits for approval. `ts` is in milliseconds since the epoch. */
+/** A device that waits for approval. `ts`: milliseconds since the epoch. */
 export interface DeviceRequest extends Device {
   requestId: string;
   ts: number;
 }
 
-/** Token of a device for one role. Times are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. */
 interface DeviceToken {
   token: string;
   scopes: string[];
@@ -58,7 +58,7 @@ export type DeviceEntry =
   | { kind: "late" };
 
 export interface DeviceLists {
-  /** Returns every request, oldest first, including expired ones. */
+  /** Oldest first, including expired requests. */
   pending(): readonly DeviceRequest[];
   paired(): readonly PairedDevice[];
   writePending(requests: readonly DeviceRequest[]): void;
@@ -79,12 +79,10 @@ const MOST_PENDING_OF_NETWORK = 3;
 const USED_EVERY_MS = 60_000;
 /** Longer than a page offers to undo. After that a revocation is final. */
 const UNDO_MS = 60_000;
-/** Role and scopes that every device requests. */
 const ACCESS = { role: "chat", scopes: ["chat"] };
 /** Scope that gives a device an operator's rights in the chat. */
 const OPERATOR_SCOPE = "operator";
 
-/** Access requests and approved devices of the web chat. */
 export class Devices {
   readonly #lists: DeviceLists;
 
@@ -98,16 +96,15 @@ export class Devices {
     return this.#lists.pending().filter(({ ts }) => now - ts < LIFE_MS);
   }
 
-  /** Returns every approved device, including revoked ones. */
   paired(): PairedDevice[] {
     return [...this.#lists.paired()];
   }
 
   /**
-   * Admits a device that has proved possession of its key, or records its request for access.
+   * Admits a device that has proved possession of its key, or records its request.
    *
-   * @param known The device's pending request. If that request is settled or expired, the result is `late` instead of a
-   * new request.
+   * @param known The device's pending request. If it is settled or expired, the result is `late` instead of a new
+   * request.
    */
   enter(device: NewDevice, known?: string): DeviceEntry {
     const paired = this.#lists.paired().find(({ deviceId }) => deviceId === device.deviceId);
@@ -123,8 +120,8 @@ export class Devices {
   }
 
   /**
-   * Records a device's request for access. A device that asks again keeps its request. If the list is full, the oldest
-   * request of the network with the most requests is evicted, so strangers lock out only their own network.
+   * Records a request for access. A device that asks again keeps its request. A full list evicts the oldest request of
+   * the network with the most requests, so strangers lock out only their own network.
    *
    * @returns The request, or `undefined` if the device is already approved or revoked.
    */
@@ -140,7 +137,7 @@ export class Devices {
     });
   }
 
-  /** Approves a request with a role in the chat. Returns `undefined` if the request is no longer pending. */
+  /** Approves a request. Returns `undefined` if it is no longer pending. */
   approve(requestId: string, granted: GrantedRole = "person"): PairedDevice | undefined {
     return this.#settle(requestId, (request) => {
       const { deviceId, publicKey, displayName, platform, role, remoteIp, ts } = request;
@@ -159,7 +156,7 @@ export class Devices {
     return this.#settle(requestId, (request) => request);
   }
 
-  /** Changes an approved device's role in the chat. Returns `undefined` if the device is unknown or revoked. */
+  /** Changes a device's role. Returns `undefined` if the device is unknown or revoked. */
   grant(deviceId: string, granted: GrantedRole): PairedDevice | undefined {
     const device = this.#edit(deviceId, (one) => {
       const scopes = scopesFor(one.scopes, granted);
@@ -169,7 +166,7 @@ export class Devices {
     return device !== undefined && isUsable(device) ? device : undefined;
   }
 
-  /** Revokes every token of a device. Returns `undefined` if the device is unknown. */
+  /** Revokes every token. Returns `undefined` if the device is unknown. */
   revoke(deviceId: string): PairedDevice | undefined {
     return this.#edit(deviceId, (device) => this.#mark(device, "revokedAtMs"));
   }
@@ -224,7 +221,7 @@ export class Devices {
     return { ...device, tokens: Object.fromEntries(tokens) };
   }
 
-  // The result is written before the request is removed. After a crash in between, the request is still pending.
+  // Removes the request last, so a crash leaves it pending.
   #settle<T>(requestId: string, carryOut: (request: DeviceRequest) => T): T | undefined {
     return this.#lists.change(() => {
       const pending = this.pending();
@@ -250,7 +247,7 @@ export class Devices {
   }
 }
 
-/** Returns the pending requests without the one to evict for a new request from this network. */
+/** Returns the requests without the one to evict for a new request. */
 function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
   const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);
   const crowd = of(network).length >= MOST_PENDING_OF_NETWORK ? of(network) : undefined;
@@ -260,18 +257,16 @@ function withRoomFor(network: string, pending: readonly DeviceRequest[]): readon
   return pending.filter((one) => one !== oldest);
 }
 
-/** Adds or removes the operator scope. Discards an operator scope that the device requested itself. */
+/** Discards an operator scope that the device requested itself. */
 function scopesFor(scopes: readonly string[], granted: GrantedRole): string[] {
   const others = scopes.filter((scope) => scope !== OPERATOR_SCOPE);
   return granted === "operator" ? [...others, OPERATOR_SCOPE] : others;
 }
 
-/** Returns the chat role of an approved device. */
 export function grantedTo({ scopes }: Pick<PairedDevice, "scopes">): GrantedRole {
   return scopes.includes(OPERATOR_SCOPE) ? "operator" : "person";
 }
 
-/** Returns true if the device has a token that is not revoked. */
 export function isUsable({ tokens }: { tokens: Record<string, Pick<DeviceToken, "revokedAtMs">> }): boolean {
   return Object.values(tokens).some(({ revokedAtMs }) => revokedAtMs === undefined);
 }

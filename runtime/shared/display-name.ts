@@ -5,7 +5,7 @@ const LONGEST_NAME = 200;
  */
 const COMMANDS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
 
-/** Returns a platform's name for a person or place as one line of plain text. `undefined` if none of it is visible. */
+/** Returns a name as one line of plain text, or `undefined` if none of it is visible. */
 export function displayName(name: unknown): string | undefined {
   if (typeof name !== "string") return undefined;
   // Bounds the work of the expressions below. Real names are far shorter.
@@ -18,7 +18,7 @@ export function displayName(name: unknown): string | undefined {
   return line.slice(0, LONGEST_NAME).toWellFormed();
 }
 
-/** Returns the avatar's hue in degrees for an id: one of twelve, always the same for the same id. */
+/** Returns an avatar's hue in degrees: one of twelve, always the same for an id. */
 export function hueOf(id: string): number {
   // FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
   let hash = 0x811c9dc5;

@@ -11,17 +11,14 @@ export interface Log {
 /** Ordered from least to most important. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 
-/** 4 5 - */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A log whose level can change while it is in use. */
 export interface LeveledLog extends Log {
   setLevel(level: LogLevel): void;
 }
 
-/** Dependencies of a log. */
 export interface LogOptions {
-  /** Name of the logging process or object: `gateway`, `supervisor`, `edge`. */
+  /** Logging process or object: `gateway`, `supervisor`, `edge`. */
   name: string;
   level: LogLevel;
   redact: Redactor;
@@ -30,8 +27,8 @@ export interface LogOptions {
 }
 
 /**
- * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Both each field and the
- * whole line are redacted, because escaping changes how a secret with a quote or backslash looks inside JSON.
+ * Returns a log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message` and the fields. Redacts each field and
+ * the whole line, because JSON escapes change a secret with a quote or backslash.
  */
 export function createLog({ name, level: first, redact, write }: LogOptions): LeveledLog {
   let lowest = LOG_LEVELS.indexOf(first);
@@ -51,7 +48,7 @@ export function createLog({ name, level: first, redact, write }: LogOptions): Le
   };
 }
 
-/** Formats a JSON log line for people: time, level, message, fields. Returns other lines unchanged. */
+/** Formats a JSON log line for people. Returns other lines unchanged. */
 export function readableLine(line: string): string {
   if (!line.startsWith("{")) return line;
   try {
@@ -66,10 +63,10 @@ export function readableLine(line: string): string {
   }
 }
 
-/** Limit of the output retained across container sleeps, in characters of JSON. */
+/** Output retained across container sleeps, in characters of JSON. */
 const KEPT_CHARACTERS = 200_000;
 
-/** Appends lines to the retained ones and drops the oldest above the limit. */
+/** Drops the oldest lines above the limit. */
 export function appendLines(kept: readonly string[], lines: readonly string[]): string[] {
   const all = [...kept, ...lines];
   let room = KEPT_CHARACTERS;
@@ -81,9 +78,8 @@ export function appendLines(kept: readonly string[], lines: readonly string[]): 
 }
 
 export interface LogFilter {
-  /** Lowest level to show. Lines without a level, such as a crash's stack trace, are always shown. */
+  /** Lowest level to show. Lines without a level, such as stack traces, are always shown. */
   level: LogLevel;
-  /** Text that a line must contain, ignoring case. */
   text: string;
 }
 

@@ -9,21 +9,19 @@ export interface PairingRequest {
   meta?: Record<string, string> | undefined;
 }
 
-/** A pending request to be moved to another store. */
 export type MovedRequest = Omit<PairingRequest, "lastSeenAt">;
 
-/** Pending and approved senders of one platform. */
 export interface PairingList {
   /** Oldest first, including expired requests. */
   readonly requests: readonly PairingRequest[];
   readonly allowFrom: readonly string[];
-  /** Ids of senders approved as operators. An id that is missing from `allowFrom` has no effect here. */
+  /** Senders approved as operators. Ids missing from `allowFrom` have no effect. */
   readonly operators: readonly string[];
 }
 
 /**
- * Lists to replace. A store that cannot write them atomically writes `operators`, then `allowFrom`, then `requests`. A
- * crash in between never grants a role from an earlier approval, and the request can be settled again.
+ * A store that cannot write these lists atomically writes `operators`, then `allowFrom`, then `requests`. A crash in
+ * between never grants a role from an earlier approval, and the request can be settled again.
  */
 export type PairingChange = Partial<PairingList>;
 
@@ -53,9 +51,9 @@ const FAIR_BYTES = 256 - (256 % LETTERS.length);
 
 /** Codes expire so that a forgotten one cannot grant access later. */
 const LIFE_MS = 3_600_000;
-/** Limit of pending requests, one per account. It keeps strangers from filling the store and the operator's list. */
+/** Limit of pending requests. It keeps strangers from filling the store and the operator's list. */
 const MOST_PENDING = 20;
-/** Time in which a full list does not evict a request, so that the operator can approve it. */
+/** A full list does not evict a younger request, so that the operator can approve it. */
 const KEPT_MS = 10 * 60_000;
 
 /** Returns the unexpired requests, oldest first. */
@@ -63,14 +61,14 @@ export function pendingRequests({ requests }: Requests, now: number): PairingReq
   return requests.filter((request) => ageOf(request, now) < LIFE_MS);
 }
 
-/** Converts a request from another store, which does not record when the sender last asked. */
+/** Another store does not record when the sender last asked. */
 export function fromOtherStore(request: MovedRequest): PairingRequest {
   return { ...request, lastSeenAt: request.createdAt };
 }
 
 /**
- * Merges in requests from another store, which keep their codes and expiry. A sender with a request in `list` keeps
- * that one. The oldest requests above the limit are dropped.
+ * Adds requests from another store, which keep their codes and expiry. A sender's own request in `list` wins. Drops the
+ * oldest above the limit.
  */
 export function mergeRequests(
   list: PairingList,
@@ -86,21 +84,19 @@ export function mergeRequests(
     .slice(-MOST_PENDING);
 }
 
-/** Returns an approved sender's role, or `undefined` without an approval. */
 export function grantedRole(list: Approvals, id: string): GrantedRole | undefined {
   if (!list.allowFrom.includes(id)) return undefined;
   return list.operators.includes(id) ? "operator" : "person";
 }
 
-/** Returns the senders that are approved as operators. */
 export function approvedOperators({ allowFrom, operators }: Approvals): string[] {
   const approved = new Set(allowFrom);
   return operators.filter((id) => approved.has(id));
 }
 
 /**
- * Adds a sender's request. A sender who asks again keeps the code, position and expiry. A full list drops its oldest
- * request, but only after that request's first ten minutes.
+ * Adds a sender's request. A sender who asks again keeps code, position and expiry. A full list drops its oldest
+ * request, but not in its first ten minutes.
  *
  * @returns `undefined` if there is no room.
  */
@@ -123,7 +119,7 @@ export function requestPairing(
   return { request, change: { requests: [...(isFull ? younger : pending), request] } };
 }
 
-/** Approves the sender of a code, ignoring case. Returns `undefined` if the code is not pending. */
+/** Ignores the code's case. Returns `undefined` if the code is not pending. */
 export function approvePairing(
   list: PairingList,
   code: string,
@@ -136,7 +132,7 @@ export function approvePairing(
   return { request, change: { ...approvalOf(list, request.id, role), ...change } };
 }
 
-/** Removes the request with this code. Returns `undefined` if the code is not pending. */
+/** Returns `undefined` if the code is not pending. */
 export function rejectPairing(list: Requests, code: string, now: number): RequestChanged | undefined {
   const pending = pendingRequests(list, now);
   const wanted = code.trim().toUpperCase();
@@ -150,7 +146,7 @@ export function grantRole(list: PairingList, id: string, role: GrantedRole, now:
   return { change: { ...approvalOf(list, id, role), requests } };
 }
 
-/** Revokes a sender's approval. Returns `undefined` if the sender is not approved. */
+/** Returns `undefined` if the sender is not approved. */
 export function revokeAccess(list: Approvals, id: string): PairingChanged | undefined {
   if (!list.allowFrom.includes(id)) return undefined;
   const allowFrom = list.allowFrom.filter((one) => one !== id);
@@ -161,8 +157,8 @@ export function revokeAccess(list: Approvals, id: string): PairingChanged | unde
 export type RevokedAccess = { sender: string; role: GrantedRole } | { request: PairingRequest };
 
 /**
- * Undoes {@link revokeAccess} or {@link rejectPairing}. A restored request keeps its code and expiry. Returns
- * `undefined` if the sender has been approved or has asked again, or if the request has expired or finds no room.
+ * Undoes {@link revokeAccess} or {@link rejectPairing}. A request keeps its code and expiry. Returns `undefined` if the
+ * sender has been approved or has asked again, or if the request has expired or finds no room.
  */
 export function restoreAccess(
   list: PairingList,
@@ -201,7 +197,7 @@ function ageOf({ createdAt }: PairingRequest, now: number): number {
 function newPairingCode(randomBytes: (length: number) => Uint8Array): string {
   let code = "";
   while (code.length < LENGTH) {
-    // Discard bytes of the incomplete last round: they would favor the first letters.
+    // Bytes of the incomplete last round would favor the first letters.
     const [byte = 255] = randomBytes(1);
     if (byte < FAIR_BYTES) code += LETTERS.charAt(byte % LETTERS.length);
   }

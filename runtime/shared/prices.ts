@@ -28,17 +28,17 @@ const ANTHROPIC: Readonly<Record<string, ModelPrice>> = {
   "claude-3-haiku": { input: 0.25, output: 1.25 },
 };
 
-/** Suffix of a family's name: a snapshot's date, or the alias of the newest one. */
+/** A snapshot's date, or the alias of the newest one. */
 const SNAPSHOT = /-(\d{8}|latest)$/;
 
-/** Returns a model's price. The config's price overrides the published one, because it may be negotiated. */
+/** The config's price overrides the published one, because it may be negotiated. */
 export function priceOf(model: string, own: Readonly<Record<string, ModelPrice>>): ModelPrice | undefined {
   return Object.hasOwn(own, model) ? own[model] : publishedPrice(model);
 }
 
 /**
- * Returns the published price of `<provider>/<model id>`. The family is the id without a snapshot date and must match
- * exactly: `claude-opus-4-7` does not belong to `claude-opus-4`.
+ * Returns the price of `<provider>/<model id>`. Without a snapshot date, the id must match exactly: `claude-opus-4-7`
+ * does not belong to `claude-opus-4`.
  */
 export function publishedPrice(model: string): ModelPrice | undefined {
   const [provider, ...id] = model.split("/");

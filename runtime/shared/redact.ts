@@ -5,8 +5,8 @@ export const MASK = "[redacted]";
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
 /**
- * Patterns of known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Texts may come from
- * strangers, so every pattern must run in linear time: no two match starts may scan the same text.
+ * Known tokens: Slack, model providers (`sk-`), Telegram, Discord interactions, Bearer. Strangers' texts must not cause
+ * more than linear time, so no two match starts may scan the same text.
  */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,
@@ -18,17 +18,14 @@ const SECRET_FORMS = [
 ];
 
 /**
- * A word followed by two more between dots, as in a JWT. The lookahead does not consume them, since one may start a
- * JWT.
+ * First of three words between dots, as in a JWT. The lookahead does not consume the others, since one may start a JWT.
  */
 const FIRST_OF_THREE = /(?<![\w-])[\w-]{11,}(?=\.[\w-]{8,}\.)/g;
 /** Beginning of a JWT header: `{"` in base64 and at least eight more characters. */
 const HEADER = /(?:^|-)(?=eyJ[\w-]{8})/;
 const PAYLOAD_AND_SIGNATURE = /\.[\w-]+\.[\w-]*/y;
 
-/**
- * Masks JWTs in linear time. Each word is tried as a header, and scanned again at most twice as payload and signature.
- */
+/** Masks JWTs in linear time: scans each word at most three times. */
 function withoutJwts(text: string): string {
   let masked = "";
   let end = 0;
@@ -43,7 +40,6 @@ function withoutJwts(text: string): string {
   return masked + text.slice(end);
 }
 
-/** Returns true if a key's name suggests that its value is a secret. */
 export function looksLikeSecretName(key: string): boolean {
   return SECRET_KEY.test(key);
 }
@@ -51,7 +47,7 @@ export function looksLikeSecretName(key: string): boolean {
 export type Redactor = (text: string) => string;
 
 /**
- * Returns a redactor for this environment's secret values and the known token patterns.
+ * Masks this environment's secret values and known tokens.
  *
  * @param others Further secret values, such as a token in the config file.
  */
@@ -65,14 +61,14 @@ export function createRedactor(environment: Environment, others: readonly string
   };
 }
 
-/** `{"env": "NAME"}` only names a variable. Other values under `env` may be secrets pasted there by mistake. */
+/** `{"env": "NAME"}` only names a variable. Other values under `env` may be secrets pasted by mistake. */
 function isReference(entries: [string, unknown][], redact: Redactor): boolean {
   const [[key, name] = []] = entries;
   const isName = typeof name === "string" && /^[A-Z][A-Z0-9_]*$/.test(name) && redact(name) === name;
   return entries.length === 1 && key === "env" && isName;
 }
 
-/** Keys of an MCP server whose texts are all treated as secrets, whatever their names. */
+/** All texts below these keys of an MCP server are treated as secrets. */
 const OPAQUE_KEYS = new Set(["headers", "env"]);
 /** An argument such as `--api-key` or `--api-key=…`. */
 const SECRET_FLAG = /^--?[\w-]{0,64}(?:token|secret|password|key|credential|auth)[\w-]{0,64}(=|$)/i;
@@ -81,9 +77,8 @@ const USER_OF_URL = /^([a-z]+:\/\/)[^/?#@]*@/i;
 const QUERY_VALUE = /([?&][^=?&#]*=)[^?&#]+/g;
 
 /**
- * Returns a copy of a JSON value with all secrets masked: values of keys that suggest a secret, an MCP server's
- * headers, variables and secret arguments, values in URL queries, and strings that look like tokens. `{"env": "NAME"}`
- * stays, because it only names a variable.
+ * Returns a copy of a JSON value with all secrets masked: values of suspicious keys, an MCP server's headers, variables
+ * and secret arguments, values in URL queries, and tokens. Keeps `{"env": "NAME"}`, which only names a variable.
  */
 export function redactValue(value: unknown, redact: Redactor, key = ""): unknown {
   if (typeof value === "string") return isSecretKey(key) ? MASK : redactText(value, redact);
@@ -112,14 +107,12 @@ function withoutUrlSecrets(url: string): string {
   return url.replace(USER_OF_URL, `$1${MASK}@`).replace(QUERY_VALUE, `$1${MASK}`);
 }
 
-/**
- * Returns true if a config string contains a secret, for example in a URL or as the argument after the flag `before`.
- */
+/** Returns true for a secret in a config string, for example in a URL or as the argument after the flag `before`. */
 export function looksLikeSecret(text: string, before?: string): boolean {
   return redactText(text, (same) => same) !== text || redactArgument(text, before) !== text;
 }
 
-/** Masks an argument that carries a secret flag's value, or follows such a flag. */
+/** Masks the value of a secret flag, in the same argument or the next. */
 function redactArgument(argument: unknown, before: unknown): unknown {
   if (typeof argument !== "string") return argument;
   const [flag, separator] = SECRET_FLAG.exec(argument) ?? [];

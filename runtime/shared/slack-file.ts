@@ -40,8 +40,7 @@ export interface SlackFileOptions {
 }
 
 /**
- * Opens a Slack file by its id. Sends the bot token only to URLs of this file on Slack's file host, also after
- * redirects.
+ * Opens a Slack file. Sends the bot token only to URLs of this file on Slack's file host, also after redirects.
  *
  * @returns The response with the file as its body.
  * @throws StewardError if the file is unavailable or not in the chat; anything `fetch` throws.
@@ -91,12 +90,11 @@ function addressOf(info: unknown, id: string, chat: string | undefined): URL {
   return url;
 }
 
-/** Fields of a file that list its chats. */
 type FileShares = Readonly<Partial<Record<"channels" | "groups" | "ims" | "shares", unknown>>>;
 
 /**
- * Returns true if the file is shared with this chat. Slack lists the bot's chats by kind, and the messages with the
- * file in `shares`: https://docs.slack.dev/reference/objects/file-object#properties
+ * Slack lists the bot's chats by kind, and the messages with the file in `shares`:
+ * https://docs.slack.dev/reference/objects/file-object#properties
  */
 function isSharedWith(chat: string, { channels, groups, ims, shares }: FileShares): boolean {
   const messages = isRecord(shares) ? Object.values(shares) : [];
@@ -111,9 +109,7 @@ function isSharedWith(chat: string, { channels, groups, ims, shares }: FileShare
  * file's id.
  */
 const FILE_PLACE = /^\/files-(?:pri|tmb)\/\w+-(?<file>\w+)(?:-\w+)?\/(?:download\/)?[^/]+$/;
-/**
- * An encoded slash, backslash, control character or percent sign, which decoding twice could turn into another path.
- */
+/** An encoded slash, backslash, control or percent character. Decoding twice could change the path. */
 const AMBIGUOUS = /%(?:25|2f|5c|7f|[01][0-9a-f])/i;
 
 /** Returns true if a URL may serve this file's content. The server in `SLACK_API_URL` is also allowed. */

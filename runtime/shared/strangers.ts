@@ -1,10 +1,10 @@
-/** Limit of connections from pages that are not admitted yet. */
+/** Connections from pages that are not admitted yet. */
 const MOST = 50;
 const MOST_OF_NETWORK = 8;
 
 /**
- * Returns the oldest connection to close for a new one, or `undefined` if there is room. A network at its own limit
- * replaces one of its own connections.
+ * Returns the connection to close for a new one, or `undefined` if there is room. A network at its limit replaces its
+ * own.
  *
  * @param strangers Connections of pages that are not admitted yet, oldest first.
  */

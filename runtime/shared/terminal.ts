@@ -10,8 +10,7 @@ const UNSEEN =
 const BACKSLASH_U = String.raw`\u`;
 
 /**
- * Escapes such characters as in JSON, for example `\u001b`. JSON text keeps its meaning, since they occur only in its
- * strings.
+ * Escapes such characters as in JSON, for example `\u001b`. In JSON they occur only in strings, so its meaning stays.
  */
 export function escapeControlCharacters(text: string): string {
   return text.replace(UNSEEN, escaped);
@@ -21,22 +20,19 @@ interface TextStream {
   write(text: string): unknown;
 }
 
-/** Writes a text with its control characters escaped. `style` may then add control sequences of the program. */
+/** Escapes control characters. `style` may then add the program's own. */
 export function writeText(stream: TextStream, text: string, style = (shown: string) => shown): void {
   stream.write(style(escapeControlCharacters(text)));
 }
 
-/** Returns true if standard output is a terminal. */
 export function isTerminal(): boolean {
   return process.stdout.isTTY;
 }
 
-/** Writes a text to standard output. See {@link writeText}. */
 export function print(text: string): void {
   writeText(process.stdout, text);
 }
 
-/** Writes a text to standard error. See {@link writeText}. */
 export function printError(text: string): void {
   writeText(process.stderr, text);
 }

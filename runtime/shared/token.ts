@@ -1,15 +1,13 @@
 const encoder = new TextEncoder();
 
-/**
- * Returns the token of an `Authorization: Bearer` header (RFC 6750, section 2.1), or `undefined` for any other header.
- */
+/** Parses an `Authorization: Bearer` header (RFC 6750, section 2.1). */
 export function bearerToken(header: string | null | undefined): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(header ?? "")?.[1];
 }
 
 /**
- * Compares two tokens in time that depends only on their lengths, so response times reveal nothing about a partial
- * match. An empty token never matches.
+ * Takes time that depends only on the lengths, so response times reveal nothing about a partial match. An empty token
+ * never matches.
  */
 export function isSameToken(given: string | undefined, expected: string): boolean {
   const a = encoder.encode(given ?? "");

@@ -1,7 +1,3 @@
-/**
- * `npm run backup`: lists a deployed stack's backups, and creates or verifies one through the service. See `npm run
- * backup -- --help`.
- */
 import "./late-modules.ts";
 import { explain, explanationText } from "../../infra/shell/explain.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";

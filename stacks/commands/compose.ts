@@ -1,4 +1,3 @@
-/** `npm run compose`: writes a host stack's container as Docker Compose files. See `npm run compose -- --help`. */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";

@@ -1,4 +1,3 @@
-/** `npm run drift`: compares a stack with what is deployed now. Changes nothing. See `npm run drift -- --help`. */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";

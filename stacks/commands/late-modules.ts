@@ -1,7 +1,6 @@
 /**
  * Delays modules that `@pulumi/pulumi` needs only to serialize functions: the TypeScript compiler and npm's dependency
- * tree, over half of a command's start. They load on first use. The commands import this module first, because other
- * imports load `@pulumi/pulumi`.
+ * tree, over half of a command's start. Must be the first import, because others load `@pulumi/pulumi`.
  */
 import Module, { createRequire } from "node:module";
 
@@ -25,7 +24,7 @@ function loadLate(name: string): void {
 }
 
 function memberOf(file: string, placeholder: NodeJS.Module, key: string | symbol): unknown {
-  // Compiled TypeScript reads this key first to decide how to import the module. Answering it must not load the module.
+  // Compiled TypeScript reads this key first. Answering it must not load the module.
   if (key === "__esModule") return true;
   if (require.cache[file] === placeholder) delete require.cache[file];
   const loaded = require(file);

@@ -23,7 +23,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 const [, , given = ""] = process.argv;
 if (Object.hasOwn(COMMANDS, given)) {
-  // The command parses the remaining arguments itself.
   process.argv.splice(2, 1);
   const file = given === "image" ? "infra/bundle/main" : `stacks/commands/${given}`;
   await import(pathToFileURL(packageProgramFile(file)).href);

@@ -1,7 +1,3 @@
-/**
- * `npm run migrate`: renames a stack's Worker and adds the migration that this requires. Previews the change, and
- * writes it to the stack's settings once it is accepted. See `npm run migrate -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";

@@ -1,7 +1,3 @@
-/**
- * `npm run orphans`: lists container applications that deleted Workers left in a stack's account, and removes one by
- * id. See `npm run orphans -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";

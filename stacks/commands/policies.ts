@@ -1,7 +1,3 @@
-/**
- * `npm run policies`: runs the policy pack on a stack's preview without changing anything. Exits with 1 if a mandatory
- * rule is broken. `--publish-dir` only builds the pack. See `npm run policies -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";

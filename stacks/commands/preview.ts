@@ -1,7 +1,3 @@
-/**
- * `npm run preview`: writes a stack's preview under the policies as Markdown for a pull request comment. Changes
- * nothing. See `npm run preview -- --help`.
- */
 import "./late-modules.ts";
 import { commandLine } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";

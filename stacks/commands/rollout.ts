@@ -1,7 +1,3 @@
-/**
- * `npm run rollout`: updates a stack, also from a pipeline. Previews under the policies, stops for approval where
- * needed, deploys, and rolls back if the new version does not answer. See `npm run rollout -- --help`.
- */
 import "./late-modules.ts";
 import { runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { askForYes } from "./rollout/confirm.ts";

@@ -8,7 +8,7 @@ import type { StackConfigSource } from "../config/source.ts";
 
 /** Placeholder for an encrypted value, which cannot be read here. */
 const HIDDEN = "hidden-in-the-settings-file";
-/** Required key that counts as set here, because a Compose file may be written before the key exists. */
+/** Counts as set here, because a Compose file may be written before the key exists. */
 const REQUIRED = "steward:anthropicApiKey";
 
 const projectFile = z.object({ stackConfigDir: z.string().default(".") });
@@ -18,8 +18,7 @@ const settingsFile = z.object({
 });
 
 /**
- * Returns a stack's settings file: the one in PULUMI_OPTION_CONFIG_FILE (the CLI's `--config-file`), otherwise the
- * project's.
+ * Returns a stack's settings file: PULUMI_OPTION_CONFIG_FILE (the CLI's `--config-file`), otherwise the project's.
  *
  * @param folder Folder of `Pulumi.<stack>.yaml`.
  */
@@ -30,7 +29,6 @@ export function settingsFileOf(stack: string, folder: string): string {
   );
 }
 
-/** A stack's configuration from its settings file. */
 export interface StoredSettings extends StackConfigSource {
   /** True if Pulumi adds values from ESC environments, which the file does not contain. */
   hasEnvironment: boolean;
@@ -39,8 +37,7 @@ export interface StoredSettings extends StackConfigSource {
 /**
  * Reads a stack's settings file without a backend or passphrase.
  *
- * @param folder Folder of `Pulumi.<stack>.yaml`. Default: the project's configuration folder.
- * @param workDir The project's folder.
+ * @param folder Folder of `Pulumi.<stack>.yaml`. Default: from `Pulumi.yaml`.
  */
 export async function readSettings(
   folder: string | undefined,
@@ -84,7 +81,7 @@ function isHidden(value: unknown): boolean {
   return typeof value === "object" && value !== null && "secure" in value;
 }
 
-/** Returns a placeholder for an encrypted value. If a whole map is encrypted, even its names are unknown. */
+/** If a whole map is encrypted, even its names are unknown. */
 function hidden(key: string): string {
   return key === "steward:secrets" ? "{}" : HIDDEN;
 }

@@ -1,7 +1,4 @@
-/**
- * `npm run slack-manifest`: prints the manifest of a stack's Slack app for pasting at Slack. Needs no backend and no
- * secret, because Slack issues tokens only after the app exists. See `npm run slack-manifest -- --help`.
- */
+/** Needs no backend and no secret, because Slack issues tokens only after the app exists. */
 import { commandLine } from "../../infra/shell/package.ts";
 import { writeFile } from "node:fs/promises";
 import { Argument } from "commander";

@@ -1,7 +1,3 @@
-/**
- * `npx steward-deploy upgrade`: upgrades a deployed stack to another version of the package, in a project that depends
- * on it. See `npx steward-deploy upgrade --help`.
- */
 import "./late-modules.ts";
 import { Argument } from "commander";
 import { commandParser, runCommand, usageError, type CommandOutput } from "../../infra/shell/command.ts";

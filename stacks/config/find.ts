@@ -26,7 +26,6 @@ export function formatProblems(problems: readonly ConfigProblem[]): string {
   return [`Invalid stack configuration (stack_config_invalid), ${count}:`, ...lines].join("\n");
 }
 
-/** Converts a problem with an argument to one with a configuration key. */
 export function keyProblem(
   { path, member, reason, fix }: ArgumentProblem,
   { commands }: StackConfigSource,
@@ -35,7 +34,6 @@ export function keyProblem(
   return { key: keyWording(commands).name(path), problem, fix };
 }
 
-/** Returns the `steward:*` values by key, without the namespace. */
 export function stewardValues({ values }: StackConfigSource): Record<string, string> {
   const own = Object.entries(values).filter(([key]) => key.startsWith(NAMESPACE));
   return Object.fromEntries(own.map(([key, value]) => [key.slice(NAMESPACE.length), value]));
@@ -61,7 +59,7 @@ export function argumentValues(
   return Object.fromEntries(entries);
 }
 
-/** Converts Pulumi's text to a value. Lists and objects are JSON. Invalid text is returned as text. */
+/** Lists and objects are JSON. Invalid text is returned as text. */
 function readText(text: string, kind: string): unknown {
   if (kind === "boolean") return text === "true" || (text === "false" ? false : text);
   if (kind === "number") return /^\d{1,9}(\.\d{1,2})?$/.test(text) ? Number(text) : text;
@@ -73,7 +71,7 @@ function readText(text: string, kind: string): unknown {
   }
 }
 
-/** Renames `new_sqlite_classes`, the spelling in section 9 of the specification and in Cloudflare's files. */
+/** Renames `new_sqlite_classes`, the spelling of the specification (section 9) and of Cloudflare's files. */
 function withoutSnakeCase(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((entry: unknown) => {
@@ -83,7 +81,7 @@ function withoutSnakeCase(value: unknown): unknown {
   });
 }
 
-/** Returns all problems of a stack's configuration, sorted by key. */
+/** Sorted by key. */
 export function findConfigProblems(source: StackConfigSource): ConfigProblem[] {
   const given = stewardValues(source);
   const target = targetOf(given);
@@ -117,7 +115,7 @@ function targetProblems(
 /** The Worker's default name. */
 export const WORKER = "steward";
 
-/** Checks keys that have no argument, or that are stricter than their argument. */
+/** Checks keys that have no argument, or that are stricter than it. */
 function ownRules(
   target: Target,
   { telegramUpdates, docker }: Readonly<Record<string, string>>,
@@ -135,7 +133,7 @@ function ownRules(
   if (telegramUpdates !== "polling") {
     return [{ key: updates, problem: "must be webhook or polling", fix: configSet(updates, "<value>") }];
   }
-  // Nothing polls while the container sleeps, so updates would wait until something else wakes it.
+  // Nothing polls while the container sleeps.
   return [
     {
       key: updates,
@@ -167,12 +165,12 @@ function unknownKey(key: string, { target, allowed, commands }: Allowed): Config
   };
 }
 
-/** Returns the commands that move a value to the intended key. They omit the value, which may be a secret. */
+/** Omits the value, which may be a secret. */
 function moveCommands(key: string, meant: string, commands: OperatorCommands): string {
   const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
   return `\`${commands.configRemove(key)}\`, then \`${set}\``;
 }
-/** Reports keys with a misspelled namespace. Pulumi accepts any namespace, but no program reads these keys. */
+/** Pulumi accepts a misspelled namespace, but no program reads its keys. */
 function nearNamespaces({ values, commands }: StackConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
     const [namespace = "", ...rest] = key.split(":");
@@ -208,7 +206,7 @@ function plainSecrets(given: Readonly<Record<string, string>>, source: StackConf
   return plain.map((key) => storedPlain(NAMESPACE + key, source));
 }
 
-/** Reports encrypted values of keys that are not secret: they would be deployed as plain text. */
+/** An encrypted value of a key that is not secret would be deployed as plain text. */
 function hiddenPlain(given: Readonly<Record<string, string>>, source: StackConfigSource): ConfigProblem[] {
   const hidden = Object.keys(given).filter((key) => !isSecretKey(key) && source.isSecret(NAMESPACE + key));
   return hidden.map((key) => ({

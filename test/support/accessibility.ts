@@ -3,12 +3,12 @@ import type { Page } from "playwright-core";
 
 const RUN = 'axe.run(document, { resultTypes: ["violations"], preload: false })';
 
-/** Returns every axe violation, however minor, as `<rule>: <element>`. */
+/** Returns all axe violations as `<rule>: <element>`. */
 export async function findings(page: Page): Promise<string[]> {
   return (await violationsOf(page)).flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
-/** Returns serious and critical axe violations, except those of some rules, as `<rule>: <element>`. */
+/** Returns serious and critical axe violations as `<rule>: <element>`. */
 export async function barriers(page: Page, except: readonly string[] = []): Promise<string[]> {
   const violations = await violationsOf(page);
   return violations
@@ -17,7 +17,7 @@ export async function barriers(page: Page, except: readonly string[] = []): Prom
 }
 
 async function violationsOf(page: Page): Promise<AxeResults["violations"]> {
-  // Injected by `evaluate`, because the page's content security policy forbids script elements.
+  // `evaluate`, because the content security policy forbids injected scripts.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   return ((await page.evaluate(RUN)) as AxeResults).violations;
 }

@@ -11,7 +11,7 @@ const NO_PAGES: readonly string[] = [
   ROUTES.backupsRestorePage.path,
 ];
 
-/** Returns the URLs of all admin pages. `queries` adds the queries that some pages need, by path. */
+/** Returns the URLs of all admin pages. `queries` adds required queries by path. */
 export const adminPages = (queries: Readonly<Record<string, string>>): string[] =>
   Object.values<Route>(ROUTES)
     .filter(
@@ -21,13 +21,13 @@ export const adminPages = (queries: Readonly<Record<string, string>>): string[] 
     .map(({ path }) => `${path}${queries[path] ?? ""}`);
 
 interface AdminOptions extends HostOptions {
-  /** Enables JavaScript. Default: false, because the pages work with forms and links alone. */
+  /** Enables JavaScript. Default: false, because the pages work without it. */
   scripts?: boolean;
-  /** The browser's time zone. Default: this machine's. */
+  /** Default: this machine's. */
   timezone?: string;
 }
 
-/** Starts a host and a phone-sized browser that is signed in to the admin pages. */
+/** Starts a host and a phone-sized browser signed in to its admin pages. */
 export async function openAdmin(
   { scripts = false, timezone, ...options }: AdminOptions = {},
   state = "ready",
@@ -43,7 +43,7 @@ export async function openAdmin(
   const refusedByPolicy = refusalsByPolicy(page);
   await page.goto(`${host.url}/_admin/`);
   await signIn(page, host.secrets.adminToken);
-  /** Takes screenshots in both color schemes and checks that nothing is wider than the screen. */
+  /** Checks in both color schemes that nothing is wider than the screen. */
   const look = async (name: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });

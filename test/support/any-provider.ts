@@ -2,9 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** Replaces every provider of the stacks. Accepts all resources and creates nothing. */
+/** Replaces every provider. Accepts all resources and creates nothing. */
 export interface AnyProvider {
-  /** Variables that make an engine use it. */
   environment: { PULUMI_DEBUG_PROVIDERS: string };
   close(): void;
 }

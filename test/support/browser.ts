@@ -7,23 +7,22 @@ const CHROMIUM = "/usr/bin/chromium";
 const ATTEMPTS = 5;
 const PAUSE_MS = 500;
 
-/** Screen of a small phone, in pixels. */
 export const PHONE = { width: 320, height: 640 };
 
-/** Without Chromium the browser tests are skipped. CI installs it, and fails without it. */
+/** CI installs Chromium, and fails without it. Elsewhere these tests are skipped. */
 export const browserIsMissing = !existsSync(CHROMIUM) && !process.env["CI"];
 const REASON = `The pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
 if (browserIsMissing) process.stderr.write(REASON);
 
-/** Opens an empty page in a new browser, which is closed with the test. */
+/** Opens an empty page in a new browser until the test ends. */
 export async function openBrowser(options?: BrowserContextOptions, args: string[] = []): Promise<Page> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", ...args] });
   onTestFinished(() => browser.close());
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const goto = page.goto.bind(page);
-  // Chromium aborts loading when a network interface of the machine changes, as other tests' containers cause. It then
-  // loads its own error page, which aborts a retry that comes too early.
+  // Chromium aborts loading when a network interface changes, for example through other tests' containers. It then
+  // loads an error page, which aborts an early retry.
   page.goto = async (...given) => {
     for (let attempt = 1; ; attempt += 1)
       try {
@@ -36,7 +35,7 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   return page;
 }
 
-/** Collects the page's content security policy violations from now on. */
+/** Collects violations of the page's content security policy. */
 export function refusalsByPolicy(page: Page): string[] {
   const refused: string[] = [];
   page.on("console", (message) => {
@@ -56,7 +55,6 @@ export async function unfold(page: Page): Promise<void> {
   if (await menu.isVisible()) await menu.click();
 }
 
-/** Follows a link of the navigation, which is collapsed on a phone. */
 export async function go(page: Page, name: string): Promise<void> {
   await unfold(page);
   await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();

@@ -6,7 +6,7 @@ import { addSchedule } from "../../runtime/gateway/schedules/port.ts";
 import { openSqlite } from "../../runtime/host/ledger.ts";
 import { inHome } from "./chat-data.ts";
 
-/** Names that break pages which trust them. Tests find the first ones by the text `مرحبا`. */
+/** Names that break pages which trust them. Tests find the first ones by `مرحبا`. */
 export const HOSTILE_NAMES = [
   "مرحبا بالعالم",
   `مرحبا ${"x".repeat(190)}`,
@@ -24,13 +24,13 @@ interface Amounts {
   people: number;
   conversations: number;
   schedules: number;
-  /** Number of people per platform who wait for approval. Default: 2. */
+  /** People per platform. Default: 2. */
   waiting?: number;
-  /** Names for people and groups, used in rotation. Default: ordinary names. */
+  /** Used in rotation. Default: ordinary names. */
   names?: readonly string[];
 }
 
-/** Fills a host's data directory through its stores. Call it before the first start. */
+/** Fills a host's data directory through its stores, before the first start. */
 export async function fillHome(home: string, amounts: Amounts): Promise<void> {
   const { events, people, conversations, schedules, waiting = 2, names } = amounts;
   const now = Date.now();
@@ -79,7 +79,6 @@ export async function fillHome(home: string, amounts: Amounts): Promise<void> {
 }
 
 const ANSWERED = { state: "answered", note: "answered" } as const;
-/** Outcomes of events, used in rotation. */
 const ENDS = [
   (group: string | undefined) =>
     ({ state: "ignored", note: "The config does not list the group.", group }) as const,

@@ -21,7 +21,7 @@ export interface Checkout {
   close(): Promise<void>;
 }
 
-/** Copies this checkout. A different version results in a different bundle. */
+/** Copies this checkout. Another version results in another bundle. */
 export async function copyCheckout(changes: { version?: string } = {}): Promise<Checkout> {
   const root = await freeFolder();
   for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
@@ -33,7 +33,7 @@ export async function copyCheckout(changes: { version?: string } = {}): Promise<
   return { root, close: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Creates the folder with the lowest free number. Reusing paths lets Node reuse compiled code from earlier copies. */
+/** Creates the folder with the lowest free number, so that Node can reuse code compiled for earlier copies. */
 async function freeFolder(number = 0): Promise<string> {
   const root = join(tmpdir(), `steward-checkout-${number}`);
   const made = await mkdir(root).then(

@@ -1,10 +1,10 @@
 import { PLAIN_MESSAGE, snowflake } from "../../rehearsal/standins/discord-message.ts";
 import { NOW } from "./edge.ts";
 
-/** Web Crypto's key type, which has different global names in Node's and workerd's types. */
+/** Node's and workerd's types use different global names for this type. */
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** Creates an application's key with Web Crypto, which works in both Node and workerd. */
+/** Creates an application's key. Web Crypto works in both Node and workerd. */
 export async function createDiscordKey() {
   const pair = (await crypto.subtle.generateKey({ name: "Ed25519" }, true, [
     "sign",
@@ -46,7 +46,7 @@ const PERSON = {
 };
 
 /**
- * Returns a command on a server as Discord sends it:
+ * Returns a command on a server:
  * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-example-interaction
  */
 export function command(text: string, fields: CommandFields = {}): Record<string, unknown> {
@@ -89,7 +89,7 @@ export function command(text: string, fields: CommandFields = {}): Record<string
   return Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null));
 }
 
-/** Returns a command in a direct message: the person is in `user` and there is no server. */
+/** Returns a command in a direct message, where the person is in `user` and there is no server. */
 export function directCommand(text: string, fields: CommandFields = {}): Record<string, unknown> {
   return command(text, {
     guild_id: null,
@@ -106,11 +106,11 @@ export function directCommand(text: string, fields: CommandFields = {}): Record<
 
 export const BOT_USER = "1123456789012345678";
 
-/** A user as a message's author or mention: https://docs.discord.com/developers/resources/user#user-object */
+/** A message's author or mention: https://docs.discord.com/developers/resources/user#user-object */
 export const MASON = PERSON;
 
 /**
- * Returns a person's message to the bot from the gateway connection, direct or on a server:
+ * Returns a message from the gateway connection:
  * https://docs.discord.com/developers/events/gateway-events#message-create
  */
 export function messageCreate(

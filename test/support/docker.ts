@@ -1,6 +1,6 @@
 import { dockerAvailable } from "../../infra/shell/docker.ts";
 
-/** This machine's Docker engine. Without one, tests that need it are skipped with a message. */
+/** This machine's Docker engine. Without one, tests that need it are skipped. */
 export const engine = await dockerAvailable();
 
 if (!engine.ok && process.env["CI"])

@@ -1,4 +1,4 @@
-/** A node of {@link withDocument}. Has only what the pages' scripts use, and no layout. */
+/** A node of {@link withDocument} without layout. */
 class StandInNode {
   readonly children: (StandInNode | string)[] = [];
   readonly dataset: Record<string, string> = {};
@@ -15,14 +15,13 @@ class StandInNode {
   }
 }
 
-/** Returns an element for use in {@link withDocument}. */
 export function standInElement(): object {
   return new StandInNode();
 }
 
 /**
- * Runs `work` with the parts of a document that the pages' rendering needs, without a browser. As in a browser, the
- * stack limits the number of arguments per call.
+ * Runs `work` with the parts of a document that the pages' rendering uses. As in a browser, the stack limits the number
+ * of arguments per call.
  */
 export function withDocument<T>(work: () => T): T {
   const document = {

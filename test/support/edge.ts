@@ -28,21 +28,17 @@ export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
 const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
-/** Token of the running gateway. */
 export const BROKER_TOKEN = "broker-token-0123456789";
-/** Bundle hash of the edge under test. */
 export const EDGE_BUNDLE = "0123456789abcdef";
-/** Fixed current time of the tests, in milliseconds since the epoch. */
+/** Fixed current time, in milliseconds since the epoch. */
 export const NOW = 1_795_000_000_000;
 
 interface SignOptions {
   /** In jose's form: `1h` is one hour from now. */
   issuedAt?: string | undefined;
-  /** True if the header names the key. */
   named?: boolean;
 }
 
-/** Creates an identity gateway's key that signs tokens. */
 export async function createSigner(kid = "key-1") {
   const header = (named: boolean) => ({ alg: "RS256", ...(named && { kid }) });
   const { privateKey, publicKey } = await generateKeyPair("RS256", { extractable: true });
@@ -58,7 +54,7 @@ export async function createSigner(kid = "key-1") {
   return { jwk, sign };
 }
 
-/** Signs a body as Slack does and returns the headers. Uses Web Crypto, which works in both Node and workerd. */
+/** Returns Slack's headers for a signed body. Web Crypto works in both Node and workerd. */
 export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = NOW) {
   const timestamp = String(Math.floor(at / 1_000));
   const encoder = new TextEncoder();
@@ -79,7 +75,6 @@ export async function signedIn() {
   return { jwk, headers: { "cf-access-jwt-assertion": await sign() } };
 }
 
-/** Returns an ordinary Slack event. */
 export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
   return {
     type: "event_callback",
@@ -97,18 +92,16 @@ export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
 }
 
 interface EdgeFixture {
-  /** Gzipped styles and scripts by file name. Default: none. */
+  /** Gzipped files by name. Default: none. */
   assets?: Record<string, Uint8Array<ArrayBuffer>>;
   /** Set for a deployment with one sandbox per chat. */
   tenants?: Tenants;
-  /** Tenant whose pages are served. */
   tenant?: string;
   environmentName?: string;
-  /** Answers the broker's outgoing requests. Default: every request fails. */
+  /** Answers the broker's outgoing requests. Default: all fail. */
   services?: BrokerOptions["fetch"];
   /** Chat that the broker's pass allows. Default: any. */
   chat?: TenantChat;
-  /** The config's proxy and the factory of its clients. */
   proxy?: NonNullable<BrokerOptions["proxy"]>;
   state?: SandboxStatus["state"];
   status?: Partial<SandboxStatus>;
@@ -120,30 +113,24 @@ interface EdgeFixture {
   audience?: string | null;
   stackKey?: null;
   grantsWake?: boolean;
-  /** Enables ADMIN_TOKEN as identity, as on a host. Without it an identity gateway signs users in. */
+  /** Enables ADMIN_TOKEN, as on a host. Default: an identity gateway. */
   adminToken?: string;
   clock?: Clock;
-  /** Environment whose secrets are attested. Default: one without an attestation key. */
+  /** Environment whose secrets are attested. Default: empty. */
   environment?: Environment;
-  /** Makes recording an event fail with this error. */
   ledgerError?: StewardError;
   jwk?: object;
-  /** Overrides of the container's answers: by path for the supervisor, by `gateway <path>` for the gateway. */
+  /** Overrides of the container's responses: by path for the supervisor, by `gateway <path>` for the gateway. */
   answers?: Record<string, (request: PortRequest) => Response | Promise<Response>>;
-  /** Overrides of the gateway's status. */
   gateway?: Partial<GatewayStatus>;
-  /** Overrides of the gateway's usage report. */
   usage?: Partial<UsageReport>;
   replayEvents?: number;
-  /** Overrides of the ledger, which only collects events. */
+  /** Default: collects events in memory. */
   ledger?: Partial<Ledger>;
-  /** Known names of people and places. */
   named?: NameEntry[];
-  /** Overrides of the activity log, which is in memory. */
   activity?: Partial<Activity>;
-  /** Cached answers for pages, by question. */
   remembered?: [string, LastAnswer][];
-  /** Overrides of the backups. Default: one available backup. */
+  /** Default: one available backup. */
   backups?: Partial<Backups>;
 }
 
@@ -162,7 +149,6 @@ export function manifestOf(id: string, differs: Partial<GenerationManifest> = {}
   };
 }
 
-/** Key with which the stack signs its requests. */
 export const STACK_KEY = "the-key-of-the-stack-0123456789";
 
 const BACKUP = manifestOf("00000001-00000001");
@@ -178,7 +164,7 @@ const PROCESSES = {
   processes: [{ name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null }],
 };
 const MODEL = "anthropic/claude-sonnet-4-5";
-/** Status of a gateway whose Slack token has expired. */
+/** The Slack token has expired. */
 const GATEWAY_STATUS: GatewayStatus = {
   version: "0.1.0",
   since: new Date(NOW).toISOString(),
@@ -209,12 +195,11 @@ function replyOf(value: unknown) {
   return { ok: false, error: { message, ...rest }, notes: "" };
 }
 
-/** Operation and input of a request to the supervisor. */
 type Asked = [operation: string, input: Record<string, unknown>];
 
 /**
- * Returns a container that answers operations with a value or `{error}`. A request for which `answer` returns
- * `undefined` never gets a response. `asked` and `lines` collect the requests, `lines` in the form of a command.
+ * Returns a container that answers operations with a value or `{error}`, or never if `answer` returns `undefined`.
+ * `asked` and `lines` collect the requests, `lines` in the form of a command.
  */
 export function operationAnswers(answer: (line: string, ...asked: Asked) => unknown) {
   const asked: Asked[] = [];
@@ -243,7 +228,6 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const answers = new Map<string, LastAnswer>(fixture.remembered);
   const signatures = new Set<string>();
   const noted: Sighting[] = [];
-  /** Paths of requests that keep the container awake. */
   const uses: string[] = [];
   const logged: string[] = [];
   let statusCalls = 0;

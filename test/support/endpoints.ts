@@ -12,7 +12,7 @@ export function useEndpoints(servers: Endpoints = {}): void {
 
 type Properties = Record<string, unknown>;
 
-/** Returns a type's provider as the engine calls it, and adds the connection of {@link useEndpoints} to the inputs. */
+/** Returns a type's provider as the engine calls it, with the endpoints of {@link useEndpoints}. */
 export function connected<Inputs extends object = Properties>(
   type: OwnType,
 ): Required<Omit<ResourceProvider<Inputs>, "check">> {

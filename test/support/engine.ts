@@ -8,13 +8,13 @@ import { dockerAvailable } from "../../infra/shell/docker.ts";
 import { runProcess } from "../../infra/shell/process.ts";
 import { execute } from "../../scripts/execute.ts";
 
-/** A separate Docker engine without images or containers, as on another machine. */
+/** A second Docker engine without images or containers, as on another machine. */
 export interface OwnEngine {
-  /** Address of its socket, `unix://…`. */
+  /** `unix://…` */
   address: string;
-  /** Host name at which its containers reach this machine. */
+  /** This machine's address as seen from its containers. */
   hostname: string;
-  /** Kills the engine with its containers and starts it again, as a reboot does. */
+  /** Kills and restarts the engine and its containers. */
   reboot(): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,8 +22,8 @@ export interface OwnEngine {
 const START_MS = 60_000;
 
 /**
- * Starts a second dockerd with its own folder and bridge. It does not change iptables, which the main engine manages. A
- * userland proxy publishes its ports.
+ * Starts a second dockerd with its own folder and bridge. It leaves iptables to the main engine and publishes ports
+ * with a userland proxy.
  */
 export async function startOwnEngine(): Promise<OwnEngine> {
   const folder = await mkdtemp(path.join(tmpdir(), "steward-engine-"));
@@ -79,10 +79,7 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   };
 }
 
-/**
- * Adds a bridge named after its network's number. The name is unique, so parallel tests get different networks. Bridges
- * left by killed runs are skipped.
- */
+/** Adds a bridge named after its network's number. Names are unique, so parallel tests get different networks. */
 async function ownBridge(): Promise<{ bridge: string; hostname: string }> {
   let refused: unknown;
   for (let number = 200; number < 250; number++) {

@@ -16,8 +16,7 @@ const CHANNELS: ConfigMap = {
 };
 
 /**
- * Configurations with which the stacks create every resource type. test/stacks/archive has their states from before
- * components existed.
+ * Configurations that create every resource type. test/stacks/archive has their states from before components existed.
  */
 export const everyResource = {
   serverless: (apiUrl: string): ConfigMap => ({

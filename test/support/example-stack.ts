@@ -5,10 +5,9 @@ import { parse } from "yaml";
 
 const STACKS = join(import.meta.dirname, "../../stacks");
 
-/** Example stacks in `stacks/`. */
 export const EXAMPLES = ["dev", "prod", "host"] as const;
 
-/** Fills in an example's placeholders, as its comments tell the user to do. */
+/** Fills in an example's placeholders. */
 export function adapted(text: string): string {
   return text
     .replaceAll("0123456789abcdef0123456789abcdef", "00112233445566778899aabbccddeeff")
@@ -18,8 +17,7 @@ export function adapted(text: string): string {
 }
 
 /**
- * Returns an example stack's settings as Pulumi passes them to a program, with lists as JSON. Examples contain no
- * secrets.
+ * Returns an example stack's settings as Pulumi passes them to a program, with lists as JSON.
  *
  * @param change Edits the file's text. Default: {@link adapted}.
  */
@@ -35,7 +33,6 @@ export async function exampleSettings(
   return Object.fromEntries(values);
 }
 
-/** Returns an example stack's settings as a configuration for the engine. */
 export async function exampleConfig(name: (typeof EXAMPLES)[number]): Promise<ConfigMap> {
   const entries = Object.entries(await exampleSettings(name)).map(
     ([key, value]) => [key, { value }] as const,

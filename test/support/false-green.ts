@@ -7,9 +7,9 @@ const SEEN_MS = 30_000;
 const LOOK_MS = 1_000;
 
 /**
- * Causes each fault, waits until it is reported, fixes it, and waits until it is no longer reported.
+ * Causes and fixes each fault, and checks that it is reported exactly during that time.
  *
- * @returns The number of reported faults.
+ * @returns The number of faults.
  */
 export async function tryWords(tried: Tried): Promise<number> {
   const { url, operator } = tried;

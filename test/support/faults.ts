@@ -6,31 +6,28 @@ import type { LedgerPage } from "../../runtime/edge/ports.ts";
 import { fillVolume } from "./full-volume.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
-/** Retries of the edge and probes may need this long to notice that a fault has ended. */
+/** Retries and probes may notice the end of a fault this late. */
 export const MENDED_MS = 90_000;
 /** The edge informs a chat after a minute. */
 const NOTICE_MS = 90_000;
 
-/** A deployment in which faults are caused. */
 export interface Tried {
   url: string;
-  /** Headers that authenticate an operator. */
   operator: Record<string, string>;
   slack: SlackStandIn;
   front: TroubledFront;
-  /** Returns the data directory, on a separate volume that can be filled. */
+  /** On a separate volume that can be filled. */
   data(): Promise<string>;
-  /** Returns the process ids of the gateway. */
+  /** Process ids. */
   gateways(): number[];
-  /** Makes the next backup fail and returns a function that fixes it. */
+  /** Makes the next backup fail. Returns a function that fixes it. */
   spoilBackups(): Promise<() => Promise<void>>;
-  /** Returns the process ids of the container. Absent if the edge dies with it. */
+  /** Process ids. Absent if the edge dies with the container. */
   containers?(): number[];
-  /** Locks the edge's ledger and returns a function that unlocks it. Absent if only the platform could lock it. */
+  /** Locks the edge's ledger and returns a function that unlocks it. Absent if only the platform could. */
   lockLedger?(): Promise<() => void>;
 }
 
-/** Surfaces that show an operator the deployment's health. */
 export interface Seen {
   word: string;
   overview: string;
@@ -48,20 +45,17 @@ export interface Seen {
   };
 }
 
-/** One fault: how to cause, detect and fix it. */
 export interface Fault {
   fault: string;
   make(): Promise<unknown>;
   mend?(): Promise<unknown>;
-  /** Returns true while the surfaces report the fault. */
   told(seen: Seen, before: Seen): boolean;
-  /** Set if the fault only changes a counter, which stays changed. */
+  /** Set if the fault only changes a counter. */
   stays?: true;
-  /** Time limit in milliseconds for the report, if longer than the default. */
+  /** Time limit in milliseconds, if longer than the default. */
   seenMs?: number;
 }
 
-/** Counters that increase with a message and its reply. */
 const FIGURES: ((metrics: Seen["metrics"]) => number)[] = [
   ({ sandbox }) => sandbox.broker.answered,
   ({ gateway }) => gateway?.counts.conversations ?? 0,
@@ -73,12 +67,12 @@ const FIGURES: ((metrics: Seen["metrics"]) => number)[] = [
   ),
 ];
 
-/** Returns a fault only if the deployment has the means to cause it. */
+/** Returns a fault only if the deployment can cause it. */
 function only<Cause>(cause: Cause | undefined, fault: (cause: Cause) => Fault): Fault[] {
   return cause === undefined ? [] : [fault(cause)];
 }
 
-/** Returns every fault that a deployment can have. Each may follow the previous one. */
+/** Returns the faults that a deployment can have. Each may follow the previous one. */
 export function faultsOf({
   url,
   operator,
@@ -92,7 +86,7 @@ export function faultsOf({
 }: Tried): Fault[] {
   const send = (text: string, chat = `C${text}`) =>
     fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
-  /** Sends another kind of event than a mention, with these fields changed. */
+  /** Sends another event than a mention, with these fields changed. */
   const sendEvent = (changes: object) => {
     const body = mention("unlike", { chat: "D0STRANGER" }) as { event: object };
     const event = { ...body.event, type: "message", channel_type: "im", ...changes };

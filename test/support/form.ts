@@ -1,9 +1,8 @@
-/** Returns the value of a page's input field, or an empty text if there is none. */
+/** Returns a field's value, or an empty text if the page lacks it. */
 export function fieldOf(page: string, name: string): string {
   return unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "");
 }
 
-/** Reverses HTML escaping. */
 export function unescaped(html: string): string {
   return html
     .replaceAll("&quot;", '"')

@@ -51,9 +51,7 @@ function asFormer(deployment: Deployment): Deployment {
   return former as unknown as Deployment;
 }
 
-/**
- * Gives a stack the state of older versions, which deployed with the official resource and had no gateway component.
- */
+/** Gives a stack the state of older versions, which also had no gateway component. */
 export async function intoFormerShape({ stack }: TestStack): Promise<void> {
   const exported = await stack.exportStack();
   await stack.importStack({ ...exported, deployment: asFormer(withoutGateway(exported.deployment)) });

@@ -4,14 +4,14 @@ import { GATEWAY } from "../../stacks/adopt.ts";
 
 const OWN = new RegExp(`\\bsteward:(${Object.keys(RESOURCES).join("|")})(?=$|::)`);
 
-/** Replaces a type or the types in a URN with those from before the package had a provider. */
+/** Returns a type or URN with the types from before the package had a provider. */
 function formerType(text: string): string {
   return text
     .replace(OWN, "pulumi-nodejs:dynamic/$1")
     .replace("pulumi:providers:steward::default", "pulumi:providers:pulumi-nodejs::default");
 }
 
-/** Returns a resource's URN from before gateway components existed. */
+/** Returns a URN from before gateway components existed. */
 function formerUrn(urn: string): string {
   const [stack, project, type = "", ...name] = formerType(urn).split("::");
   const [head, ...below] = type.split("$");
@@ -50,7 +50,7 @@ export function withoutProvider(deployment: Deployment): Deployment {
   };
   for (const resource of resources) {
     const { type, inputs = {}, outputs = {} } = resource;
-    // The engine passed the stack's whole configuration to this provider.
+    // The engine passed the whole configuration to this provider.
     if (type === "pulumi:providers:pulumi-nodejs")
       Object.assign(resource, { inputs: config, outputs: config });
     const [, name] = /^pulumi-nodejs:dynamic\/(.*)$/.exec(type) ?? [];
@@ -75,7 +75,7 @@ export function withoutGateway(deployment: Deployment): Deployment {
   );
 }
 
-/** Gives the resources of a state their old types and inputs, and rewrites every reference to their old URNs. */
+/** Restores old types, inputs and URNs, including all references. */
 function rewritten(
   deployment: Deployment,
   former: (urn: string) => string,

@@ -1,6 +1,5 @@
 import type { AccountState } from "../../rehearsal/cloudflare/account/state.ts";
 
-/** Fields of a resource in an exported state that are used here. */
 interface StateResource {
   urn: string;
   type: string;
@@ -13,10 +12,10 @@ interface Exported {
 }
 
 /**
- * Rewrites a state to that of versions before `serverless:Migrations`. They had a component with a frozen version and
- * deployment of the first migration, and a plan that recorded the list before applying it.
+ * Rewrites a state to that of versions before `serverless:Migrations`: a component with a frozen version and deployment
+ * of the first migration, and a plan that recorded the list before applying it.
  *
- * @param booked Tags that the plan has recorded.
+ * @param booked Tags in the plan.
  */
 export function inFormerShape(state: Exported, account: AccountState, booked: readonly string[]): Exported {
   const { resources = [] } = state.deployment;

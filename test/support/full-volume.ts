@@ -2,21 +2,17 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { onTestFinished } from "vitest";
 
-/** Only root may mount a volume. Without root, these tests are skipped with a message. */
+/** Only root may mount a volume. Otherwise these tests are skipped. */
 export const canMount = process.getuid?.() === 0;
 if (!canMount) process.stdout.write("skipped: a full volume (only root may mount one)\n");
 
-/**
- * Mounts a small volume at a folder until the test ends. Processes with open files there then write to a detached
- * volume.
- */
+/** Mounts a small volume until the test ends. Processes with open files there then write to a detached volume. */
 export function mountVolume(folder: string, mebibytes: number): void {
   mkdirSync(folder, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder]);
   onTestFinished(() => void execFileSync("umount", ["--lazy", folder]));
 }
 
-/** Writes a file until not one more byte fits. */
 export function fillVolume(file: string): void {
   const descriptor = openSync(file, "w");
   try {

@@ -3,9 +3,9 @@ import { buildBundle } from "../../infra/bundle/bundle.ts";
 import type { RegisteredResource } from "./registered.ts";
 
 /**
- * Formats resources as a golden file's text, without values that differ between machines or change with the code.
+ * Formats resources without values that differ between machines or change with the code.
  *
- * After an intended change, run the test file with `-u` to update the golden files and commit them.
+ * After an intended change, run the test with `-u` and commit the golden files.
  */
 export async function golden(
   resources: readonly RegisteredResource[],

@@ -13,16 +13,15 @@ import { freePort } from "./ports.ts";
 import { createTestStack, type TestStack } from "./stack.ts";
 import { startStandIns } from "./targets/target.ts";
 
-/** Admin token of a {@link HostStack}. */
 export const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
 
-/** A host stack under the real engine, with unique container and volume names. */
+/** A host stack under the real engine with unique names. */
 export interface HostStack extends TestStack {
   names: HostNames;
   url: string;
 }
 
-/** Returns the minimal configuration of a host stack on a free port of this machine. */
+/** Returns the minimal configuration, with a free port of this machine. */
 export async function leastHostConfig(): Promise<{ config: ConfigMap; url: string }> {
   const port = await freePort();
   const config = {
@@ -36,8 +35,8 @@ export async function leastHostConfig(): Promise<{ config: ConfigMap; url: strin
 }
 
 /**
- * Creates a host stack on a free port of this machine. `config` extends the minimal configuration. Closing it removes
- * the container and volume.
+ * Creates a host stack on this machine. `config` extends the minimal configuration. Closing it removes container and
+ * volume.
  */
 export async function createHostStack(config: Record<string, ConfigValue> = {}): Promise<HostStack> {
   const name = `steward-test-${randomUUID().slice(0, 8)}`;
@@ -57,21 +56,18 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
   return { ...subject, names, url, close };
 }
 
-/** A host stack with stand-ins for the platforms and the model on the engine's bridge. */
+/** A host stack with stand-ins for the platforms and the model. */
 export interface TalkingHostStack extends HostStack {
-  /** Sends a signed message and returns the service's HTTP status. */
+  /** Sends a signed message and returns the HTTP status. */
   send(text: string): Promise<number>;
-  /** Waits for the reply to a message. */
   replied(text: string): Promise<void>;
-  /** Sends a message, waits for its reply, and returns the HTTP status. */
   say(text: string): Promise<number>;
-  /** Delays the model's future answers by this time in milliseconds. */
+  /** Delays future answers of the model. */
   modelTakes(milliseconds: number): void;
-  /** Makes the model reject the deployed key from now on. */
   revokeModelKey(): void;
 }
 
-/** Creates a {@link createHostStack} stack with stand-ins at an address that its containers can reach. */
+/** Creates a host stack with stand-ins at an address that its containers can reach. */
 export async function createTalkingHostStack(
   config: Record<string, ConfigValue> = {},
   hostname?: string,

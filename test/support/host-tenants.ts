@@ -5,7 +5,7 @@ import type { LedgerCounts } from "../../runtime/edge/ports.ts";
 import { type HostOptions, startHost } from "./host.ts";
 import { changesBy } from "./tenants.ts";
 
-/** Runs the host as its container does: root with the minimum of capabilities. */
+/** The container's privileges: root with the minimum of capabilities. */
 const AS_IN_CONTAINER = [
   "setpriv",
   "--bounding-set=-all,+chown,+kill,+setgid,+setuid",
@@ -13,7 +13,7 @@ const AS_IN_CONTAINER = [
   "--no-new-privs",
 ];
 
-/** Runs the host with a shared gateway: the image's user without capabilities. */
+/** Privileges of a shared gateway: the image's user without capabilities. */
 const AS_STEWARD = [
   "setpriv",
   `--reuid=${CONTAINER_USER}`,
@@ -24,7 +24,6 @@ const AS_STEWARD = [
   "--no-new-privs",
 ];
 
-/** A process of a chat's gateway, as the kernel reports it. */
 export interface TenantProcess {
   pid: number;
   uid: number;
@@ -48,7 +47,6 @@ export async function hostByChat(
     build: "bundle",
     environment: first,
     prepare: async (home) => {
-      // Same owner as a container's volume.
       await chown(home, CONTAINER_USER, CONTAINER_USER);
       await prepare?.(home);
     },
@@ -72,18 +70,15 @@ export async function hostByChat(
   };
   return {
     ...host,
-    /** Restarts the service on the same data with other variables. */
     resume: (changed: Record<string, string>): Promise<void> =>
       host.resume(environmentOf(changed), prefixOf(environmentOf(changed))),
-    /** Returns the texts that a chat has received. */
     read: (chat: string): string[] =>
       host.slack
         .messages()
         .filter(({ channel }) => channel === chat)
         .map(({ text }) => text),
-    /** Sends an operator's request. */
     ask,
-    /** Runs a command in a chat's sandbox, or by default in the deployment's. */
+    /** Runs a command in a chat's sandbox, by default in the deployment's. */
     async cli(line: string, tenant = ""): Promise<string> {
       const answer = await ask(`/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`);
       const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
@@ -94,9 +89,7 @@ export async function hostByChat(
       const answer = await ask(`/debug/ledger?chat=${tenant}`);
       return ((await answer.json()) as { counts: LedgerCounts }).counts;
     },
-    /** Returns the processes of one chat's gateway, or of all. */
     processes,
-    /** Returns the tenants whose gateways run. */
     running: async (): Promise<string[]> =>
       [...new Set((await processes()).map(({ environment: one }) => one["STEWARD_TENANT"] ?? ""))].sort(),
     folder: (tenant: string): string => path.join(host.home, "tenants", tenant),
@@ -121,7 +114,6 @@ async function tenantProcesses(): Promise<TenantProcess[]> {
   return found.flat();
 }
 
-/** Returns a file's owner and permissions. */
 export async function rightsOf(file: string): Promise<{ uid: number; mode: number }> {
   const { uid, mode } = await stat(file);
   return { uid, mode: mode & 0o777 };

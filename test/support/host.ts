@@ -17,18 +17,16 @@ const SECRETS = {
   adminToken: "admin-token-0123456789",
 };
 
-/** Code that the host process runs. */
 export type HostBuild = "source" | "bundle";
 
 export interface HostOptions {
   build?: HostBuild;
   /** Added to the environment. An empty text unsets a variable. */
   environment?: Record<string, string>;
-  /** Content of `steward.json` before the first start. */
+  /** `steward.json` before the first start. */
   config?: unknown;
-  /** Fills the data directory before the first start. */
   prepare?(home: string): Promise<void>;
-  /** Wrapper command for the process, for example one that drops privileges. */
+  /** Wrapper command, for example one that drops privileges. */
   before?: readonly string[];
 }
 
@@ -42,7 +40,7 @@ async function programArguments(build: HostBuild): Promise<string[]> {
   return [path.join(container.dir, "host/main.js")];
 }
 
-/** Starts the host process with stand-ins for Slack and the model. `stop` ends all of them. */
+/** Starts the host process with stand-ins for Slack and the model. */
 export async function startHost({
   build = "bundle",
   environment = {},
@@ -107,7 +105,6 @@ export async function startHost({
       async () => ((await (await request("/readyz")).json()) as { state: string }).state === state,
     );
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  /** Ends the process with a signal and waits for its exit. */
   const halt = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
     if (hasEnded()) return;
     child.kill(signal);
@@ -124,13 +121,11 @@ export async function startHost({
     await stop();
     throw error;
   });
-  /** Restarts the process on the same data. */
   const resume = async (variables: Record<string, string>, prefix = before): Promise<void> => {
     child = launch(variables, prefix);
     await listens();
   };
 
-  /** Returns the process id of the ready gateway. */
   const gatewayPid = async () => {
     const response = await fetch(`http://127.0.0.1:${gatewayPort}/readyz`);
     return ((await response.json()) as { pid: number }).pid;

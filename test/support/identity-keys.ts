@@ -3,8 +3,8 @@ import { closeServer, openServer } from "../../runtime/process/server.ts";
 import { AUDIENCE, createSigner } from "./edge.ts";
 
 /**
- * Starts an identity gateway on this machine that only serves its signing keys, as under
- * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/.
+ * Starts a server of signing keys in place of an identity gateway
+ * (https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/).
  * Also returns its variables and an operator's headers.
  */
 export async function openIdentityGateway() {
@@ -19,7 +19,6 @@ export async function openIdentityGateway() {
   return {
     variables: { EDGE_ACCESS_TEAM_DOMAIN: origin, EDGE_ACCESS_AUD: AUDIENCE },
     headers: await headersOf("operator@example.com"),
-    /** Returns the headers of another user. */
     headersOf,
     close: () => closeServer(server, 0),
   };

@@ -6,28 +6,25 @@ import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
 /** Precision of the stand-in's `ts`: whole seconds, with a counter as the fraction. */
 export const TS_MS = 1_000;
-/** Wait after the last kill. Retries take a few seconds each and are few. */
+/** Wait after the last kill. Retries take a few seconds each. */
 const SETTLE_MS = 120_000;
 
-/** Deployment whose processes are killed while it receives events. */
 export interface Victim {
   url(): string;
   slack: SlackStandIn;
-  /** Headers that authenticate an operator. */
   operator: Record<string, string>;
   /** Tenants with separate ledgers. Default: one ledger for all. */
   tenants?: readonly string[];
   /** Kills with SIGKILL. Resolves when nothing can send messages until `revive`. */
   kill(random: () => number): Promise<void>;
-  /** Restarts what does not restart by itself, and resumes waiting work. */
+  /** Restarts what does not restart by itself. */
   revive(): Promise<void>;
 }
 
-/** Number of kills and amount of events. */
 export interface KillPlan {
   kills: number;
   longestLifeMs: number;
-  /** Most events between two kills. */
+  /** Between two kills. */
   mostEvents: number;
   chats: number;
   seed: number;
@@ -35,32 +32,29 @@ export interface KillPlan {
 
 export interface Aftermath {
   events: number;
-  /** Texts of events that got no reply and did not fail in the ledger. */
+  /** Texts of events without a reply that did not fail in the ledger. */
   lost: string[];
   /** Unsettled ledger entries, for failure reports. */
   open: LedgerEntry[];
   /** Messages sent more than once between two kills. */
   twiceInALife: string[];
-  /** Number of messages sent again after a kill. */
   repeated: number;
-  /** Highest number of messages of one chat and one life (the time between two kills) that were sent again later. */
+  /** Most messages that one chat got between two kills and again later. */
   mostRepeatedOfAChat: number;
 }
 
-/** A Slack event, which is sent with the same id until it is answered with 200. */
+/** A Slack event, sent with the same id until answered with 200. */
 interface Sent {
   id: string;
   event: object;
-  /** Text that the reply has to quote. */
   text: string;
   accepted: boolean;
 }
 
-/** Sends signed events while killing the victim, and waits until all events are settled. */
+/** Sends signed events while killing the victim, and waits until all are settled. */
 export async function underKills(victim: Victim, plan: KillPlan): Promise<Aftermath> {
   const random = generator(plan.seed);
   const events: Sent[] = [];
-  /** Number of messages sent by the end of each life. */
   const ends: number[] = [];
   for (let kill = 0; kill < plan.kills; kill += 1) {
     const count = 1 + Math.floor(random() * plan.mostEvents);
@@ -70,7 +64,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
     const posts = Promise.all(fresh.map((one) => post(victim, one)));
     await sleep(random() * plan.longestLifeMs);
     await victim.kill(random);
-    // Messages in flight count to the life that sent them, because the broker may still deliver them.
+    // Messages in flight count to the life that sent them: the broker may still deliver them.
     await victim.slack.quiet();
     ends.push(victim.slack.messages().length);
     await victim.revive();
@@ -79,7 +73,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
 
   const settled = async (): Promise<boolean> => {
     for (const one of events) await post(victim, one);
-    // Operators' requests are rate-limited, so many ledgers cannot be polled every second.
+    // Operators' requests are rate-limited, so many ledgers cannot be polled.
     const isOver = victim.tenants && events.every(({ text }) => isQuoted(texts(victim), text));
     return events.every(({ accepted }) => accepted) && (isOver ?? (await openEntries(victim)).length === 0);
   };
@@ -115,7 +109,7 @@ function sent(text: string, chat: string): Sent {
   return { id: `Ev${id}`, event: mention(text, { chat, id }), text, accepted: false };
 }
 
-/** Any status except 200 is retried later, as Slack does. So is a missing response. */
+/** Any status except 200 is retried later, as Slack does. */
 async function post({ url, slack }: Victim, one: Sent): Promise<void> {
   if (one.accepted) return;
   const response = await fetch(`${url()}/slack/events`, { method: "POST", ...slack.sign(one.event) }).catch(
@@ -131,7 +125,6 @@ function texts({ slack }: Pick<Victim, "slack">): string[] {
 
 type Ledgers = Pick<Victim, "url" | "operator" | "tenants">;
 
-/** Reads every ledger completely, page by page. */
 async function allEntries({ tenants = [""], ...victim }: Ledgers): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
   for (const tenant of tenants) entries.push(...(await entriesOf(tenant, victim)));
@@ -151,7 +144,6 @@ async function entriesOf(tenant: string, { url, operator }: Ledgers): Promise<Le
   return entries;
 }
 
-/** Returns the ledger's unsettled entries. */
 export async function openEntries(victim: Ledgers): Promise<LedgerEntry[]> {
   return (await allEntries(victim)).filter(isOpen);
 }
@@ -165,11 +157,7 @@ function isQuoted(said: readonly string[], text: string): boolean {
   return said.some((message) => message.includes(escaped));
 }
 
-/**
- * Returns repeated messages. Outage notices count only if {@link isOneOutage} is true for both.
- *
- * @param isOneOutage Returns true if no outage ended between two messages.
- */
+/** Returns repeated messages. An outage notice counts only if no outage ended in between. */
 function twice(said: readonly string[], isOneOutage: (first: number, second: number) => boolean): string[] {
   return said.filter((one, index) => {
     const before = said.slice(0, index).lastIndexOf(one);
@@ -177,12 +165,12 @@ function twice(said: readonly string[], isOneOutage: (first: number, second: num
   });
 }
 
-/** The edge informs a chat once per outage. The first answer in any chat ends an outage. */
+/** The edge informs a chat once per outage. The first answer in any chat ends it. */
 function isOutageWord(message: string): boolean {
   return message.includes("I am unavailable at the moment.");
 }
 
-/** Returns the highest number per chat of messages that were sent in a life and again after it. */
+/** Returns how many messages of a life were sent again later, for the chat with the most. */
 function mostOfAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
   const later = new Set(said.slice(end));
   const chats = new Map<string, number>();
@@ -194,10 +182,10 @@ function mostOfAChat(said: readonly string[], { before, end }: { before: number;
 }
 
 const STEADILY_EVERY_MS = 2_500;
-/** Takes half a minute, with about 200 events. */
+/** Half a minute, with about 200 events. */
 const STEADILY = { kills: 12, longestLifeMs: 1, mostEvents: 34, chats: 12 };
 
-/** Kills only the gateways every 2.5 s and leaves restarting to their supervisors. */
+/** Kills only the gateways every 2.5 s. Their supervisors restart them. */
 export function killSteadily(
   victim: Omit<Victim, "kill" | "revive">,
   gateways: () => number[],

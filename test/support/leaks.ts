@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-/** Reads every file below a folder except installed packages. Names are full paths. */
+/** Reads all files except installed packages. Names are full paths. */
 export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries
@@ -13,7 +13,7 @@ export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
 
 /** Returns true if a text contains a secret: plain, hexadecimal, URL-encoded or base64. */
 export function leaks(content: string, secret: string): boolean {
-  // The characters at both ends of base64 depend on the surrounding text, so only the middle is compared.
+  // Both ends of base64 depend on the surrounding text, so only the middle is compared.
   const middles = ["", " ", "  "].map((before) =>
     Buffer.from(`${before}${secret}`).toString("base64").slice(4, -4),
   );
@@ -23,7 +23,7 @@ export function leaks(content: string, secret: string): boolean {
   );
 }
 
-/** Returns a file's text. Includes the decompressed text of a backup's archive. */
+/** Returns a file's text, including the decompressed text of a backup's archive. */
 export function textOf(content: Buffer): string {
   try {
     return content.toString("latin1") + zstdDecompressSync(content).toString("latin1");

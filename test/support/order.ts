@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Text in files that take turns at names which exist once per machine. */
+/** Marks files that take turns at names which exist once per machine. */
 const TAKES_TURNS = /await holdHostNames\(\)/;
-/** Text in files that mostly wait: a timeout of five minutes or more. */
+/** Marks files that mostly wait, by a timeout of five minutes or more. */
 const WAITS = /timeout: [3-9]\d\d_000/;
 
 /**
- * Spreads some files over the run. Two files that take turns would block two workers for one file's work. Several files
- * that mostly wait would leave the processors idle at the end.
+ * Spreads some files over the run. Two files that take turns would block two workers. Files that mostly wait would
+ * leave the processors idle at the end.
  */
 export class SpreadTurns extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

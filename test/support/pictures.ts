@@ -1,16 +1,11 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 
-/** Folder of the documentation's pictures. */
 export const PICTURES = "docs/pictures";
 
-/** File with the digest of the pictures' sources. */
 export const PICTURES_MADE_FROM = `${PICTURES}/made-from.txt`;
 
-/**
- * Returns a digest of the code behind the pictured pages and the recorded rehearsal. A changed digest means stale
- * pictures.
- */
+/** Returns a digest of the code behind the pictures. A changed digest means stale pictures. */
 export function pictureSources(): string {
   const files = [
     ...globSync("runtime/edge/ui/*.{css,tsx}"),

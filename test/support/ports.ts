@@ -7,7 +7,6 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Returns true if a process listens on a port of this machine. */
 export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => {

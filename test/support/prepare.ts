@@ -12,7 +12,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Why `npm test` has no Pulumi engine. Empty if it has one. */
     engineMissing: string;
-    /** Folder of the bundled programs, in the process and system tiers. */
+    /** Folder, in the process and system tiers. */
     programs: string;
     /** Folder of packages packed by this run, in the engine and system tiers. */
     packages: string;
@@ -22,8 +22,8 @@ declare module "vitest" {
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * Builds the engine and the base image before any test waits for them, which takes minutes with a cold cache. Without
- * Go, `npm test` continues without an engine. CI and the other tiers fail.
+ * Builds the engine and the base image before any test waits for them. Without Go, `npm test` continues without an
+ * engine, but CI and the other tiers fail.
  *
  * @returns A function that ends the run.
  */
@@ -36,7 +36,7 @@ export default async function prepare(project: TestProject): Promise<() => Promi
 
 async function prepareFor(project: TestProject): Promise<void> {
   const { name } = project;
-  // These tiers start programs hundreds of times, and the bundle loads in a third of the sources' time.
+  // These tiers start programs hundreds of times. The bundle loads three times faster than the sources.
   if (name === "process" || name === "system")
     project.provide("programs", (await buildBundle()).container.dir);
   if (name === "process") return;

@@ -1,4 +1,4 @@
-/** Mulberry32, a small seeded generator that makes runs repeatable. */
+/** Mulberry32, seeded so that runs are repeatable. */
 export function generator(seed: number): () => number {
   let state = seed;
   return () => {

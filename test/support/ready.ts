@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const LONGEST_MS = 120_000;
 
-/** Waits until a service's `/readyz` reports this state. The requests wake nothing. */
+/** Waits until `/readyz` reports this state. Wakes nothing. */
 export async function answersState(url: string, wanted: string): Promise<void> {
   const end = performance.now() + LONGEST_MS;
   let now = "no answer";
@@ -16,7 +16,6 @@ export async function answersState(url: string, wanted: string): Promise<void> {
   }
 }
 
-/** A service whose container sleeps. */
 interface Sleeper {
   inState(wanted: string): Promise<void>;
   request(path: string): Promise<Response>;

@@ -9,7 +9,7 @@ const ROWS = 24;
 const LINE = 18;
 const MARGIN = 16;
 const BAR = 28;
-/** Shortens pauses, because nobody wants to watch a waiting terminal. */
+/** Nobody wants to watch a waiting terminal. */
 const LONGEST_PAUSE_MS = 700;
 
 /** Draws a terminal recording as an SVG that plays once, scaled to `seconds`. With reduced motion it shows the end. */

@@ -8,7 +8,6 @@ export interface RegisteredResource {
   type: string;
   name: string;
   inputs: Record<string, unknown>;
-  /** Names of the resources that it depends on. */
   dependsOn: string[];
   protect: boolean;
   replaceOnChanges: string[];
@@ -17,17 +16,15 @@ export interface RegisteredResource {
 
 interface Registration {
   config?: ConfigMap;
-  /** The stack's name. Default: test. */
+  /** Default: test. */
   stack?: string;
-  /** Receives the registered resources, even if the program fails. */
+  /** Receives the resources even if the program fails. */
   found?: RegisteredResource[];
 }
 
 /**
- * Runs a program as a preview of a new stack with Pulumi's mocks. Returns what it registers, including components,
- * sorted by type and name.
- *
- * Does not model the engine: no provider checks or extends the inputs, and nothing is compared with a state.
+ * Runs a program as a preview of a new stack with Pulumi's mocks. Returns what it registers, including components. Does
+ * not model the engine: no provider checks or extends the inputs, and nothing is compared with a state.
  */
 export async function registered(
   program: PulumiFn,
@@ -61,7 +58,7 @@ export async function registered(
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Runs a program as Pulumi's language host does: an unhandled rejection, for example of an input, is an error. */
+/** Fails on unhandled rejections, for example of an input, as Pulumi's language host does. */
 async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   const lost: unknown[] = [];
   const listeners = process.rawListeners("unhandledRejection") as NodeJS.UnhandledRejectionListener[];
@@ -78,7 +75,7 @@ async function withoutLostErrors(run: () => Promise<void>): Promise<void> {
   if (lost.length > 0) throw lost[0];
 }
 
-/** Pulumi exports this function but omits it from its types. */
+/** Pulumi omits this exported function from its types. */
 interface Settling {
   waitForRPCs(): Promise<void>;
 }
@@ -100,7 +97,6 @@ function describe(request: RegisterResourceRequest): RegisteredResource {
   };
 }
 
-/** Returns true for a managed resource, false for a component. */
 export function isManaged({ type }: Pick<RegisteredResource, "type">): boolean {
   return !type.startsWith("steward:") || Object.hasOwn(RESOURCES, type.replace("steward:", ""));
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { runProcess } from "../../infra/shell/process.ts";
 import { freePort } from "./ports.ts";
 
-/** Why no registry can be started. Empty if one can. */
+/** Empty if a registry can be started. */
 export const noRegistry: string[] = (await runProcess("docker-registry", ["--version"])).missing
   ? ["no docker-registry"]
   : [];
@@ -14,17 +14,15 @@ if (noRegistry.length > 0 && process.env["CI"]) {
   throw new Error("CI skips nothing, and docker-registry is missing");
 }
 
-/** Login that may push and pull. Below is the password's bcrypt hash, the only kind that the registry supports. */
+/** Login that may push and pull. The hash below is bcrypt, the only kind that the registry supports. */
 export const REGISTRY_LOGIN = { username: "pusher", password: "the-password-that-pushes-0123" };
 const HTPASSWD = "pusher:$2b$04$PoKnssQVjyhgmM6V09nqiO.yzGrsGNWh49PR.VJIWR/CPi4ckvzpy\n";
 
-/** A container registry on loopback. */
 export interface Registry {
-  /** Host and port, the beginning of image names. */
+  /** Host and port, as in image names. */
   host: string;
   /** Returns a manifest's digest: https://distribution.github.io/distribution/spec/api/#existing-manifests */
   digest(repository: string, tag: string): Promise<string | null>;
-  /** Returns every repository with a pushed image. */
   repositories(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -32,7 +30,7 @@ export interface Registry {
 /**
  * Starts Debian's `docker-registry` with an empty directory.
  *
- * @param isPublic True to allow anonymous access. Default: {@link REGISTRY_LOGIN} is required.
+ * @param isPublic Allows anonymous access. Default: {@link REGISTRY_LOGIN} is required.
  */
 export async function startRegistry({ isPublic = false } = {}): Promise<Registry> {
   const dir = await mkdtemp(join(tmpdir(), "steward-registry-"));

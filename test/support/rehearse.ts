@@ -5,14 +5,12 @@ export interface Rehearsal {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** The last line of standard output, parsed. */
   report: { ok: boolean; url: string; reply: string; cause: string } & Record<
     "resources" | "changes" | "timings",
     Record<string, number>
   >;
 }
 
-/** Starts `npm start` with these arguments. */
 export function startRehearsal(...words: string[]) {
   const env = { ...process.env };
   // With a key, the rehearsal would use the real model.
@@ -43,7 +41,6 @@ export function startRehearsal(...words: string[]) {
   };
 }
 
-/** Runs `npm start` with these arguments to its end. */
 export function rehearse(...words: string[]): Promise<Rehearsal> {
   return startRehearsal(...words).ended;
 }

@@ -32,37 +32,34 @@ interface RecordEntry {
   [fact: string]: unknown;
 }
 
-/** A serverless stack `test` with a container, a chat platform and a model, for rollouts. */
+/** A serverless stack `test` for rollouts, with a container, a chat platform and a model. */
 export interface RolloutStage {
   world: ServerlessStage;
   subject: TestStack;
   slack: SlackStandIn;
-  /** URL for Slack's events that bypasses `spoil`. */
+  /** Bypasses `spoil`. */
   eventsUrl: string;
   spoil(how: Spoil | undefined): void;
-  /** Makes the service refuse requests at this path with this code. */
+  /** Makes the service refuse requests at this path. */
   refuse(path: string, code: ErrorCode): void;
-  /** Changes the service's responses at this path. `undefined` removes the change. */
   alter(path: string, change: ((answer: unknown) => unknown) | undefined): void;
   /** While true, nothing answers at the service's address. */
   cut(isCut: boolean): void;
-  /** Returns the newest signed request from a command, unmodified. */
+  /** Returns the newest signed request from a command. */
   signedRequest(): Request | undefined;
-  /** Runs `npm run rollout -- test --yes --json` with more arguments. */
   rollout(...words: string[]): Promise<Ended>;
   startRollout(...words: string[]): ReturnType<typeof startStackCommand>;
-  /** Changes only the log level, which results in a new Worker version. */
+  /** Changes only the log level, which makes a new Worker version. */
   change(logLevel: string): Promise<void>;
-  /** Returns the version that answers most requests. */
+  /** The version that answers most requests. */
   liveVersion(): Promise<string>;
-  /** Returns the traffic shares by version, newest deployment first. */
+  /** Traffic shares by version, newest deployment first. */
   deployments(): Promise<Record<string, number>[]>;
-  /** Returns the newest record's lines. */
   record(): Promise<RecordEntry[]>;
   close(): Promise<void>;
 }
 
-/** Starts the stand-ins and creates the stack. Deploys nothing. */
+/** Deploys nothing. */
 export async function startRolloutStage(
   options: Pick<StageOptions, "ownProvider"> = {},
 ): Promise<RolloutStage> {
@@ -149,7 +146,7 @@ async function versionAt(url: string): Promise<string> {
 }
 
 async function deploymentsOf({ stage }: ServerlessStage): Promise<Record<string, number>[]> {
-  // The client's list method expects pages of items, which this response lacks.
+  // The client's list method expects pages, which this response lacks.
   const { result } = await stage.client.get<{ result: DeploymentListResponse }>(
     `/accounts/${ACCOUNT}/workers/scripts/${SCRIPT}/deployments`,
   );

@@ -15,13 +15,11 @@ interface Outcome {
   error?: { code?: string; message: string };
 }
 
-/**
- * Starts a deployment's real Durable Objects in workerd, with stand-in containers and one real bucket. See workerd/.
- */
+/** Starts a deployment's real Durable Objects in workerd, with stand-in containers and one real bucket. */
 export async function sandboxObjects(variables: Record<string, string> = {}) {
   const post = (await durableObject(source(variables), "Sandbox")) as (step: Step) => Promise<Outcome>;
   const steps = (object: string) => ({
-    /** Runs a step. Throws the step's error, prefixed with its code. */
+    /** Runs a step. Its error starts with the code. */
     do: async <T = unknown>(name: string, ...given: unknown[]): Promise<T> => {
       const { value, error } = await post({ object, name, given });
       if (error !== undefined) throw new Error(`${error.code}: ${error.message}`);
@@ -32,8 +30,8 @@ export async function sandboxObjects(variables: Record<string, string> = {}) {
 }
 
 /**
- * Returns the refusal in which `work` ends while the object's clock advances. It advances one second every few
- * milliseconds, because the container's port opens by the real clock.
+ * Returns the refusal in which `work` ends. Advances the object's clock a second every few milliseconds, because the
+ * container's port opens by the real clock.
  */
 export async function refusalInTime(
   { do: step }: Awaited<ReturnType<typeof sandboxObjects>>["one"],
@@ -48,19 +46,15 @@ export async function refusalInTime(
   return refusals.join("");
 }
 
-/** Result of the step `seen`. */
 export interface Seen {
-  /** Requests to the supervisor, in order. */
   calls: string[];
   starts: number;
   outlives: number[];
   running: boolean;
   gateway: "held" | "running";
   fired: number;
-  /** Time of the next alarm, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   alarm: number | null;
-  /** The problem in a chat's last report. */
   reported?: { code: string };
-  /** Changes of the bucket, in order. */
   stored: string[];
 }

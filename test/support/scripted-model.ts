@@ -5,15 +5,14 @@ import { closeServer } from "../../runtime/process/server.ts";
 import { toolUseStream } from "../runtime/support/models.ts";
 import { json, modelStream } from "../runtime/support/platforms.ts";
 
-/** A tool call that the model makes. */
 export interface ScriptedCall {
   name: string;
   input: object;
 }
 
 /**
- * Starts a stand-in for Anthropic's Messages API. Its model calls the scripted tools in order, whatever their results,
- * then says "Done.". Accepts any key and records the request bodies.
+ * Starts a stand-in for Anthropic's Messages API that calls the scripted tools in order, whatever their results, then
+ * says "Done.". Accepts any key and records the request bodies.
  */
 export async function startScriptedModel(hostname: string, script: readonly ScriptedCall[]) {
   const bodies: string[] = [];

@@ -15,20 +15,19 @@ import { ACCOUNT, startStage, TOKEN, type AccountOptions, type Stage } from "../
 import { program as stackProgram } from "../../stacks/program.ts";
 import { cloudflareConfig, createTestStack, testEngine, type TestStack } from "./stack.ts";
 
-/** Secrets that must never appear in plain text. */
+/** Must never appear in plain text. */
 export const MODEL_KEY = "sk-test-the-model-key-0123456789";
 export const SIGNING_SECRET = "the-signing-secret-of-slack-0123";
 
-/** An emulated account with its identity gateway, and stacks deployed to it by the real engine. */
+/** An emulated account with its identity gateway, for stacks under the real engine. */
 export interface ServerlessStage {
   stage: Stage;
   identity: IdentityGateway;
   front: Front;
   /** Starts a separate address for the Worker with this host name, for an account with several Workers. */
   frontOf(hostname: string): Promise<Front>;
-  /** Returns a complete configuration. */
   config(): ConfigMap;
-  /** Creates a stack with changes to this configuration. Default: the stacks' program. */
+  /** Creates a stack. `config` extends the complete configuration. Default: the stacks' program. */
   stack(options?: {
     name?: string;
     config?: ConfigMap;
@@ -37,17 +36,16 @@ export interface ServerlessStage {
   }): Promise<TestStack>;
   /** Creates a stack with only this configuration and the access to Cloudflare. */
   bare(options: { name: string; config: ConfigMap }): Promise<TestStack>;
-  /** Closes everything, stacks first. */
   close(): Promise<void>;
 }
 
-/** Platforms that accept every changed secret. test/stacks/secrets.test.ts covers refusals. */
+/** Accepts every changed secret. test/stacks/secrets.test.ts covers refusals. */
 const TAKES_EVERY_SECRET = new Hono()
   .get("/v1/models", (context) => context.json({ data: [] }))
   .post("/api/auth.test", (context) => context.json({ ok: true }));
 
 export interface StageOptions extends AccountOptions {
-  /** How containers run. Default: none starts. */
+  /** Default: no container starts. */
   containers?: (dir: string) => ContainerMode;
   /** Lets the engine start its own cloudflare provider, which then ends with it. */
   ownProvider?: boolean;
@@ -121,8 +119,8 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
 }
 
 /**
- * Serves this process's cloudflare provider to all engines of a test. Starting one per engine takes a third of a second
- * of CPU time. Official plugins are used as operators use them.
+ * Serves one cloudflare provider to all engines of a test. Starting one per engine takes a third of a second of CPU
+ * time. Official plugins are not shared.
  */
 async function sharedProvider() {
   if ((await testEngine()).official.cloudflare) return undefined;

@@ -15,16 +15,14 @@ const SECRETS = {
 };
 const START_MS = 60_000;
 
-/** Stand-ins in this process for the services that steward calls. */
+/** Stand-ins for the services that steward calls. */
 export interface Surroundings {
   slack: SlackStandIn;
   environment: Record<string, string>;
-  /** Delays the model's future answers by this time in milliseconds. */
   modelTakes(milliseconds: number): void;
   close(): Promise<void>;
 }
 
-/** 4 - */
 export async function startSurroundings(): Promise<Surroundings> {
   const where = { hostname: "127.0.0.1", port: 0 };
   let delayMs = 0;
@@ -42,23 +40,18 @@ export async function startSurroundings(): Promise<Surroundings> {
   };
 }
 
-/** A running service. */
 export interface Service {
   pid: number;
-  /** Time from spawn until the gateway's port accepts connections. */
+  /** From spawn until the gateway's port accepts connections. */
   readyMs: number;
-  /** The edge's URL. Only the host has an edge. */
+  /** Only the host has an edge. */
   url: string;
-  /** Resolves when the process has ended, for any reason. */
   gone: Promise<unknown>;
-  /** Ends the process and waits for its exit. */
   stop(): Promise<void>;
 }
 
-/** Measured program of the bundle: the container's main process or the host's. */
 export type Program = "supervisor/main.js" | "host/main.js";
 
-/** Starts a program of the bundle and waits for the gateway's port. */
 export async function startService(
   bundleDir: string,
   program: Program,

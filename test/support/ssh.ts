@@ -10,19 +10,16 @@ import { freePort } from "./ports.ts";
 
 const SSHD = "/usr/sbin/sshd";
 
-/** True if OpenSSH's server is installed. Without it, tests that need it are skipped with a message. */
+/** Without OpenSSH's server, tests that need it are skipped. */
 export const sshd = existsSync(SSHD);
 
 if (!sshd && process.env["CI"]) throw new Error(`CI skips nothing, and ${SSHD} is missing`);
 if (!sshd) process.stderr.write(`skipped: what needs ${SSHD}\n`);
 
-/** A real sshd on this machine, and an `ssh` configured for it. */
 export interface SshServer {
-  /** Address, `ssh://user@127.0.0.1:port`. */
+  /** `ssh://user@127.0.0.1:port` */
   url: string;
-  /**
-   * Folder to put first on PATH. Its `ssh` uses the test's key and known hosts, and ignores this user's configuration.
-   */
+  /** Put it first on PATH. Its `ssh` uses the test's key and known hosts, and ignores this user's configuration. */
   bin: string;
   close(): Promise<void>;
 }
@@ -47,7 +44,7 @@ export async function startSshServer(environment: Record<string, string>): Promi
     KbdInteractiveAuthentication: "no",
     PermitRootLogin: "prohibit-password",
     PidFile: "none",
-    // The folder is below the directory for temporary files, which everybody can write to.
+    // Everybody can write to the parent folder.
     StrictModes: "no",
     MaxStartups: "100",
     SetEnv: Object.entries(environment)
@@ -67,7 +64,7 @@ export async function startSshServer(environment: Record<string, string>): Promi
   await mkdir(file("bin"));
   await writeFile(file("bin/ssh"), `#!/bin/sh\nexec /usr/bin/ssh -F ${file("ssh_config")} "$@"\n`);
   await chmod(file("bin/ssh"), 0o755);
-  // As root, sshd drops its privileges in this folder.
+  // sshd drops root's privileges in this folder.
   if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true });
   const child = spawn(SSHD, ["-D", "-e", "-f", file("sshd_config")], { stdio: "ignore" });
   await accepting(port, 20_000);

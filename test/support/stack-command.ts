@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestStack } from "./stack.ts";
 
-/** Longer than any command takes. */
 const LONGEST_MS = 240_000;
 
 export interface Ended {
@@ -22,12 +21,12 @@ export function stackCommand(subject: TestStack, script: string, ...words: strin
   return startStackCommand(subject, script, ...words).ended;
 }
 
-/** Runs such a script in a pseudo-terminal from util-linux' `script`. */
+/** Runs a script of `stacks/commands/` in a pseudo-terminal. */
 export function terminalCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
   return startTerminalCommand(subject, script, ...words).ended;
 }
 
-/** Starts such a script in a pseudo-terminal. Its standard input is what the user types. */
+/** Starts a script of `stacks/commands/` in a pseudo-terminal. Its standard input is what the user types. */
 export function startTerminalCommand(subject: TestStack, script: string, ...words: string[]) {
   const command = [process.execPath, resolve("stacks/commands", script), ...words];
   // `exec`, because a remaining shell would exit with its own code after Ctrl-C.
@@ -37,7 +36,7 @@ export function startTerminalCommand(subject: TestStack, script: string, ...word
 
 /** Starts a script of `stacks/commands/` in the stack's project folder. */
 export function startStackCommand(subject: TestStack, script: string, ...words: string[]) {
-  // A large young generation from the start saves a sixth of the run time of such a short process.
+  // A large young generation from the start saves a sixth of the time of such a short process.
   return start(subject, process.execPath, [
     "--min-semi-space-size=16",
     resolve("stacks/commands", script),
@@ -68,7 +67,6 @@ function start({ folder, environment }: TestStack, program: string, words: strin
   return {
     child,
     ended,
-    /** Resolves once this text was printed. */
     async says(text: string): Promise<void> {
       while (!so.said.includes(text)) {
         if (child.exitCode !== null) throw new Error(`it ended without saying "${text}"\n${so.said}`);

@@ -14,14 +14,12 @@ import { answerFromState } from "../../rehearsal/engine/answers.ts";
 import { linkProject, OWN_PLUGIN } from "../../rehearsal/stack.ts";
 import { vaultSecrets } from "./vault.ts";
 
-/** A stack under the real engine, with a separate backend and folder. */
 export interface TestStack {
   stack: Stack;
-  /** The stack's working folder, removed at the end. */
   folder: string;
-  /** Variables for `pulumi` and the stack commands when a user runs them on this stack. */
+  /** For `pulumi` and the stack commands when a user runs them on this stack. */
   environment: Record<string, string>;
-  /** Removes the folder. The test itself destroys the stack's resources. */
+  /** The test itself destroys the stack's resources. */
   close(): Promise<void>;
 }
 
@@ -29,19 +27,18 @@ export interface TestStackOptions {
   program: PulumiFn;
   config: Record<string, ConfigValue>;
   docker?: boolean;
-  /** The stack's name. Default: test. */
+  /** Default: test. */
   name?: string;
-  /** The project's name. Default: steward. */
+  /** Default: steward. */
   project?: string;
   environment?: Record<string, string>;
 }
 
-/** Time limit for building the engine with a cold cache. */
+/** Enough to build the engine with a cold cache. */
 export const ENGINE_MS = 20 * 60_000;
-/** Time limit for one update of a small stack on a busy machine. */
+/** Enough for an update on a busy machine. */
 export const UPDATE_MS = 300_000;
 
-/** A user's passphrase. */
 export const PASSPHRASE = "a test's passphrase";
 
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
@@ -81,8 +78,8 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
 }
 
 /**
- * Skips the SDK's stack traces for each promise of a program, which it takes for PULUMI_DEBUG_PROMISE_LEAKS. Vitest
- * maps every frame to its source, which costs a twelfth of such a worker's CPU time.
+ * Skips the stack trace that the SDK takes for each promise. Vitest maps every frame to its source, which costs a
+ * twelfth of the CPU time.
  */
 function skipPromiseTraces(): void {
   const { prepareStackTrace: prepare } = Error;
@@ -92,19 +89,17 @@ function skipPromiseTraces(): void {
   };
 }
 
-/** Returns the tests' engine. Building it logs its progress. */
+/** Logs the progress of a build. */
 export function testEngine(options: { docker?: boolean } = {}): Promise<Engine> {
   return ensureEngine({ ...options, log: (line) => void process.stderr.write(`${line}\n`) });
 }
 
-/** Creates another stack in the same backend and folder. */
 export async function stackBeside({ stack }: TestStack, name: string, config: ConfigMap): Promise<Stack> {
   const beside = await Stack.create(name, stack.workspace);
   await beside.setAllConfig(config);
   return beside;
 }
 
-/** Returns the configuration that points the provider at a test's API. */
 export function cloudflareConfig(baseUrl: string, token: string): Record<string, ConfigValue> {
   return {
     "cloudflare:apiToken": { value: token, secret: true },

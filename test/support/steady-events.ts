@@ -3,21 +3,19 @@ import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 
 const PAUSE_MS = 300;
 const ANSWERED_MS = 120_000;
-/** Slack waits this long for a response, then retries: https://docs.slack.dev/apis/events-api/#responding */
+/** Slack waits this long, then retries: https://docs.slack.dev/apis/events-api/#responding */
 const SLACK_WAITS_MS = 3_000;
-/** An event that is not accepted within this time counts as lost. */
+/** Later events count as lost. */
 const ACCEPTED_MS = 120_000;
 
-/** A platform that sends continuously. */
 export interface SteadyEvents {
   /** Stops sending and resolves with the texts that got no reply. */
   lost(): Promise<string[]>;
-  /** Number of events sent. */
   readonly sent: number;
 }
 
 /**
- * Sends a signed event several times a second until stopped. Retries like Slack until an event is answered with 200
+ * Sends a signed event several times a second until stopped. Retries like Slack until answered with 200
  * (https://docs.slack.dev/apis/events-api/#retries), but without Slack's limit.
  */
 export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEvents {
@@ -52,9 +50,9 @@ export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEven
 }
 
 /**
- * Sends one event until it is accepted, with the same id for every attempt, in a new chat `C<text>`.
+ * Sends one event until it is accepted, always with the same id, in a new chat `C<text>`.
  *
- * @throws Error with the last outcome if it is not accepted in time.
+ * @throws Error if it is not accepted in time.
  */
 export async function deliver(eventsUrl: string, slack: SlackStandIn, text: string): Promise<void> {
   const event = mention(text, { chat: `C${text}` });

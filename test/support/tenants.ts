@@ -6,7 +6,7 @@ import { environsOf, startWorker } from "./worker.ts";
 
 let count = 0;
 
-/** Returns a Slack event in a channel, or in a direct message if the chat's id begins with D. */
+/** Returns a Slack event: a direct message if the chat's id begins with D. */
 export function said(chat: string, user: string, text: string) {
   count += 1;
   const direct = chat.startsWith("D");
@@ -25,13 +25,12 @@ export function said(chat: string, user: string, text: string) {
   };
 }
 
-/** Interface of a service to a stranger. */
 interface Flooded {
   postSlack(event: unknown): Promise<Response>;
   counts(tenant: string): Promise<LedgerCounts>;
 }
 
-/** Sends 300 messages from a stranger and waits until all are settled. Returns the distinct HTTP statuses. */
+/** Sends 300 messages from a stranger and waits until all are settled. Returns the HTTP statuses. */
 export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let round = 0; round < 10; round += 1) {
@@ -50,10 +49,7 @@ export async function strangersFlood({ postSlack, counts }: Flooded): Promise<Se
 
 type Ask = (route: string) => Promise<Response>;
 
-/**
- * Returns a function that runs a changing command and retries until it succeeds, as an operator would. A failure shows
- * the last response.
- */
+/** Returns a function that retries a changing command until it succeeds, as an operator would. */
 export function changesBy(ask: Ask): (line: string, tenant?: string) => Promise<void> {
   return async (line, tenant = "") => {
     const route = `/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`;
@@ -62,25 +58,22 @@ export function changesBy(ask: Ask): (line: string, tenant?: string) => Promise<
   };
 }
 
-/** Starts the Worker of {@link startWorker} with one sandbox per chat and an operator's identity. */
 export async function byChat(variables: Record<string, string> = {}) {
   const identity = await openIdentityGateway();
   const service = await startWorker({ ...identity.variables, TENANCY: "chat", ...variables });
   const { slack, request } = service;
-  /** Returns the texts that a chat has received. */
   const read = (chat: string): string[] =>
     slack
       .messages()
       .filter(({ channel }) => channel === chat)
       .map(({ text }) => text);
-  /** Sends an operator's request. */
   const ask = (route: string, init: RequestInit = {}): Promise<Response> =>
     request(route, {
       redirect: "manual",
       ...init,
       headers: { ...identity.headers, "sec-fetch-site": "none", ...(init.headers as Record<string, string>) },
     });
-  /** Runs a command in a tenant's sandbox, or by default in the deployment's. */
+  /** Runs a command in a tenant's sandbox, by default in the deployment's. */
   const cli = async (line: string, tenant = ""): Promise<string> => {
     const answer = await ask(`/debug/cli?cmd=${encodeURIComponent(line)}&chat=${tenant}`);
     const { stdout = "", ...problem } = (await answer.json()) as { stdout?: string };
@@ -90,14 +83,11 @@ export async function byChat(variables: Record<string, string> = {}) {
     const answer = await request(`/debug/ledger?chat=${chat}`, { headers: identity.headers });
     return ((await answer.json()) as { counts: LedgerCounts }).counts;
   };
-  /** Returns the number of running containers. */
   const containers = async (): Promise<number> => (await readdir(service.containers).catch(() => [])).length;
-  /** Returns the environments of the processes in a tenant's container. */
   const environments = async (tenant: string): Promise<Record<string, string>[]> => {
     const all = (await environsOf(service.containers)).map(readEnviron);
     return all.filter(({ STEWARD_TENANT: serves }) => serves === tenant);
   };
-  /** Returns the tenants whose container was started with this value of a variable. */
   const tenantsWith = async (variable: string, value: string): Promise<string[]> => {
     const all = (await environsOf(service.containers)).map(readEnviron);
     const found = all
@@ -105,7 +95,7 @@ export async function byChat(variables: Record<string, string> = {}) {
       .map(({ STEWARD_TENANT: tenant = "" }) => tenant);
     return [...new Set(found)].sort();
   };
-  /** Returns the raw environments of all container processes from /proc. */
+  /** Raw environments from /proc. */
   const environs = () => environsOf(service.containers);
   const stop = async (): Promise<void> => {
     await service.stop();

@@ -21,11 +21,10 @@ export interface Troubled {
   url: string;
   slack: SlackStandIn;
   front: TroubledFront;
-  /** Headers that authenticate an operator. */
   operator: Record<string, string>;
-  /** Process ids of the gateway, which are killed. */
+  /** Process ids. */
   gateways(): number[];
-  /** Separate volume with the data, which is filled for a while. */
+  /** Holds the data and is filled for a while. */
   volume: string;
 }
 
@@ -34,18 +33,14 @@ export interface Outcome {
   unsettled: string[];
   /** Settled messages whose chat has received nothing. */
   silent: string[];
-  /** Longest time until a chat received anything, in seconds. */
+  /** Longest time until a chat received anything. */
   longestSeconds: number;
-  /** Texts that a chat has received twice without a kill in between. */
+  /** Texts received twice without a kill in between. */
   twice: string[];
-  /** Number of chats that were informed of a delay. */
   told: number;
 }
 
-/**
- * Sends 200 messages, each in a new chat, while the model, Slack, the gateway and the volume fail. Watches what the
- * chats receive.
- */
+/** Sends 200 messages to 200 chats while the model, Slack, the gateway and the volume fail. */
 export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const { url, slack, front, operator, gateways, volume } = troubled;
   const filler = join(volume, "filler");
@@ -83,7 +78,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const chats = [...accepted.keys()];
   const end = Date.now() + SETTLE_MS;
   let open = await openEntries({ url: () => url, operator });
-  // The ledger settles an event shortly after the chat has received the answer.
+  // The ledger settles an event shortly after the chat has the answer.
   while (!(chats.every(isAnswered) && open.length === 0) && Date.now() < end) {
     await sleep(1_000);
     open = await openEntries({ url: () => url, operator });
@@ -99,7 +94,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const twice = said.filter((one, index) => {
     const first = said.indexOf(one);
     const [from = 0, to = 0] = [times[first], times[index]];
-    // A killed process may have sent a message without recording it. Such a message may arrive after the kill.
+    // A killed process may have sent a message without recording it.
     return first !== index && !kills.some((kill) => kill > from - IN_FLIGHT_MS && kill < to + TS_MS);
   });
   return {

@@ -3,16 +3,15 @@ import { generator } from "./random.ts";
 
 /** Proxy between the service and the platforms that fails while `trouble` is true. */
 export interface TroubledFront {
-  /** Values for `ANTHROPIC_BASE_URL` and `SLACK_API_URL`. */
   modelUrl: string;
   slackApiUrl: string;
-  /** Sets the upstream of Slack's requests: the value of `SLACK_API_URL` without this proxy. */
+  /** Sets the upstream of Slack's requests. */
   connect(slackApiUrl: string): void;
-  /** True to let requests fail at random. */
+  /** Lets requests fail at random. */
   trouble: boolean;
-  /** Faults with which the model or Slack answers every request. `undefined`: no forced fault. */
+  /** Forced faults of all requests to the model or Slack. */
   always: { model?: ModelFault | undefined; slack?: SlackFault | undefined };
-  /** Number of failed requests by fault. */
+  /** Failed requests by fault. */
   faults: Record<string, number>;
   close(): void;
 }
@@ -43,7 +42,6 @@ const OVERLOADED = JSON.stringify({
 });
 const LIMITED = JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } });
 
-/** Every kind of failure of a model's connection. */
 const MODEL_FAULTS = {
   "cut before the header": (response) => void response.destroy(),
   "cut behind the header": cut(0, 0),
@@ -69,7 +67,7 @@ const WRONG_KEY = JSON.stringify({
   type: "error",
   error: { type: "authentication_error", message: "invalid x-api-key" },
 });
-/** Faults that last until a person fixes them, so they do not occur at random. */
+/** These last until a person fixes them, so they do not occur at random. */
 const MODEL_REFUSALS = { "a wrong key": answer(401, WRONG_KEY, JSON_TYPE) };
 const SLACK_REFUSALS = {
   "a revoked token": answer(200, '{"ok":false,"error":"token_revoked"}', JSON_TYPE),
@@ -78,7 +76,7 @@ const SLACK_REFUSALS = {
 type ModelFault = keyof typeof MODEL_FAULTS | keyof typeof MODEL_REFUSALS;
 type SlackFault = keyof typeof SLACK_FAULTS | keyof typeof SLACK_REFUSALS;
 
-/** Slack accepted nothing: rate limits (https://docs.slack.dev/apis/web-api/rate-limits) and server errors. */
+/** Slack accepted nothing: rate limits (https://docs.slack.dev/apis/web-api/rate-limits) or server errors. */
 const SLACK_FAULTS = {
   "Slack fails": answer(500, ""),
   "Slack limits": answer(429, "", { "retry-after": "1" }),
@@ -88,7 +86,7 @@ const SLACK_FAULTS = {
 /**
  * Starts a proxy whose model repeats the message.
  *
- * @param share Share of requests that fail while `trouble` is true.
+ * @param share Of requests that fail while `trouble` is true.
  */
 export async function startTroubledFront(seed: number, share: number): Promise<TroubledFront> {
   const random = generator(seed);
@@ -161,7 +159,7 @@ interface Asked {
 }
 
 /**
- * Returns the events of an answer that repeats the last message
+ * Returns a streamed answer that repeats the last message
  * (https://docs.claude.com/en/docs/build-with-claude/streaming).
  */
 function streamOf(body: string): string[] {

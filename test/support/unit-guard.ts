@@ -4,8 +4,8 @@ import net from "node:net";
 import workers from "node:worker_threads";
 
 /**
- * Enforces that unit tests start no process and open no socket. Tests that do belong to a tier named in the file name,
- * such as `status.process.test.ts`.
+ * Makes unit tests fail that start a process or open a socket. Those belong to a tier named in the file name, such as
+ * `status.process.test.ts`.
  */
 function refuse(what: string) {
   return (): never => {

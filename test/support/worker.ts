@@ -29,8 +29,8 @@ export interface WorkerOptions {
 }
 
 /**
- * Starts the built Worker in workerd with its Durable Object, a container as a local process, and stand-ins for Slack
- * and the model. `restart` and `resume` start workerd again on the same storage.
+ * Starts the built Worker in workerd, with its container as a local process and stand-ins for Slack and the model.
+ * `restart` and `resume` use the same storage.
  */
 export async function startWorker(variables: Record<string, string> = {}, { config }: WorkerOptions = {}) {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-worker-"));
@@ -147,13 +147,11 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     secrets: SECRETS,
     request,
     state,
-    /** Returns the Worker's origin. */
     origin: async (): Promise<string> => new URL((await runner.address(SCRIPT)) ?? "").origin,
-    /** Delays the model's answers by this time in milliseconds. */
     setModelDelay: (ms: number): void => void (modelDelayMs = ms),
     /** Ends the container with SIGTERM, as the platform does when moving it. */
     endContainer: () => runner.stopContainers(NAMESPACE),
-    /** Accesses the state bucket directly, as its owner can. */
+    /** Accesses the state bucket directly. */
     withBucket: <T>(work: (bucket: Bucket) => Promise<T>): Promise<T> => runner.withBucket(BUCKET, work),
     /** Deploys a new version. The container keeps running, as on the platform. */
     deploy,
@@ -168,20 +166,15 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
         now = await state();
       }
     },
-    /** Wakes the container and waits until it is ready. */
     async ready(): Promise<void> {
       await request("/");
       await this.inState("ready");
     },
-    /** Returns how many container starts failed with `environment_invalid`. */
+    /** Counts container starts that failed with `environment_invalid`. */
     starts: () => runner.containerLog().filter((line) => line.includes("environment_invalid")).length,
-    /**
-     * Ends workerd and the container, as losing the machine would. `resume` starts workerd again on the same storage.
-     */
+    /** Ends workerd and the container, as losing the machine would. */
     halt: () => runner.close(),
-    /** Data folder of the container processes. */
     containers: path.join(dir, "containers"),
-    /** Folder where workerd stores the objects' data. */
     storage: path.join(dir, "storage"),
     resume,
     async restart(): Promise<void> {
@@ -208,7 +201,6 @@ async function startPublicAddress(connect: () => Promise<Socket | undefined>): P
   return listenOnLoopback(server, 0);
 }
 
-/** Writes a module that creates the config file before the supervisor starts. */
 async function configWriter(dir: string, config: object): Promise<string> {
   const file = path.join(dir, "config-writer.mjs");
   const text = JSON.stringify(JSON.stringify(config));
@@ -220,7 +212,6 @@ async function configWriter(dir: string, config: object): Promise<string> {
   return file;
 }
 
-/** Returns the environments of processes whose data is below a folder. */
 export async function environsOf(folder: string): Promise<string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const all = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));

@@ -9,7 +9,7 @@ const DOWNLOAD_TIMEOUT_MS = 60_000;
 /** Far above a hundred updates of the largest kind. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** Every response has this form: https://core.telegram.org/bots/api#making-requests */
+/** https://core.telegram.org/bots/api#making-requests */
 const answerSchema = z.object({
   ok: z.boolean(),
   result: z.optional(z.unknown()),
@@ -29,22 +29,22 @@ export interface TelegramApiOptions {
   /** Without a trailing slash. */
   apiRoot: string;
   proxy?: string;
-  /** Headers for every request through the broker. Setting them selects the broker's URL format. */
+  /** Selects the broker's URL format. */
   brokerHeaders?: Record<string, string>;
 }
 
 export interface CallOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** File to upload in the field of this name: https://core.telegram.org/bots/api#sending-files */
+  /** Uploaded in the field of this name: https://core.telegram.org/bots/api#sending-files */
   file?: { field: "photo" | "document"; name: string; content: Blob };
 }
 
-/** Failure of a call. No part of it contains the token. */
+/** No part of it contains the token. */
 export class TelegramError extends Error {
   /** The response's `error_code`, or 0 without a response. */
   readonly status: number;
-  /** Wait in milliseconds that Telegram asks for. */
+  /** Requested by Telegram. */
   readonly retryAfterMs: number | undefined;
   /** New id of a group that was migrated. */
   readonly migratedTo: string | undefined;
@@ -66,19 +66,17 @@ export class TelegramError extends Error {
     this.brokerCode = brokerCode;
   }
 
-  /** True if Telegram does not accept the token: 401 for a revoked one, 404 for a malformed one. */
+  /** 401 for a revoked token, 404 for a malformed one. */
   get tokenRefused(): boolean {
     return this.status === 401 || this.status === 404;
   }
 }
 
-/** Client of the Bot API for one bot: https://core.telegram.org/bots/api */
+/** Client for one bot: https://core.telegram.org/bots/api */
 export class TelegramApi {
-  /** The bot's own user id: the number before the token's colon. */
+  /** The number before the token's colon. */
   readonly botId: string;
-  /** 18 - */
   readonly #method: (name: string) => string;
-  /** Returns the address of a file. */
   readonly #file: (path: string) => string;
   readonly #proxy: string | undefined;
   readonly #headers: Record<string, string>;
@@ -96,11 +94,6 @@ export class TelegramApi {
     this.#headers = brokerHeaders ?? {};
   }
 
-  /**
-   * Calls a method and returns its result.
-   *
-   * @throws TelegramError
-   */
   async call(method: string, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     const signal = bounded(options.signal, options.timeoutMs ?? TIMEOUT_MS);
     const { status, bytes } = await told(async () => {
@@ -128,7 +121,7 @@ export class TelegramApi {
   }
 
   /**
-   * Downloads a message's file: https://core.telegram.org/bots/api#getfile
+   * https://core.telegram.org/bots/api#getfile
    *
    * @throws TelegramError; RangeError if the file exceeds `maxBytes`.
    */
@@ -152,14 +145,13 @@ export class TelegramApi {
     });
   }
 
-  /** Loads on first use: Node's HTTPS client would cost every start time and memory. */
+  /** Node's HTTPS client would cost every start time and memory. */
   #connect(): Promise<TelegramConnection> {
     this.#connection ??= import("./transport.ts").then(({ openConnection }) => openConnection(this.#proxy));
     return this.#connection;
   }
 }
 
-/** Encodes parameters as JSON, or as multipart form data if there is a file. */
 async function encode(
   parameters: object,
   file: CallOptions["file"],
@@ -183,7 +175,7 @@ function bounded(signal: AbortSignal | undefined, timeoutMs: number): AbortSigna
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/** Converts connection failures to TelegramError without their message, which may contain the URL with the token. */
+/** Converts connection failures to TelegramError. Drops their message, which may contain the URL with the token. */
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -8,25 +8,24 @@ interface TransportRequest {
   /** `headers` must contain its type. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
-  /** Aborts the request and the reading of its response. */
+  /** Also aborts reading the response. */
   signal: AbortSignal;
 }
 
 export interface TelegramConnection {
-  /** Sends a request. The caller reads the response's body. */
   send(url: string, request: TransportRequest): Promise<IncomingMessage>;
-  /** Reads a body. Rejects with a RangeError if it exceeds `maxBytes`. */
+  /** Rejects with a RangeError if the body exceeds `maxBytes`. */
   readBody(message: IncomingMessage, maxBytes: number): Promise<Uint8Array>;
 }
 
 /**
- * Opens a connection through Node's own client, which supports proxies without another package
+ * Uses Node's own client, which supports proxies without another package
  * (https://nodejs.org/docs/latest-v24.x/api/http.html#built-in-proxy-support). Follows no redirects.
  */
 export function openConnection(proxy?: string): TelegramConnection {
   const options = {
     keepAlive: true,
-    // Close idle connections: the network may have dropped one, which would lose the next request.
+    // The network may have dropped an idle connection, which would lose the next request.
     timeout: IDLE_MS,
     ...(proxy !== undefined && { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
   };

@@ -3,7 +3,7 @@ import { openStackBackups, type StackBackups } from "../deployed/signed.ts";
 import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
 
 export interface BackupsOptions extends CommandOptions {
-  /** Component name, for your own program with several gateways. Default: the only gateway. */
+  /** Component name. Default: the only gateway. */
   gateway?: string | undefined;
 }
 

@@ -13,19 +13,15 @@ import { type CommandOptions, openDeployed } from "../deployed/stack.ts";
 import { readSettings } from "../settings.ts";
 
 export interface ComposeOptions extends CommandOptions {
-  /** Folder of `Pulumi.<stack>.yaml`. Default: the one in `Pulumi.yaml`. */
+  /** Folder of `Pulumi.<stack>.yaml`. Default: from `Pulumi.yaml`. */
   settings?: string | undefined;
 }
 
-/** A host stack's container as files for Docker Compose. */
 export interface ComposeResult {
-  /** 7 - */
   compose: string;
-  /** Text of `.env.example`, which lists the secrets. */
   environment: string;
   /** Names of the secrets to fill in. */
   secrets: string[];
-  /** The image that the file names. */
   image: string;
   /** True if the image has to be built on the engine that runs it. */
   isBuilt: boolean;
@@ -40,8 +36,8 @@ function head(): string {
 }
 
 /**
- * Returns a host stack's container as files for Docker Compose. Writes and deploys nothing. Needs no backend, unless
- * the settings refer to an ESC environment.
+ * Returns a host stack's container as Docker Compose files. Writes and deploys nothing. Needs no backend, unless the
+ * settings refer to an ESC environment.
  *
  * @throws StewardError `stack_not_host`, `stack_config_invalid`; BuildFailure `settings_missing`
  */
@@ -78,7 +74,7 @@ export async function compose(stack: string, options: ComposeOptions = {}): Prom
   };
 }
 
-/** Reads the settings file, which needs no backend. If it refers to ESC environments, reads the values from the CLI. */
+/** Reads the settings file, or the CLI's values if the file refers to ESC environments. */
 async function sourceOf(stack: string, options: ComposeOptions): Promise<StackConfigSource> {
   const stored = await readSettings(options.settings, stack, options.workDir);
   if (!stored.hasEnvironment) return stored;

@@ -19,7 +19,7 @@ export function cliEnvironment(): Record<string, string> {
 }
 
 /**
- * Returns the Pulumi CLI on PATH for the Automation API, which has already read its version.
+ * Returns the Pulumi CLI on PATH for the Automation API.
  *
  * @throws BuildFailure `pulumi_missing`, `pulumi_outdated`
  */
@@ -73,7 +73,7 @@ export async function requireLogin(env: NodeJS.ProcessEnv): Promise<void> {
   );
 }
 
-/** Returns the plugin version that the installed `@pulumi/<name>` package requires. */
+/** Returns the plugin version that the installed package requires. */
 export async function pluginVersion(name: "cloudflare" | "command" | "docker"): Promise<string> {
   const manifest = createRequire(import.meta.url).resolve(`@pulumi/${name}/package.json`);
   const { version } = JSON.parse(await readFile(manifest, "utf8")) as { version: string };

@@ -29,7 +29,7 @@ export function serverlessSettings(
 }
 
 /**
- * Reads a stack's configuration from the settings file and ESC environments.
+ * Reads a stack's configuration from its settings file and ESC environments.
  *
  * @param environment Variables of the stack's program.
  * @throws BuildFailure `stack_locked`

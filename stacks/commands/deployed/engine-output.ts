@@ -6,7 +6,6 @@ const ERROR = /^( .*?) error: .*$/;
 
 export interface EngineOutput {
   onOutput: (text: string) => void;
-  /** Flushes the rest of the output. */
   end(): void;
 }
 

@@ -21,16 +21,14 @@ const whoAmI = z.looseObject({ url: z.string() });
 const listed = z.array(z.looseObject({ name: z.string(), updateInProgress: z.boolean().optional() }));
 
 interface Lock {
-  /** Sentence that names the process and its machine. */
   holder: string;
   /** True if the process ran on this machine and has ended, so nothing will release the lock. */
   isStale: boolean;
 }
 
 /**
- * Checks that no update of the stack is running. With `releaseStale` it releases the lock of a process that was killed
- * on this machine. Only locks in a folder or in Pulumi Cloud are visible here. With a bucket, the update itself finds
- * them.
+ * Checks that no update of the stack is running. `releaseStale` releases the lock of a killed process on this machine.
+ * Sees only locks in a folder or in Pulumi Cloud. With a bucket, the update itself finds them.
  *
  * @throws StewardError `rollout_under_way`
  */
@@ -95,7 +93,7 @@ async function lockIn(folder: string): Promise<Lock | undefined> {
   return undefined;
 }
 
-/** Returns the backend's folder. The CLI also writes `file://~` and paths relative to the home. */
+/** The CLI also writes `file://~` and paths relative to the home. */
 function folderOf(url: string): string {
   const [address = ""] = url.split("?");
   const given = address.slice("file://".length);

@@ -35,7 +35,7 @@ const problem = z.looseObject({ code: z.string(), detail: z.string() });
 const secret = z.looseObject({ plaintext: z.string().transform((text) => JSON.parse(text) as unknown) });
 
 export interface StackBackups {
-  /** Returns the backups, newest first, and the error of the last attempt if it failed. */
+  /** Newest first, with the error of the last attempt if it failed. */
   list(): Promise<{ backups: Manifest[]; problem?: { code: string; detail: string } | undefined }>;
   create(): Promise<Manifest>;
   /** Unpacks and checks the newest backup in a separate folder. */
@@ -45,8 +45,8 @@ export interface StackBackups {
 type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
- * Returns the backups of a gateway in a deployed stack, or `undefined` if the state has no URL or signing key. Each
- * method rejects with a StewardError: the service's own, or `service_unreachable` if something else answers.
+ * Returns a deployed gateway's backups, or `undefined` if the state has no URL or signing key. Each method rejects with
+ * the service's own StewardError, or `service_unreachable` if something else answers.
  *
  * @param gateway Component name. Default: the only gateway.
  * @throws BuildFailure `gateway_unknown`
@@ -64,9 +64,8 @@ export function openStackBackups(state: DeployedState, gateway?: string): StackB
 }
 
 /**
- * Returns a function that fetches a deployed stack's record of past events, or `undefined` if the state has no URL or
- * signing key. It rejects with StewardError `replay_not_allowed` without the operator's consent, or `not_found` from
- * older versions.
+ * Returns a function that fetches the record of past events, or `undefined` if the state has no URL or signing key. It
+ * rejects with StewardError `replay_not_allowed` without consent, or `not_found` from older versions.
  */
 export function openStackReplay(state: DeployedState): (() => Promise<ReplayRecord>) | undefined {
   const ask = askerOf(state);
@@ -74,15 +73,14 @@ export function openStackReplay(state: DeployedState): (() => Promise<ReplayReco
 }
 
 /**
- * Returns a function that reports how far a deployed version has replaced the chats' containers, or `undefined` if the
- * state has no URL or signing key. It resolves to `null` if one sandbox serves every chat.
+ * Returns a function that reports which chats' containers run the new version, or `undefined` if the state has no URL
+ * or signing key. It resolves to `null` if one sandbox serves every chat.
  */
 export function openStackRenewal(state: DeployedState): (() => Promise<Renewal | null>) | undefined {
   const ask = askerOf(state);
   return ask && (() => ask(ROUTES.stackChats, renewal.nullable()));
 }
 
-/** Retries a request while the gateway starts. */
 async function untilReady<Answer>(request: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -115,7 +113,7 @@ async function signedAnswer<Answer>(question: StackQuestion, schema: Schema<Answ
   }
   const answer = schema.safeParse(body);
   if (response.ok && answer.success) return answer.data;
-  // Something else answered, for example a proxy, an identity gateway or another service.
+  // Something else answered, for example a proxy or an identity gateway.
   const { url, route } = question;
   const detail = `${url}${route.path} answered with ${response.status}, not as steward does.`;
   throw new StewardError("service_unreachable", detail);

@@ -16,50 +16,42 @@ const COMPONENT = /^steward:index:(?:Serverless|Host)Gateway$/;
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
-/**
- * The CLI's message before it retries a download. Its five retries take half a minute and are useless without a
- * network.
- */
+/** The CLI retries a download five times. That takes half a minute and is useless without a network. */
 const RETRIES = /will retry/i;
-/** Official plugins that each target's program uses. */
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
 
-/** An opened stack. Reads are cached, because each takes the CLI a third of a second. */
+/** An opened stack. Reads are cached, because each takes a third of a second. */
 export interface DeployedStack {
   stack: Stack;
-  /** 5 - */
   config(): Promise<StackConfigSource>;
-  /** Returns the state as it was at the first call. */
   state(): Promise<DeployedState>;
 }
 
 export interface CommandOptions {
-  /** Folder of `Pulumi.yaml`. Default: this process's working folder. */
+  /** Folder of `Pulumi.yaml`. Default: the working folder. */
   workDir?: string | undefined;
   /**
-   * Extra variables for the Pulumi CLI, such as `PULUMI_BACKEND_URL` and `PULUMI_CONFIG_PASSPHRASE`. They override this
-   * process's variables, but the stack's program runs in this process and does not see them.
+   * Extra variables for the Pulumi CLI, such as `PULUMI_BACKEND_URL` and `PULUMI_CONFIG_PASSPHRASE`. The stack's
+   * program does not see them.
    */
   env?: Readonly<Record<string, string>> | undefined;
   /** Receives text for people in pieces that end with a line break. Default: discarded. */
   say?: ((text: string) => void) | undefined;
   /** Receives progress lines, including the engine's. Default: discarded. */
   log?: ((line: string) => void) | undefined;
-  /** Shows one line that replaces the previous one. If set, it receives the engine's progress instead of `log`. */
+  /** Shows one line that replaces the previous one. Receives the engine's progress instead of `log`. */
   status?: ((line: string) => void) | undefined;
 }
 
 interface DeployedOptions extends CommandOptions {
-  /** True if the command runs the stack's program. Its plugins are then checked first. */
+  /** True if the command runs the stack's program. Its plugins are checked first. */
   runsProgram: boolean;
-  /** Overrides of stored values for the program, by full key. */
+  /** Overrides of stored values, by full key. */
   changes?: Readonly<Record<string, string>>;
 }
 
-/** Output of a command, with defaults for missing callbacks. */
 export type Sink = Pick<CommandOutput, "say" | "log" | "status">;
 
-/** Fills in callbacks that discard their text. */
 export function sinkOf({ say = drop, log = drop, status }: CommandOptions): Sink {
   return { say, log, ...(status && { status }) };
 }
@@ -67,7 +59,7 @@ export function sinkOf({ say = drop, log = drop, status }: CommandOptions): Sink
 function drop(): void {}
 
 /**
- * Opens a stack with the Pulumi CLI on PATH and its current backend. The CLI installs missing plugins.
+ * Opens a stack with the Pulumi CLI on PATH and its backend. The CLI installs missing plugins.
  *
  * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
  * `stack_locked`, `stack_of_components`, `pulumi_plugin_missing`
@@ -84,7 +76,7 @@ export async function openDeployed(stackName: string, options: DeployedOptions):
   return deployed;
 }
 
-/** Refuses a stack of another program. Running the package's program would delete that program's gateways. */
+/** Refuses a stack of another program: running the package's program would delete its gateways. */
 async function requireOwnProgram(stackName: string, { state }: DeployedStack): Promise<void> {
   const names = gatewaysIn(await state())
     .map(({ name }) => name)
@@ -97,10 +89,7 @@ async function requireOwnProgram(stackName: string, { state }: DeployedStack): P
   );
 }
 
-/**
- * Stops the Automation API from reading the outputs twice after each update, which takes two thirds of a second. The
- * state contains them.
- */
+/** Stops the Automation API from reading the outputs twice after each update, which takes two thirds of a second. */
 function withoutOutputs(stack: Stack): Stack {
   stack.workspace.stackOutputs = () => Promise.resolve({});
   return stack;
@@ -117,7 +106,7 @@ async function selectStack(
   envVars: Record<string, string>,
   env: NodeJS.ProcessEnv,
 ): Promise<Stack> {
-  // Loaded late: these imports take most of a second, and an invalid argument makes them unnecessary.
+  // These imports take most of a second, which an invalid argument saves.
   const [pulumiCommand, { LocalWorkspace, StackNotFoundError }, { programWith }, { waitForEngine }] =
     await Promise.all([
       requireCommand(env),
@@ -145,7 +134,6 @@ async function selectStack(
   }
 }
 
-/** Returns `steward:target` of the stack's settings. */
 export async function deployedTarget({ config }: DeployedStack): Promise<string | undefined> {
   return (await config()).values["steward:target"];
 }
@@ -170,10 +158,7 @@ async function requirePlugins(
   }
 }
 
-/**
- * Checks the CLI's plugin folder directly, because the CLI takes a sixth of a second. A `.partial` file marks a broken
- * download.
- */
+/** Checks the CLI's plugin folder directly, which is faster. A `.partial` file marks a broken download. */
 async function isInstalled(name: string, version: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const home = env["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
   const names = await readdir(join(home, "plugins")).catch((): string[] => []);
@@ -181,7 +166,7 @@ async function isInstalled(name: string, version: string, env: NodeJS.ProcessEnv
   return names.includes(wanted) && !names.includes(`${wanted}.partial`);
 }
 
-/** Returns the last lines of a failed download, without the CLI's announcement of a retry. */
+/** Omits the CLI's announcement of a retry. */
 function whyNot(ended: Finished): string {
   const lines = tail(ended, 2).split("\n");
   const said = lines.filter((line) => !RETRIES.test(line)).join("\n");
@@ -192,7 +177,7 @@ function mayInstall(env: NodeJS.ProcessEnv): boolean {
   return !["1", "true"].includes(env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] ?? "");
 }
 
-/** A resource in a stack's state. Secrets are decrypted. */
+/** Secrets are decrypted. */
 interface DeployedResource {
   urn: string;
   type: string;
@@ -201,14 +186,13 @@ interface DeployedResource {
   outputs?: Record<string, unknown>;
 }
 
-/** A stack's state. Empty before its first update. */
+/** Empty before the first update. */
 export interface DeployedState {
   resources: readonly DeployedResource[];
   /** Returns a plain-text output of the program, or an empty text. */
   output(name: string): string;
 }
 
-/** 28 29 - */
 export async function readState(stack: Stack): Promise<DeployedState> {
   const { deployment } = await stack.exportStack();
   const resources = (deployment as { resources?: DeployedResource[] } | null)?.resources ?? [];
@@ -222,11 +206,9 @@ export async function readState(stack: Stack): Promise<DeployedState> {
   };
 }
 
-/** A gateway in a stack's state. */
 interface DeployedGateway {
-  /** Name of its component. */
   name: string;
-  /** The service's URL. Empty until the first update has finished. */
+  /** Empty until the first update has finished. */
   url: string;
 }
 
@@ -237,10 +219,10 @@ function gatewaysIn({ resources }: DeployedState): DeployedGateway[] {
 }
 
 /**
- * Returns the gateway with this name, or the only one. For stacks deployed before components existed, returns the
- * stack's own URL.
+ * Returns the gateway with this name, or the only one. Stacks from before components existed have one with the stack's
+ * URL.
  *
- * @throws BuildFailure `gateway_unknown` if no gateway has the name, or if there are several and no name.
+ * @throws BuildFailure `gateway_unknown` if none has the name, or if there are several and no name.
  */
 export function gatewayOf(state: DeployedState, wanted?: string): DeployedGateway {
   const gateways = gatewaysIn(state);
@@ -258,8 +240,8 @@ export function gatewayOf(state: DeployedState, wanted?: string): DeployedGatewa
 }
 
 /**
- * Finds a resource by type and name. The last part of the type is enough. The name may lack the gateway's prefix, as in
- * stacks deployed before components existed.
+ * Finds a resource by name and the last part of its type. The name may lack the gateway's prefix, as in stacks from
+ * before components existed.
  *
  * @param gateway Component name. Default: that of the package's program.
  */
@@ -273,13 +255,12 @@ export function findResource(
   return resources.find(({ urn }) => ends.some((end) => urn.endsWith(end)));
 }
 
-/** Returns the Worker's name from the state, or `undefined` before the first update. */
+/** Returns the Worker's name, or `undefined` before the first update. */
 export function deployedWorkerName(state: DeployedState): string | undefined {
   const name = findResource(state, "index/worker:Worker", "worker")?.inputs?.["name"];
   return typeof name === "string" ? name : undefined;
 }
 
-/** One step of a planned update. */
 export interface PlannedStep {
   op: string;
   type: string;
@@ -287,8 +268,8 @@ export interface PlannedStep {
 }
 
 /**
- * Returns the step of a preview event, counted as the engine counts. Skips the partial steps of a replacement, and
- * default providers.
+ * Returns a preview event's step. Like the engine's counts, skips the partial steps of a replacement and default
+ * providers.
  */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];
@@ -301,18 +282,16 @@ export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[]
 /** Color markup in the engine's messages. */
 const MARKUP = /<\{%[^%]*%\}>/g;
 
-/** Severities of a provider's own log. The SDK's type lacks `debug` (pulumi sdk/go/common/diag). */
+/** The SDK's type lacks `debug` (pulumi sdk/go/common/diag). */
 const PROVIDER_LOG: ReadonlySet<string> = new Set(["debug", "info#err"]);
 
-/**
- * Returns an event's message without colors. `undefined` if it has none, is transient, or comes from a provider's log.
- */
+/** Returns an event's message without colors. Skips transient ones and a provider's log. */
 export function diagnosticText({ diagnosticEvent: said }: EngineEvent): string | undefined {
   if (said === undefined || said.ephemeral || PROVIDER_LOG.has(said.severity)) return undefined;
   return said.message.replaceAll(MARKUP, "");
 }
 
-/** Returns a resource's name: the last part of its URN, which may contain separators. */
+/** Returns the last part of a URN. It may contain separators. */
 export function resourceName(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

@@ -7,11 +7,10 @@ export interface Drift {
   type: string;
   name: string;
   what: "gone" | "changed";
-  /** Paths of the changed properties, such as `versions[0].percentage`. Never their values, which may be secrets. */
+  /** Paths such as `versions[0].percentage`. Never values, which may be secrets. */
   properties: string[];
 }
 
-/** Differences between a deployed stack and its state. */
 export interface DriftResult {
   drift: Drift[];
   /** Messages from providers, for example that a resource could not be read. */
@@ -19,8 +18,8 @@ export interface DriftResult {
 }
 
 /**
- * Compares every resource with what its provider reports. Changes nothing, not even the stack's state. Secrets cannot
- * be read back, so drift of Telegram's webhook secret and the Worker's secrets goes unnoticed.
+ * Compares every resource with what its provider reports. Changes nothing, not even the state. Cannot detect drift of
+ * Telegram's webhook secret and the Worker's secrets, which cannot be read back.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure if the CLI, the backend or the stack is missing
  */
@@ -43,11 +42,10 @@ export async function drift(stackName: string, options: CommandOptions = {}): Pr
 const OWN = ["steward:", "pulumi-nodejs:dynamic/"];
 
 /**
- * Returns the drift in one event of a refresh. For most resources only properties that the program sets count, because
- * bridged providers also return outputs that differ on every read. This package's providers report only relevant
- * differences, so all of theirs count.
- *
- * `ResOutputsEvent`: https://www.pulumi.com/docs/reference/automation-api/
+ * Returns the drift in one event of a refresh (`ResOutputsEvent`:
+ * https://www.pulumi.com/docs/reference/automation-api/). Only properties that the program sets count, because bridged
+ * providers also return outputs that differ on every read. All differences from this package's providers count, because
+ * they report only relevant ones.
  */
 export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
   if (event === undefined) return [];
@@ -66,7 +64,6 @@ export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** Returns the paths of inputs whose outputs of the same name have changed. */
 function changedInputs(inputs: Properties, before: Properties, after: Properties): string[] {
   const shared = Object.keys(inputs).filter((key) => Object.hasOwn(before, key));
   return shared.flatMap((key) => changedPaths(key, inputs[key], before[key], after[key]));
@@ -103,7 +100,7 @@ function after(prefix: string, path: string): string {
   return path.startsWith(prefix) ? path.slice(prefix.length) : "";
 }
 
-/** Returns the top-level property of a path such as `tags.a`, `tags["a"]` or `list[0].b`. */
+/** For example `tags` of `tags.a` and `tags["a"]`, or `list` of `list[0].b`. */
 function rootOf(path: string): string {
   return path.split(/[.[]/, 1)[0] ?? path;
 }

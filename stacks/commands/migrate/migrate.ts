@@ -28,9 +28,7 @@ import {
 } from "../deployed/stack.ts";
 import { settingsFileOf } from "../settings.ts";
 
-/** 2 - */
 export interface MigrateOptions extends CommandOptions {
-  /** The Worker's new name. */
   workerName: string;
   /** Tag of the accepted migration. Without it, nothing is written. */
   accept?: string | undefined;
@@ -38,20 +36,18 @@ export interface MigrateOptions extends CommandOptions {
 
 export interface MigrateResult {
   workerName: string;
-  /** Tag of the migration that the change adds. */
   tag: string | undefined;
-  /** Description of the change for people, one line per entry. */
+  /** Description for people, one line per entry. */
   plan: string[];
-  /** Steps that an update with the new name would take. */
+  /** Steps of an update with the new name. */
   steps: PlannedStep[];
-  /** True if the change was written to the stack's settings. */
   accepted: boolean;
   file: string;
 }
 
 /**
- * Renames a serverless stack's Worker and adds the migration that this requires. Previews the change, and writes it to
- * the stack's settings if `accept` is its tag. Deploys nothing.
+ * Renames a serverless stack's Worker and adds the required migration. Previews the change, and writes it to the
+ * stack's settings if `accept` is its tag. Deploys nothing.
  *
  * @throws StewardError `migration_not_accepted`, `stack_not_serverless`, `stack_config_invalid`; BuildFailure
  * `worker_name_same`, `settings_edited`, or if the stack cannot be read
@@ -93,8 +89,8 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
 }
 
 /**
- * Returns the migrations for the Worker's new name. Adds one, unless some are still pending under the old name. Tags
- * that exist only in the account become entries without a class.
+ * Adds a migration for the new name, unless some are still pending under the old one. Tags that exist only in the
+ * account become entries without a class.
  */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
@@ -134,7 +130,7 @@ function addressLines(
   ];
 }
 
-/** Previews an update with these settings and returns its steps. The stack's own settings do not change. */
+/** Previews an update with these settings, without changing the stack's own. */
 async function previewSettings(
   stack: Stack,
   settings: string,
@@ -153,20 +149,18 @@ async function previewSettings(
   }
 }
 
-/** A stack's `Pulumi.<stack>.yaml`. */
 interface SettingsFile {
   file: string;
   text: string;
 }
 
-/** Reads a stack's settings file from the project's configuration folder. */
 async function readSettingsFile({ name, workspace }: Stack): Promise<SettingsFile> {
   const { stackConfigDir = "." } = (await workspace.projectSettings()) as { stackConfigDir?: string };
   const file = settingsFileOf(name, path.join(workspace.workDir, stackConfigDir));
   return { file, text: await readFile(file, "utf8") };
 }
 
-/** Returns the settings with the new Worker name and migrations. Comments and everything else are preserved. */
+/** Returns the settings with the new name and migrations. Preserves comments and everything else. */
 function withMigrations(
   text: string,
   workerName: string,

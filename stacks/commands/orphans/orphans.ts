@@ -17,7 +17,7 @@ export async function orphans(stackName: string, options: CommandOptions = {}): 
 /**
  * Removes an orphaned container application.
  *
- * @param id An id from {@link orphans}.
+ * @param id From {@link orphans}.
  * @throws The errors of {@link orphans}; StewardError `application_in_use` if it is not an orphan.
  */
 export async function removeOrphan(

@@ -7,7 +7,7 @@ import { engineOutput } from "../deployed/engine-output.ts";
 import { type CommandOptions, openDeployed, sinkOf } from "../deployed/stack.ts";
 import { type PolicyOptions, type PolicyViolation, previewWithPolicies } from "./preview.ts";
 
-/** Files that an earlier run may have left in the folder. Any other file belongs to the user. */
+/** Files that an earlier run may have left. Any other file belongs to the user. */
 const PACK_FILES = new Set([
   "PulumiPolicy.yaml",
   "index.cjs",
@@ -18,7 +18,6 @@ const PACK_FILES = new Set([
 const INSTALL = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
 
 export interface PoliciesResult {
-  /** Empty if the stack complies with every rule. */
   violations: PolicyViolation[];
 }
 
@@ -43,11 +42,10 @@ export async function policies(
 }
 
 /**
- * Builds the policy pack in a folder and installs its packages from the registry. The Pulumi CLI can run or publish it
- * from there.
+ * Builds the policy pack in a folder and installs its packages. The Pulumi CLI can run or publish it from there.
  *
- * @param folder Must be new, empty or an earlier result of this function.
- * @returns The folder's absolute path.
+ * @param folder Must be new, empty or an earlier result.
+ * @returns The absolute path.
  * @throws BuildFailure `policy_folder_taken`, `policy_packages_missing`
  */
 export async function makePolicyPack(

@@ -5,23 +5,21 @@ import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { buildPolicyPack } from "../../../policies/build.ts";
 import type { DeployedStack } from "../deployed/stack.ts";
 
-/** Pulumi's policy configuration: a level or an object of values for each rule's name. */
+/** Pulumi's policy configuration: a level or an object of values per rule. */
 export type PolicyConfig = Readonly<Record<string, unknown>>;
 
 export interface PolicyOptions {
-  /** Levels and values of the rules. Default: each rule's defaults. */
+  /** Levels and values of the rules. Default: the rules' own. */
   config?: PolicyConfig | undefined;
   /** Time of the last backup, ISO 8601. Default: reported by the service. */
   backup?: string | undefined;
 }
 
-/** A rule that a stack violates. */
 export interface PolicyViolation {
-  /** Name of the rule, such as `bucket-private`. */
+  /** For example `bucket-private`. */
   policy: string;
   /** A mandatory rule blocks an update. */
   level: "mandatory" | "advisory";
-  /** Describes the violation and its fix. */
   message: string;
 }
 
@@ -30,7 +28,6 @@ interface PolicyPreview extends PolicyOptions {
   onEvent?: (event: EngineEvent) => void;
 }
 
-/** Outputs that name the resource with the stack's data. */
 const STATE_OUTPUTS = ["bucketName", "volumeName"];
 
 /**
@@ -58,7 +55,6 @@ export async function previewWithPolicies(
   return violations;
 }
 
-/** Returns a line for each violated mandatory rule. */
 export function mandatoryTexts(violations: readonly PolicyViolation[]): string[] {
   return violations
     .filter(({ level }) => level === "mandatory")
@@ -82,7 +78,7 @@ async function runPreview(
   }
 }
 
-/** Adds what the stack has deployed and when it was backed up. Rules see only the planned resources. */
+/** Adds what is deployed and when it was backed up. Rules see only the planned resources. */
 async function withDeployed(
   { state }: DeployedStack,
   { config = {}, backup }: PolicyPreview,

@@ -8,12 +8,12 @@ const MOST_STEPS = 200;
 const MOST_CHARACTERS = 20_000;
 
 export interface PreviewResult extends UpdatePlan {
-  /** Markdown for a pull request comment, without property values. */
+  /** For a pull request comment. Contains no property values. */
   markdown: string;
 }
 
 /**
- * Previews a stack's update under the policies. Changes nothing. The result lists broken policies.
+ * Previews a stack's update under the policies. Changes nothing.
  *
  * @throws StewardError or BuildFailure if there is no preview. {@link failedPreview} formats it as Markdown.
  */
@@ -27,7 +27,7 @@ export async function preview(
   return { ...plan, markdown: previewText(stackName, plan) };
 }
 
-/** Formats the plan as Markdown. Shows only names and types, because values may be secret. */
+/** Shows only names and types, because values may be secret. */
 export function previewText(
   stack: string,
   { summary, steps, broken, gates }: Pick<UpdatePlan, "summary" | "steps" | "broken" | "gates">,
@@ -46,9 +46,8 @@ export function previewText(
   );
 }
 
-/** Formats a failed preview as Markdown for a pull request. */
 export function failedPreview(stack: string, cause: string): string {
-  // A fence longer than any in the text, so that the text cannot close it.
+  // Longer than any fence in the text, so that the text cannot close it.
   const fence = "`".repeat(Math.max(3, ...[...cause.matchAll(/`+/g)].map(([run]) => run.length + 1)));
   return lines(
     `### Preview of ${code(stack)}`,
@@ -71,7 +70,7 @@ function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim()}\``;
 }
 
-/** Formats untrusted text as inline code in a table cell, where a bar must be escaped. */
+/** In a table cell, a bar must be escaped. */
 function cell(text: string): string {
   return code(text.replaceAll("|", "\\|"));
 }

@@ -13,7 +13,6 @@ export interface Promotion extends DeployedBuild {
   from: string;
 }
 
-/** Returns the folder with a stack's rollout records. */
 export function rolloutsOf(stack: string, { workDir = "." }: Pick<CommandOptions, "workDir">): string {
   return path.join(workDir, ".steward", "rollouts", stack);
 }
@@ -22,7 +21,7 @@ export function rolloutsOf(stack: string, { workDir = "." }: Pick<CommandOptions
 const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 
 /**
- * Returns the build that a stack has deployed and probed. Checks that this checkout builds the same.
+ * Returns the build that a stack has deployed and probed, if this checkout builds the same.
  *
  * @throws StewardError `promotion_unproven`, `promotion_differs`, `stack_not_serverless`
  */
@@ -70,9 +69,7 @@ export async function requireReachable(
   );
 }
 
-/**
- * Fails if the stack no longer runs what its recorded rollout deployed. No record shows that a later update was probed.
- */
+/** Fails if the stack no longer runs what its recorded rollout deployed, because no record shows a probe of it. */
 async function requireUnchanged({ stack, state }: DeployedStack, proven: DeployedBuild): Promise<void> {
   const { output } = await state();
   const [bundle, image] = [output("bundleHash"), output("image")];
@@ -85,9 +82,8 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
 }
 
 /**
- * Returns the build that the newest recorded rollout of a stack deployed and probed.
+ * Returns the build that a stack's newest recorded rollout deployed and probed.
  *
- * @param folder Folder with the stack's rollout records.
  * @throws StewardError `promotion_unproven` if there is no record, or if the newest rollout that changed something did
  * not succeed.
  */
@@ -106,10 +102,7 @@ function provenIn(folder: string, stack: string): DeployedBuild {
   return last["deployed"] as DeployedBuild;
 }
 
-/**
- * Returns true if an entry shows that its rollout changed or confirmed the running version. Previews and rollouts
- * stopped before their update do not count.
- */
+/** Returns false for entries of previews and of rollouts stopped before their update. */
 function tellsWhatRuns({ step, deployed }: RecordEntry): boolean {
   return step === "updating" || deployed !== undefined;
 }
@@ -119,7 +112,7 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
   return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Returns an error whose fix names the source stack. The general fix of the code cannot. */
+/** Names the source stack in the fix, which the code's general fix cannot. */
 function unproven(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
@@ -127,23 +120,21 @@ function unproven(source: string, detail: string): StewardError {
   });
 }
 
-/** A deployed build and its source. Must be plain data, because a record stores it. */
+/** Must be plain data, because a record stores it. */
 export interface DeployedBuild {
   /** Hash over the code of Worker and container. */
   bundle: string;
   /** The container's image, by digest if it was pushed. */
   image: string;
-  /** Commit of the checkout, with the suffix `-dirty` if files are changed. Absent outside a repository. */
+  /** Has the suffix `-dirty` if files are changed. Absent outside a repository. */
   commit?: string;
 }
 
-/** Returns the build in a stack's outputs together with this checkout's commit. */
 export async function deployedBuild(output: (name: string) => string): Promise<DeployedBuild> {
   const commit = await commitOf();
   return { bundle: output("bundleHash"), image: output("image"), ...(commit !== undefined && { commit }) };
 }
 
-/** Returns this checkout's commit, whatever the working folder. */
 async function commitOf(): Promise<string | undefined> {
   const words = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"];
   const { code, stdout } = await runProcess("git", words, { cwd: import.meta.dirname });

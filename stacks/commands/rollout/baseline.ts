@@ -14,20 +14,18 @@ export interface PreviousDeployment {
 export interface Baseline {
   /** Tags of migrations that the update applies to an existing Worker. */
   migrations: string[];
-  /**
-   * Absent if nothing runs yet, and on a host, where the update itself preserves and restores the previous container.
-   */
+  /** Absent if nothing runs yet, and on a host, whose update restores the previous container itself. */
   previous: PreviousDeployment | undefined;
-  /** Absent if nothing runs yet, and on a host, where the update itself makes a backup. */
+  /** Absent if nothing runs yet, and on a host, whose update makes a backup itself. */
   backups: StackBackups | undefined;
   /** Fetches the redacted record of past events. Absent if nothing runs yet. */
   replay: (() => Promise<ReplayRecord>) | undefined;
-  /** Reports how the new version reaches the chats' containers. Absent if one sandbox serves every chat. */
+  /** Absent if one sandbox serves every chat. */
   renewal?: (() => Promise<Renewal | null>) | undefined;
-  /** Explains that another version runs than the stack deployed last, after a rollback or a failed update. */
+  /** Explains that another version runs than the one deployed last, after a rollback or a failed update. */
   strayed: string | undefined;
   /**
-   * Restores the previous version and waits until it answers.
+   * Waits until the previous version answers.
    *
    * @returns What was done, one line per step.
    * @throws Error if the previous version cannot be restored.

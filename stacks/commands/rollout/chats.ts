@@ -9,7 +9,6 @@ const QUIET_LOOKS = 3;
 const WATCH_MS = 180_000;
 
 interface WatchOptions {
-  /** Asks the service how many chat containers run the new version. */
   renewal(): Promise<Renewal | null>;
   pause?(ms: number): Promise<unknown>;
 }
@@ -17,7 +16,7 @@ interface WatchOptions {
 /**
  * Watches how the new version reaches the chats' containers.
  *
- * @returns A sentence about the progress, or `undefined` if there is nothing to report.
+ * @returns A sentence about the progress, if any.
  * @throws BuildFailure `rollout_chat_fails` for the first container that does not answer with the new version.
  */
 export async function watchChats({ renewal, pause = sleep }: WatchOptions): Promise<string | undefined> {
@@ -25,7 +24,7 @@ export async function watchChats({ renewal, pause = sleep }: WatchOptions): Prom
   let quiet = 0;
   for (let waited = 0; waited < WATCH_MS && quiet < QUIET_LOOKS; waited += LOOK_EVERY_MS) {
     if (waited > 0) await pause(LOOK_EVERY_MS);
-    // A deployment may fail briefly right after it has answered, so an error counts as no news.
+    // A deployment may fail briefly right after it has answered.
     const now = await renewal().catch(() => last);
     if (now === null) return undefined;
     const [failing] = now.failing;

@@ -16,7 +16,6 @@ export async function askForYes(question: string): Promise<true | string> {
     const asked = terminal.question(`${question} Only yes begins: `).catch(() => "\n");
     const answer = await Promise.race([asked, left]);
     if (answer === "yes") return true;
-    // End the question's line.
     if (answer === "\n") printError(answer);
     return "nobody has confirmed it, so nothing was changed";
   } finally {

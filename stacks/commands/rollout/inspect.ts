@@ -90,8 +90,7 @@ async function answerOf(url: string): Promise<string | undefined> {
 }
 
 /**
- * Waits until the deployment identifies itself as `wanted`. Returns immediately if `wanted` is `undefined`, because
- * nothing answered before.
+ * Waits until the deployment identifies itself as `wanted`, unless nothing answered before.
  *
  * @throws Error if it takes too long.
  */

@@ -12,8 +12,8 @@ export interface RolloutOptions extends CommandOptions, PolicyOptions {
   /** Starts without calling `confirm`. Default: false. */
   yes?: boolean | undefined;
   /**
-   * Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. Without this
-   * callback and `yes`, the rollout stops before the first change.
+   * Called before the first change, unless `yes` is set. Returns `true` to start, otherwise the reason. Default:
+   * refuses.
    */
   confirm?: ((plan: UpdatePlan) => Promise<true | string>) | undefined;
   /** Tag of the migration that may be applied, such as `v2`. */
@@ -42,10 +42,8 @@ export const EXIT = {
   failed: 5,
 } as const;
 
-/** This command as the operator types it. */
 export const SCRIPT = commandLine("rollout");
 
-/** Parses the command line. Throws a CommanderError if an argument is invalid. */
 export async function readOptions(argv: readonly string[]): Promise<RolloutOptions & { stack: string }> {
   const command = commandParser(
     SCRIPT,

@@ -17,15 +17,12 @@ import type { ReplayResult } from "./replay.ts";
 
 const WIDTH = 24;
 
-/** Plan of an update, and what blocks it. */
 export interface UpdatePlan {
   steps: PlannedStep[];
   migrations: string[];
-  /** Violated mandatory policies with their messages. */
   broken: string[];
   /** Changes that need approval. */
   gates: string[];
-  /** Result of replaying past events with the new version. */
   replay?: ReplayResult;
   summary: string;
 }
@@ -65,22 +62,20 @@ export async function planUpdate(
 }
 
 const WORKER = "cloudflare:index/worker:Worker";
-/** Types of resources with user data. A Worker's data is the ledger in its Durable Object. */
+/** Resources with user data. A Worker's data is the ledger in its Durable Object. */
 const STATE = [WORKER, "steward:serverless:StateBucket", "docker:index/volume:Volume"];
 
 interface Changes {
   steps: readonly PlannedStep[];
-  /** Tags of migrations that the update applies to an existing Worker. */
   migrations: readonly string[];
 }
 
 interface Approvals {
   stack: string;
-  /** Tag of the migration that may be applied. */
   accept?: string | undefined;
 }
 
-/** Returns one line for each change that the operator has to accept before the update, and how. */
+/** Returns one line for each change that needs approval, with how to approve it. */
 export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
@@ -103,25 +98,19 @@ function summaryOf(steps: readonly PlannedStep[]): string {
   return `Going to change: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
 }
 
-/**
- * Outcome of the backup before an update: `made`, `skipped` or `refused`. Must be plain data, because a record stores
- * it.
- */
+/** Must be plain data, because a record stores it. */
 interface BackupOutcome {
-  /** Id of the new backup. */
   made?: string;
-  /** Reason for skipping the backup. */
   skipped?: string;
-  /** Id of an interrupted rollout's backup that this rollout reuses. Comes with `skipped`. */
+  /** Id of an interrupted rollout's backup that this rollout reuses. */
   earlier?: string;
-  /** Reason why the backup failed. */
   refused?: string;
 }
 
 /**
  * Asks the running service for a backup, which starts a stopped container. Never rejects.
  *
- * @param earlier Backup of an interrupted rollout. Reused if that rollout's version does not answer.
+ * @param earlier Backup of an interrupted rollout, reused if its version does not answer.
  */
 export async function backUpBeforeUpdate(
   { backups, previous, strayed }: Baseline,
@@ -143,22 +132,21 @@ export async function backUpBeforeUpdate(
   }
 }
 
-/** Returns the time of the newest backup (ISO 8601), or `undefined` if the service reports none. */
+/** Returns ISO 8601, or `undefined` if the service reports none. */
 async function newestBackup({ backups, previous }: Baseline): Promise<string | undefined> {
   if (previous?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);
   return list?.backups[0]?.createdAt;
 }
 
-/** Shows the engine's progress as a bar on a terminal, otherwise as the engine's own lines. */
+/** A bar on a terminal, otherwise the engine's own lines. */
 interface Progress {
   onOutput: (text: string) => void;
   onEvent: (event: EngineEvent) => void;
-  /** Clears the bar. */
   end(): void;
 }
 
-/** @param total Number of resources to change. Without it, resources are counted as they appear. */
+/** @param total Resources to change. Without it, they are counted as they appear. */
 export function showProgress({ say, log, status }: Sink, what: string, total?: number): Progress {
   if (status === undefined) return { ...engineOutput(log), onEvent: () => undefined };
   const begun = new Set<string>();

@@ -9,7 +9,6 @@ export class RolloutRecord {
   readonly #entries: RecordEntry[] = [];
   readonly #clock: () => Date;
 
-  /** Creates the record's files in `folder`, named after the current time. */
   constructor(folder: string, clock: () => Date) {
     mkdirSync(folder, { recursive: true });
     this.#clock = clock;
@@ -25,16 +24,13 @@ export class RolloutRecord {
   }
 }
 
-/**
- * Returns the entries of the newest rollout that started an update, if it was interrupted. Otherwise returns
- * `undefined`.
- */
+/** Returns the entries of the newest rollout that started an update, if it was interrupted. */
 export function readInterruptedRollout(folder: string): RecordEntry[] | undefined {
   const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;
 }
 
-/** Returns the entries of the newest matching rollout in `folder`. Older records are not read. */
+/** Returns the entries of the newest matching rollout. Does not read older ones. */
 export function newestRecord(
   folder: string,
   fits: (entries: RecordEntry[]) => boolean,

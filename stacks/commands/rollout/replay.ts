@@ -13,10 +13,9 @@ import {
 
 const PROGRAM = "gateway/replay/main.js";
 const PROGRAM_MS = 60_000;
-/** From this factor on, the new version counts as slower. Smaller factors may be noise. */
+/** From this factor on, the new version counts as slower. Less may be noise. */
 const SLOWER = 3;
 
-/** Outcomes of an event. */
 const FATES = ["understood", "refused", "ignored", "unreadable"] as const;
 type Fate = (typeof FATES)[number];
 const FATE_OF: Readonly<Record<string, Fate>> = {
@@ -34,29 +33,24 @@ interface Change {
   events: number;
 }
 
-/**
- * Comparison of two versions' interpretations of the same past events. Plain data without message contents, because a
- * record stores it.
- */
+/** Must be plain data without message contents, because a record stores it. */
 export interface Comparison {
   events: number;
   running: Record<Fate, number>;
   next: Record<Fate, number>;
   changes: Change[];
-  /** Time to read an event relative to the running version. `undefined` if there is nothing to compare. */
+  /** Time to read an event relative to the running version. */
   factor: number | undefined;
   left: ReplayRecord["left"];
 }
 
-/** Result of a replay: a comparison, or why there is none. Plain data. */
+/** A comparison, or why there is none. Plain data. */
 export type ReplayResult =
   | { compared: Comparison }
-  /** The running version gave no record. Counts neither as success nor as failure. */
+  /** Counts neither as success nor as failure. */
   | { skipped: string }
-  /** The new version could not replay the record. */
   | { failed: string };
 
-/** Compares the running version's recorded outcomes with the new version's. */
 export function compareOutcomes(
   { events, cost, left }: ReplayRecord,
   { outcomes, cost: nextCost }: Replayed,
@@ -92,7 +86,6 @@ function labelOf({ kind, admitted }: Outcome): string {
   return admitted === undefined ? kind : `${kind} (${admitted})`;
 }
 
-/** Formats a replay's result as lines of Markdown. */
 export function replayLines(result: ReplayResult): string[] {
   if ("skipped" in result) return [`No events were replayed: ${result.skipped}`];
   if ("failed" in result) return [`The new version could not replay the events: ${result.failed}`];
@@ -123,7 +116,7 @@ export function replayLines(result: ReplayResult): string[] {
   ];
 }
 
-/** Returns the lines that the operator has to accept before the update, or none. */
+/** Returns the lines that the operator has to accept before the update. */
 export function replayGates(result: ReplayResult | undefined, accepted: boolean): string[] {
   if (result === undefined || accepted || "skipped" in result) return [];
   const accept = "To accept it: --accept-replay";
@@ -137,11 +130,7 @@ function sum(changes: readonly Change[]): number {
   return changes.reduce((total, { events }) => total + events, 0);
 }
 
-/**
- * Fetches the running version's record and replays it with the code to be deployed. Never rejects.
- *
- * @param take Fetches the record. See `stackReplay`.
- */
+/** Fetches the running version's record and replays it with the code to be deployed. Never rejects. */
 export async function replayPast(take: () => Promise<ReplayRecord>): Promise<ReplayResult> {
   let record: ReplayRecord;
   try {
@@ -165,8 +154,8 @@ function skippedBecause(error: unknown): string {
 }
 
 /**
- * Replays the record in a separate process of the new bundle. It gets no environment. If Node supports permissions, it
- * also gets no other files, processes or threads. The program contains no code that sends.
+ * Replays the record in a separate process of the new bundle, without an environment. If Node supports permissions, the
+ * process also gets no other files, processes or threads. Its program contains no code that sends.
  */
 async function replayLocally(record: ReplayRecord): Promise<Replayed> {
   const { container } = await buildBundle();

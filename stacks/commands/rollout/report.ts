@@ -19,7 +19,6 @@ const TEXTS: Readonly<Record<RecordEntry["step"], (facts: Facts) => string>> = {
   ended: ({ exit }) => `ended with ${String(exit)}`,
 };
 
-/** Formats a record as Markdown: every step with its time, the plan and the failure. */
 export function renderRolloutReport(entries: readonly RecordEntry[]): string {
   const [first] = entries;
   const planned = entries.find(({ step }) => step === "planned");
@@ -81,7 +80,7 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-/** One line of a record: time, step and facts. Contains no secret values. */
+/** One line of a record. Contains no secret values. */
 export interface RecordEntry {
   /** ISO 8601 */
   time: string;

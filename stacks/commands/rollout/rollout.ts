@@ -22,31 +22,28 @@ import { readInterruptedRollout, RolloutRecord } from "./record.ts";
 import { replayGates, replayLines, replayPast } from "./replay.ts";
 import { runUpdate, type UpdateFacts } from "./update.ts";
 
-/**
- * Probe timeout in milliseconds. Shorter than the default, since users have no service until a failed version is rolled
- * back.
- */
+/** In milliseconds. Shorter than the default: users have no service until a failed version is rolled back. */
 const PROBE_MS = "40000";
 
 /** Setting by which the operator allows a replay. */
 const REPLAY_KEY = "steward:replayEvents";
 
 export interface RolloutResult extends UpdateFacts {
-  /** Exit code of the command line, one of {@link EXIT}. */
+  /** One of {@link EXIT}. */
   exit: RolloutExit;
   plan: UpdatePlan;
-  /** Path of the record, JSON lines. */
+  /** Path, JSON lines. */
   record: string;
-  /** Path of the Markdown report. */
+  /** Path, Markdown. */
   report: string;
 }
 
 export type RolloutExit = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * Updates a stack, also from a pipeline: previews under the policies, stops for approval, backs up, updates, probes,
- * and rolls back if the new version does not answer. Once started, every outcome is in the result and in the record
- * below `.steward/rollouts/<stack>/` of the project's folder.
+ * Updates a stack: previews under the policies, stops for approval, backs up, updates, probes, and rolls back if the
+ * new version does not answer. Once started, every outcome is in the result and in the record below
+ * `.steward/rollouts/<stack>/`.
  *
  * @throws StewardError `rollout_under_way`, the `promotion_` codes, `stack_config_invalid`; BuildFailure if the CLI,
  * the backend or the stack is missing. Nothing has changed then.
@@ -167,17 +164,13 @@ function stepLine({ op, name, type }: PlannedStep): string {
   return `${op} ${name} (${type})\n`;
 }
 
-/** Returns the id of the backup that an interrupted rollout made or reused. */
 function backupOf(left: ReturnType<typeof readInterruptedRollout>): string | undefined {
   const noted = left?.findLast(({ step }) => step === "backup");
   const id = noted?.["made"] ?? noted?.["earlier"];
   return typeof id === "string" ? id : undefined;
 }
 
-/**
- * Returns the version that ran before an interrupted rollout. A rollback restores that version, not the interrupted
- * rollout's.
- */
+/** Returns the version that ran before an interrupted rollout, to which a rollback returns. */
 function previousIn(left: ReturnType<typeof readInterruptedRollout>): PreviousDeployment | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const previous = noted?.["former"] as PreviousDeployment | undefined;

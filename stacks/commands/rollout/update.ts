@@ -13,20 +13,18 @@ export interface UpdateRun {
   options: { stack: string };
   plan: UpdatePlan;
   before: Baseline;
-  /** Version to roll back to. */
   previous: PreviousDeployment | undefined;
   record: RolloutRecord;
   output: Sink;
 }
 
 export interface UpdateFacts {
-  /** Changes that the engine made, by kind, such as `{create: 2}`. */
+  /** By kind, such as `{create: 2}`. */
   changes?: Readonly<Record<string, number>>;
   /** Build that runs now, if this stack deployed it. */
   deployed?: DeployedBuild;
   /** Steps of the rollback, one line each. */
   back?: string[];
-  /** Stable code of the failure, if it has one. */
   code?: string | undefined;
   /** Why the rollout failed or needs approval. */
   cause?: string;

@@ -2,23 +2,20 @@ import semver from "semver";
 import * as z from "zod";
 import { type ChangelogSection, sectionsOf, UNRELEASED } from "../../../infra/shell/changelog.ts";
 
-/** Semantic versions of the package that an upgrade compares. */
 export interface PackageVersions {
-  /** Version that runs. `undefined` if the service does not answer and its build is not the installed one. */
+  /** `undefined` if the service does not answer and its build is not the installed one. */
   deployed: string | undefined;
-  /** Version that is installed in the project. */
   installed: string;
-  /** Version to deploy: the registry's newest, or the requested one. */
+  /** The registry's newest version, or the requested one. */
   target: string;
 }
 
-/** Difference from the deployed version, or the installed one if that is unknown, to the target. */
+/** From the deployed version, or the installed one if that is unknown. */
 export type UpgradeStep = "none" | "patch" | "minor" | "major" | "downgrade";
 
 /**
- * Returns the kind of step to the target. A prerelease counts as major, so that it is never deployed unattended.
- *
- * A target older than the deployed or the installed version is a downgrade: it cannot read newer data.
+ * Compares the target. A prerelease counts as major, so that it is never deployed unattended. A target older than the
+ * deployed or the installed version is a downgrade: it cannot read newer data.
  */
 export function upgradeStep({ deployed, installed, target }: PackageVersions): UpgradeStep {
   const from = deployed ?? installed;
@@ -28,10 +25,10 @@ export function upgradeStep({ deployed, installed, target }: PackageVersions): U
   return step === "patch" || step === "minor" ? step : "major";
 }
 
-/** Longest changelog that is read, in characters. */
+/** In characters. */
 const LONGEST_CHANGELOG = 1 << 20;
 
-/** Returns the changelog's sections after version `after` up to and including `upTo`, newest first. */
+/** Returns the sections after version `after` up to and including `upTo`, newest first. */
 export function sectionsBetween(changelog: string, after: string, upTo: string): ChangelogSection[] {
   return sectionsOf(changelog.slice(0, LONGEST_CHANGELOG)).filter(
     ({ name }) =>
@@ -58,7 +55,6 @@ interface Span {
   minutes: number;
 }
 
-/** Times at which an unattended upgrade may start. */
 export type UpgradeWindow = readonly Span[];
 
 const WINDOW = /^(?:([A-Z][a-z]{2}(?:,[A-Z][a-z]{2}){0,6}) )?(\d{2}):(\d{2})-(\d{2}):(\d{2}) UTC$/;
@@ -93,7 +89,7 @@ export function nextOpening(window: UpgradeWindow, now: Date): Date | undefined 
   return least === 0 ? undefined : new Date(now.getTime() + least * MINUTE_MS);
 }
 
-/** Consent to unattended upgrades, from `steward.upgrade` in the project's package.json. */
+/** `steward.upgrade` of the project's package.json. */
 export interface UnattendedConsent {
   window: UpgradeWindow | undefined;
 }
@@ -115,7 +111,7 @@ const consentSchema = z.object({
   }),
 });
 
-/** Reads the consent in a package.json. Returns it, or the reason why there is none. */
+/** Returns the consent in a package.json, or why there is none. */
 export function readConsent(manifest: unknown): UnattendedConsent | { refused: string } {
   const { success, data, error } = consentSchema.safeParse(manifest);
   if (success) return { window: data.steward.upgrade.window };
@@ -123,10 +119,9 @@ export function readConsent(manifest: unknown): UnattendedConsent | { refused: s
   return { refused: wrong.join("; ") };
 }
 
-/** Decision about an unattended upgrade: `go`, or why not. */
 export type UnattendedDecision = "go" | { waitsUntil: Date } | { onlyReported: UpgradeStep };
 
-/** Decides about an unattended upgrade. Only patch versions are deployed, and only within the window. */
+/** Only patch versions are deployed unattended, and only within the window. */
 export function decideUnattended(
   step: UpgradeStep,
   { window }: UnattendedConsent,

@@ -11,7 +11,7 @@ import { type AsideInstallation, type Project, type ProjectRun, programIn } from
 
 const ANSWER_MS = 5_000;
 
-/** Returns the running version: as the service reports it, or the installed one if the stack has deployed its build. */
+/** Returns the version that the service reports, or the installed one if the stack has deployed its build. */
 export async function deployedVersion(
   state: DeployedState,
   { installed }: Project,
@@ -31,7 +31,7 @@ export async function deployedVersion(
 }
 
 /**
- * Starts the new version on a copy of a host's data. The only change is a backup by the running version.
+ * Starts the new version on a copy of a host's data, after a backup by the running version.
  *
  * @param words Arguments of `upgrade` that select the version.
  * @returns A sentence about the trial, or why there is none.
@@ -62,7 +62,7 @@ export async function tryVersion(
 }
 
 /**
- * Loads the image of the separately installed version into the engine and returns its name.
+ * Loads the new version's image into the engine and returns its name.
  *
  * @param how Options of the package's `image` command.
  * @throws BuildFailure `upgrade_image`

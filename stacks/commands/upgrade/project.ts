@@ -9,9 +9,8 @@ import { type Finished, runProcess, tail } from "../../../infra/shell/process.ts
 import { parseJson } from "../../../runtime/shared/json.ts";
 
 const MANIFEST = "package.json";
-/** Files that pin a project's versions. Installing adds a missing lock file. */
+/** Files that pin versions. Installing adds a missing lock file. */
 const VERSION_FILES = [MANIFEST, "package-lock.json"];
-/** Folders that are not copied with a project. */
 const LEFT_OUT = new Set(["node_modules", ".git", ".steward"]);
 const PROGRAM = "stacks/commands/main.js";
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
@@ -20,7 +19,6 @@ const REGISTRY_MS = 60_000;
 const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) });
 const versionSchema = z.looseObject({ version: z.string() });
 
-/** An npm project that depends on the package. */
 export interface Project {
   folder: string;
   manifest: Record<string, unknown>;
@@ -66,7 +64,7 @@ function noPackage(place: string): BuildFailure {
 }
 
 /**
- * Looks up a version of the package in the registry that the user's npm is configured for.
+ * Looks up a version in the registry that the user's npm is configured for.
  *
  * @param wanted Version or tag.
  * @throws BuildFailure `upgrade_registry` if the registry does not respond or lacks the version.
@@ -92,7 +90,7 @@ function notAtRegistry(wanted: string, asked: Finished): BuildFailure {
 }
 
 /**
- * Returns the changelog inside a version of the package, or an empty text. Installs nothing.
+ * Returns a version's changelog, or an empty text. Installs nothing.
  *
  * @throws BuildFailure `upgrade_registry`
  */
@@ -120,7 +118,7 @@ export interface AsideInstallation {
 }
 
 /**
- * Copies a project to a temporary folder and installs a version of the package there. The project does not change.
+ * Copies a project and installs a version of the package in the copy.
  *
  * @throws BuildFailure `upgrade_install`
  */
@@ -143,7 +141,7 @@ export async function installAside(
 }
 
 /**
- * Copies package.json and package-lock.json from another folder into a project and installs them.
+ * Copies package.json and package-lock.json and installs them.
  *
  * @throws BuildFailure `upgrade_install`
  */
@@ -152,7 +150,7 @@ export async function installVersions(folder: string, from: string, given: Proje
   await install(folder, given);
 }
 
-/** Copies the files that pin versions. Removes files at the target that the source lacks. */
+/** Removes files at the target that the source lacks. */
 export async function copyVersions(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   for (const name of VERSION_FILES) {
@@ -185,7 +183,7 @@ const rolloutReport = z.looseObject({
 
 export type RolloutReport = z.output<typeof rolloutReport> & { exit: number };
 
-/** Runs the rollout of the version installed in a folder. `log` receives its texts. */
+/** Runs the rollout of the version installed in a folder. */
 export async function rolloutOf(
   folder: string,
   words: readonly string[],
@@ -204,7 +202,6 @@ export async function rolloutOf(
   return { ...report, exit: report.exit ?? ended.code };
 }
 
-/** Returns the path of the commands' program installed in a folder. */
 export function programIn(folder: string): string {
   return path.join(packageIn(folder), PROGRAM);
 }

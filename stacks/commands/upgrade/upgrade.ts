@@ -34,7 +34,6 @@ import {
   versionAtRegistry,
 } from "./project.ts";
 
-/** Command that writes the consent into package.json. */
 const CONSENT = "npm pkg set steward.upgrade.unattended=patch steward.upgrade.window='Sun 02:00-05:00 UTC'";
 export interface UpgradeOptions extends CommandOptions {
   /** Version of the package. Default: the registry's newest. */
@@ -55,13 +54,12 @@ export interface UpgradeOptions extends CommandOptions {
   accept?: string | undefined;
   /** Accepts that the new version interprets past events differently. Default: false. */
   acceptReplay?: boolean | undefined;
-  /** File with the policies' configuration, relative to `workDir`. Default: the policies' defaults. */
+  /** Path relative to `workDir`. Default: the policies' defaults. */
   config?: string | undefined;
   /** Skips the backup before the update. Default: false. */
   withoutBackup?: boolean | undefined;
   /** Skips starting the new version on a copy of a host's data. Default: false. */
   withoutTrial?: boolean | undefined;
-  /** Clock for the window. */
   now?: (() => Date) | undefined;
 }
 
@@ -73,24 +71,23 @@ export interface UpgradeResult extends PackageVersions {
    */
   exit: number;
   step: UpgradeStep;
-  /** Changelog sections of the versions after the deployed one. */
+  /** Changelog of the versions after the deployed one. */
   changes: ChangelogSection[];
-  /** Preview by the new version. Absent if the upgrade ended before it. */
+  /** Absent if the upgrade ended before the preview. */
   plan?: RolloutReport;
-  /** Result of the rollout by the new version. Absent if it did not start. */
+  /** Absent if the rollout did not start. */
   rollout?: RolloutReport;
   /** Why the upgrade was not made, unless `plan` explains it. */
   cause?: string;
-  /** Stable code of the cause, if it has one. */
   code?: string | undefined;
   fix?: string | undefined;
 }
 
 /**
- * Upgrades a deployed stack to another version of the package, in a project that depends on it. Installs the new
- * version in a copy of the project. There it previews the stack and, for a host, starts the new version on a copy of
- * the data. After consent it writes the version into package.json and package-lock.json and rolls out. If the rollout
- * fails and is rolled back, or does not start, it restores both files.
+ * Upgrades a stack to another version of the package, in a project that depends on it. Installs the new version in a
+ * copy of the project. There it previews the stack and, for a host, tries the new version on a copy of the data. After
+ * consent it updates package.json and package-lock.json and rolls out. If the rollout is rolled back or does not start,
+ * it restores both files.
  *
  * @throws StewardError `stack_not_deployed`; BuildFailure `upgrade_no_package`, `upgrade_registry`, `upgrade_install`,
  * `upgrade_is_downgrade`, `upgrade_unattended_off`, `upgrade_under_way`, `upgrade_trial_failed`. Nothing has changed
@@ -162,11 +159,10 @@ async function upgradeProject(
   }
 }
 
-/** An upgrade whose new version is installed in a copy of the project. */
 interface Prepared {
   stack: string;
   project: Project;
-  /** Folder for the upgrade's lock and saved files. */
+  /** Holds the upgrade's lock and saved files. */
   folder: string;
   options: UpgradeOptions;
   given: ProjectRun;
@@ -229,7 +225,6 @@ async function rollOut({ stack, project, folder, options, given, aside }: Prepar
   return ended;
 }
 
-/** Converts the options to arguments of `rollout`. */
 function approvals({ accept, acceptReplay, withoutBackup, config, workDir = "." }: UpgradeOptions): string[] {
   return [
     ...(config === undefined ? [] : ["--config", path.resolve(workDir, config)]),
@@ -239,7 +234,7 @@ function approvals({ accept, acceptReplay, withoutBackup, config, workDir = "." 
   ];
 }
 
-/** Writes the files for a pull request: its description with the preview, and the two changed files. */
+/** Writes the files for a pull request: its description and the two changed files. */
 async function propose(
   folder: string,
   { stack, aside }: Prepared,
@@ -272,7 +267,6 @@ function downgrade({ deployed, installed, target }: PackageVersions): BuildFailu
   );
 }
 
-/** Returns the arguments that select the same version in a printed command. */
 function wanted({ to }: UpgradeOptions): string[] {
   return to === undefined ? [] : ["--to", to];
 }

@@ -10,7 +10,7 @@ import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./ta
 
 const CONFIG = `${DATA_DIRECTORY}/steward.json`;
 const COMMAND = "/app/host/main.js";
-/** Same confinement as the host stack: it can write only to its volume and /tmp, and gains no privileges. */
+/** Same confinement as the host stack: writes only to its volume and /tmp, and gains no privileges. */
 const CONFINED = [
   "--read-only",
   "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",
@@ -18,7 +18,7 @@ const CONFINED = [
   "--security-opt=no-new-privileges",
 ];
 
-/** Starts the host's container on this machine's Docker engine with a config that prevents the gateway's start. */
+/** Starts the host's container with a config that prevents the gateway's start. */
 export async function containerTarget(): Promise<Target> {
   const container = await startContainer({ config: DEPRECATED });
   const { settings, platforms, url, stop } = container;
@@ -35,9 +35,7 @@ export async function containerTarget(): Promise<Target> {
 }
 
 interface ContainerOptions {
-  /** Config file, written before the first start. */
   config?: object;
-  /** Added to the environment. */
   environment?: Record<string, string>;
   memoryMiB?: number;
   /** Default: this checkout's image. */
@@ -75,7 +73,7 @@ export async function startContainer(options: ContainerOptions = {}) {
         ...CONFINED,
         `--memory=${memoryMiB}m`,
         `--memory-swap=${memoryMiB}m`,
-        // Only names, so that the values do not appear in a command line.
+        // Only names, to keep the values out of the command line.
         ...Object.keys(variables).map((variable) => `--env=${variable}`),
         image,
         COMMAND,

@@ -5,18 +5,17 @@ import { ERRORS } from "../../../runtime/contract/errors.ts";
 import { startPlatforms, type Platforms } from "../../../rehearsal/platforms.ts";
 import { readSettings, type RehearsalSettings } from "../../../rehearsal/settings.ts";
 
-/** A deployed service with its stand-ins for the contract suite. Its gateway is down at first. */
+/** A deployed service for the contract suite. Its gateway is down at first. */
 export interface Target {
   url: string;
   settings: RehearsalSettings;
   platforms: Platforms;
-  /** Headers that authenticate an operator. */
   operator: Record<string, string>;
-  /** Why the gateway is down at first: asleep, or an invalid config. */
+  /** Asleep, or kept down by an invalid config. */
   down: Down;
-  /** Origin to which an identity gateway redirects strangers for sign-in. */
+  /** Origin to which an identity gateway redirects strangers. */
   signInOrigin?: string;
-  /** Removes what keeps the gateway down. It then starts within a while. */
+  /** Lets the gateway start. */
   mend(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -28,7 +27,6 @@ interface Down {
   tells: string;
 }
 
-/** A container that sleeps. */
 export const ASLEEP: Down = { state: "stopped", code: "gateway_not_ready", tells: "The gateway is starting" };
 /** A gateway whose config is {@link DEPRECATED}. */
 export const KEPT_FROM_STARTING: Down = {
@@ -37,12 +35,12 @@ export const KEPT_FROM_STARTING: Down = {
   tells: ERRORS.config_invalid.cause,
 };
 
-/** A config of an older version, from the specification's section 7. */
+/** From an older version; see the specification's section 7. */
 export const DEPRECATED = {
   channels: { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: { policy: "open" } } },
 };
 
-/** Generates secrets and starts stand-ins for the platforms and the model at an address of this machine. */
+/** Generates secrets and starts stand-ins for the platforms and the model. */
 export async function startStandIns(hostname = "127.0.0.1") {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-suite-"));
   const settings = await readSettings(dir);

@@ -2,7 +2,7 @@ import { openIdentityGateway } from "../identity-keys.ts";
 import { startWorker } from "../worker.ts";
 import { ASLEEP, startStandIns, type Target } from "./target.ts";
 
-/** Starts the built Worker in workerd. The container is a local process that is asleep at first. */
+/** Starts the built Worker in workerd. The container is a local process, asleep at first. */
 export async function workerTarget(): Promise<Target> {
   const { settings, platforms, environment } = await startStandIns();
   const { variables, headers, close } = await openIdentityGateway();

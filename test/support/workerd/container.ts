@@ -6,7 +6,7 @@ import { reason, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { PORTS } from "../../../runtime/contract/names.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 
-/** Data of a stand-in container, in place of a data directory. */
+/** In place of a data directory. */
 export interface Data {
   messages: number;
   config: string | null;
@@ -27,24 +27,20 @@ export class StandInContainer {
   readonly outlives: number[] = [];
   data: Data = { messages: 0, config: null };
   gateway: "held" | "running" = "held";
-  /** Requests to the supervisor in order, except state queries. */
+  /** Requests to the supervisor, except state queries. */
   readonly calls: string[] = [];
-  /** Requests with one of these prefixes fail with 503. `mute` leaves all requests unanswered. */
+  /** Requests with these prefixes fail with 503. `mute` leaves all unanswered. */
   failing: string[] = [];
   mute = false;
-  /** True if its gateway answers events. Otherwise its response says nothing about them. */
+  /** True if its gateway answers events. */
   answers = false;
-  /** Time of its gateway's next schedule, ISO 8601. */
+  /** ISO 8601. */
   nextAt: string | undefined;
-  /** Log lines of its gateway so far. */
   lines: string[] = [];
-  /** Time until its gateway answers, in milliseconds. */
   answerMs = 0;
-  /** Number of answered events. */
   answered = 0;
   /** Called at the start of each request, to simulate concurrent events. */
   before: (call: string) => Promise<void> = async () => {};
-  /** Called before each response. */
   after: (call: string) => Promise<void> = async () => {};
   #listensAt = 0;
   #generations = new Map<string, string>();
@@ -65,7 +61,7 @@ export class StandInContainer {
     this.outlives.push(milliseconds);
   }
 
-  /** Creates a promise per caller, because an object may not wait for another object's promise. */
+  /** One promise per caller: an object may not wait for another object's promise. */
   async monitor(): Promise<void> {
     const run = this.starts;
     while (this.running && this.starts === run) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -79,7 +75,6 @@ export class StandInContainer {
     this.end();
   }
 
-  /** Ends the container, as when the platform stops it. */
   end(): void {
     this.running = false;
   }

@@ -4,9 +4,8 @@ import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 export class FlakyBucket {
   /** Operations that fail before any effect, as `<operation> <key prefix>`. */
   failing: string[] = [];
-  /** Operations that take effect but whose response is lost, as `<operation> <key prefix>`. */
+  /** Operations that take effect but lose their response, as `<operation> <key prefix>`. */
   lost: string[] = [];
-  /** Writes and deletions, in order. */
   readonly calls: string[] = [];
   readonly #bucket: R2Bucket;
 

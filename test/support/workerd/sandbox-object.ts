@@ -8,7 +8,6 @@ import { Sandbox as Real } from "../../../runtime/worker/sandbox.ts";
 import { StandInContainer, type Data } from "./container.ts";
 import { FlakyBucket } from "./flaky-bucket.ts";
 
-/** Request of a test to one of the objects. */
 export interface Step {
   object?: string;
   name: string;
@@ -31,9 +30,8 @@ interface World {
   storage: { at: number | null; fired: number };
 }
 
-/** The problem in a tenant's last report. */
 let reported: unknown;
-/** A directory that admits every chat. */
+/** Admits every chat. */
 const DIRECTORY = {
   getByName: () => ({
     introduce: () => toResult(() => ({ admitted: true })),
@@ -44,7 +42,7 @@ const DIRECTORY = {
   }),
 } as unknown as NonNullable<WorkerEnvironment["DIRECTORY"]>;
 
-/** The former shared object, which has no data of any chat. */
+/** The former shared object, without data of any chat. */
 const SANDBOX = {
   getByName: () => ({ moveOut: () => toResult(() => {}) }),
 } as unknown as WorkerEnvironment["SANDBOX"];
@@ -68,7 +66,7 @@ Date.now = () => realNow() + offsetMs;
 
 /**
  * Runs inside workerd: the real Durable Object with a stand-in container, a bucket that can fail, and a clock that
- * tests advance. Its alarm is simulated and fires when a test advances the clock.
+ * tests advance. Advancing it fires the simulated alarm.
  */
 export class Sandbox extends Real {
   readonly #container: StandInContainer;
@@ -163,7 +161,7 @@ export class Sandbox extends Real {
     }
   }
 
-  /** Starts the container and waits until the gateway is ready or the start has failed. */
+  /** Starts the container and waits until the gateway is ready or has failed. */
   async #wake(): Promise<unknown> {
     await unwrap(this.wake("visitor"));
     for (;;) {
@@ -185,7 +183,7 @@ export class Sandbox extends Real {
     this.#container.mute = mute;
   }
 
-  /** Runs `work` once, at the next request to the container that begins with `call`. */
+  /** Runs `work` once, at the container's next request that begins with `call`. */
   #amid(call: string, work: () => unknown): void {
     this.#container.before = async (one) => {
       if (!one.startsWith(call)) return;
@@ -207,7 +205,6 @@ export class Sandbox extends Real {
     offsetMs += Math.max(until - Date.now(), 0);
   }
 
-  /** Waits until the alarm's background work is done. */
   async #settled(): Promise<void> {
     for (const promise of this.#work) {
       await Promise.allSettled([promise]);
@@ -235,7 +232,7 @@ export class Sandbox extends Real {
 type Binding = { getByName(name: string): BackupsDoor & { step(step: Step): Promise<unknown> } };
 
 export default {
-  /** Runs a step of one object, or accesses the bucket directly as its owner could. */
+  /** Runs a step of one object, or accesses the bucket directly. */
   async fetch(request: Request, env: { OBJECT: Binding; STATE: R2Bucket }): Promise<Response> {
     const step = (await request.json()) as Step;
     if (step.name === "download") {
