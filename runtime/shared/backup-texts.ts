@@ -27,7 +27,7 @@ export function backupsText(backups: readonly GenerationManifest[]): string {
 
 /** Returns the output of `backup create`. */
 export function createdText({ id, size }: GenerationManifest): string {
-  return `Backup ${id} was made, ${size} bytes.`;
+  return `Backup ${id} was created, ${size} bytes.`;
 }
 
 /** Returns the output of `backup verify`. */
@@ -37,6 +37,8 @@ export function verifiedText(report: RestoreReport): string {
 
 export function reportText({ counts, configProblems }: RestoreReport): string {
   const held = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  const problems = configProblems.map(({ path, message }) => `Its config: ${path || "(root)"}: ${message}`);
-  return [`It holds ${held.join(", ")}.`, ...problems].join("\n");
+  const problems = configProblems.map(
+    ({ path, message }) => `Config problem: ${path || "(root)"}: ${message}`,
+  );
+  return [`It contains ${held.join(", ")}.`, ...problems].join("\n");
 }

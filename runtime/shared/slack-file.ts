@@ -83,10 +83,10 @@ function addressOf(info: unknown, id: string, chat: string | undefined): URL {
   if (error === "missing_scope") {
     throw failed("the app lacks the scope files:read. Add it and reinstall the app");
   }
-  if (!ok || file?.id !== id) throw failed(error ?? "the answer is not about it");
+  if (!ok || file?.id !== id) throw failed(error ?? "the response is about another file");
   if (chat !== undefined && !isSharedWith(chat, file)) throw new StewardError("broker_other_chat");
   const url = URL.parse(file.url_private_download ?? file.url_private ?? "");
-  if (url === null) throw failed("it has no address");
+  if (url === null) throw failed("it has no URL");
   return url;
 }
 
@@ -121,5 +121,5 @@ function isPlaceOf(id: string, url: URL, environment: Environment): boolean {
 }
 
 function failed(why: string): StewardError {
-  return new StewardError("channel_failed", `Slack does not give the file: ${why}.`);
+  return new StewardError("channel_failed", `Slack does not provide the file: ${why}.`);
 }

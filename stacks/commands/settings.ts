@@ -49,7 +49,7 @@ export async function readSettings(
     throw new BuildFailure(
       "settings_missing",
       `${file} cannot be read: ${failureOf(error)}`,
-      "Name a stack whose settings file is there, or the file's folder with --settings.",
+      "Use a stack that has a settings file, or give the file's folder with --settings.",
     );
   });
   const { config, environment } = settingsFile.parse(parse(text) ?? {});

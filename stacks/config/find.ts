@@ -153,7 +153,7 @@ function unknownKey(key: string, { target, allowed, commands }: Allowed): Config
   const remove = commands.configRemove(NAMESPACE + key);
   const other = target === "host" ? "serverless" : "host";
   if (TARGET_KEYS[other].includes(key)) {
-    const problem = `belongs to a ${other} stack, and steward:target is ${target}`;
+    const problem = `belongs to a ${other} stack, but steward:target is ${target}`;
     return { key: NAMESPACE + key, problem, fix: remove };
   }
   const meant = nearest(key, allowed);
@@ -182,7 +182,7 @@ function nearNamespaces({ values, commands }: StackConfigSource): ConfigProblem[
     return [
       {
         key,
-        problem: `is not read: the namespace is steward, not ${namespace}`,
+        problem: `is ignored: the namespace is steward, not ${namespace}`,
         fix: own === undefined ? commands.configRemove(key) : moveCommands(key, own, commands),
       },
     ];
@@ -219,7 +219,7 @@ function hiddenPlain(given: Readonly<Record<string, string>>, source: StackConfi
 function storedPlain(key: string, { commands }: StackConfigSource): ConfigProblem {
   return {
     key,
-    problem: "is a secret but stored in plain",
+    problem: "is a secret but stored as plain text",
     fix: `\`${commands.configSet(key, "<value>", { secret: true })}\`, and replace the value where it was issued`,
   };
 }

@@ -69,17 +69,17 @@ export const REFUSED: readonly (readonly [
   [
     "a key of the other target",
     { "steward:hostPort": "80" },
-    "steward:hostPort: belongs to a host stack, and steward:target is serverless",
+    "steward:hostPort: belongs to a host stack, but steward:target is serverless",
   ],
   [
     "a namespace in capitals",
     { "Steward:sleepAfter": "1h" },
-    "Steward:sleepAfter: is not read: the namespace is steward, not Steward",
+    "Steward:sleepAfter: is ignored: the namespace is steward, not Steward",
   ],
   [
     "a namespace with a typo",
     { "stewart:slepAfter": "1h" },
-    "stewart:slepAfter: is not read: the namespace is steward, not stewart",
+    "stewart:slepAfter: is ignored: the namespace is steward, not stewart",
   ],
   ["a missing secret", { "steward:anthropicApiKey": undefined }, "steward:anthropicApiKey: missing"],
   ["a missing account", { "steward:accountId": undefined }, "steward:accountId: missing"],

@@ -86,7 +86,7 @@ async function lockIn(folder: string): Promise<Lock | undefined> {
     const where = isHere ? "on this machine" : `on ${machine}`;
     const end = isStale ? ", which has ended without releasing it" : "";
     return {
-      holder: `The stack is locked since ${timestamp} by process ${pid} of ${username} ${where}${end}.`,
+      holder: `The stack has been locked since ${timestamp} by process ${pid} of ${username} ${where}${end}.`,
       isStale,
     };
   }

@@ -84,7 +84,7 @@ async function requireOwnProgram(stackName: string, { state }: DeployedStack): P
   if (names.length === 0 || names.includes(GATEWAY)) return;
   throw new BuildFailure(
     "stack_of_components",
-    `${stackName} has gateways of a program of your own (${names.join(", ")}); this command runs the package's program`,
+    `${stackName} has gateways of your own program (${names.join(", ")}), but this command runs the package's program`,
     ({ pulumi }) => `Use Pulumi itself: \`${pulumi("preview", "--refresh")}\`.`,
   );
 }
@@ -128,8 +128,8 @@ async function selectStack(
     const names = stacks.map(({ name }) => name).join(", ");
     throw new BuildFailure(
       "stack_unknown",
-      `there is no stack ${stackName}; ${names === "" ? "there is none yet" : `there are: ${names}`}`,
-      ({ cli }) => `Name one of those, or make it with \`${cli("stack", "init", stackName)}\`.`,
+      `there is no stack ${stackName}; ${names === "" ? "no stacks exist yet" : `existing stacks: ${names}`}`,
+      ({ cli }) => `Use an existing stack, or create it with \`${cli("stack", "init", stackName)}\`.`,
     );
   }
 }
@@ -236,7 +236,7 @@ export function gatewayOf(state: DeployedState, wanted?: string): DeployedGatewa
     .join(", ");
   const cause =
     wanted === undefined ? "the stack has several gateways" : `the stack has no gateway ${wanted}`;
-  throw new BuildFailure("gateway_unknown", cause, `Name one with --gateway. There are: ${names || "none"}.`);
+  throw new BuildFailure("gateway_unknown", cause, `Select one with --gateway: ${names || "there is none"}.`);
 }
 
 /**

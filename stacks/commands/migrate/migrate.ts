@@ -66,7 +66,10 @@ export async function migrate(stackName: string, options: MigrateOptions): Promi
   const migrations = withNewTag(present.migrations, applied);
   const tag = migrations.at(-1)?.tag;
   if (accept !== undefined && accept !== tag) {
-    throw new StewardError("migration_not_accepted", `${accept} is accepted, and the change adds ${tag}.`);
+    throw new StewardError(
+      "migration_not_accepted",
+      `The accepted migration is ${accept}, but the change adds ${tag}.`,
+    );
   }
   const { config: former } = serverlessSettings(stored, { "steward:workerName": previousName });
   const { config: planned } = serverlessSettings(stored, {
@@ -105,13 +108,13 @@ function sameNameError(workerName: string, present: ServerlessConfig): BuildFail
   if (present.workerName === workerName) {
     return new BuildFailure(
       "worker_name_same",
-      `the Worker is named ${workerName}`,
+      `the Worker is already named ${workerName}`,
       "Give another --worker-name.",
     );
   }
   return new BuildFailure(
     "worker_name_same",
-    `the Worker is named ${workerName}, and the settings have another name`,
+    `the Worker is already named ${workerName}, but the settings have another name`,
     ({ configSet }) => configSet("steward:workerName", workerName),
   );
 }
@@ -125,8 +128,8 @@ function addressLines(
   const [before, after] = [publicHost({ ...present }), publicHost({ ...planned })];
   if (before === after) return [`The address stays https://${before}`];
   return [
-    `The address becomes https://${after}, no longer https://${before}`,
-    `The update registers it with Telegram and Discord. To change by hand: Slack's Request URL (${script("slack-manifest")})`,
+    `The address changes from https://${before} to https://${after}`,
+    `The update registers it with Telegram and Discord. Change Slack's Request URL yourself (${script("slack-manifest")})`,
   ];
 }
 
@@ -181,8 +184,8 @@ function withMigrations(
 /** Replaces the settings file, unless it was edited in the meantime. */
 async function replaceSettings({ file, text: former }: SettingsFile, text: string): Promise<void> {
   if ((await readFile(file, "utf8")) !== former) {
-    const fix = "Look at the change, and run the command again.";
-    throw new BuildFailure("settings_edited", `${file} was edited meanwhile`, fix);
+    const fix = "Review the change and run the command again.";
+    throw new BuildFailure("settings_edited", `${file} was edited in the meantime`, fix);
   }
   const temporary = `${file}.${process.pid}.tmp`;
   await writeFile(temporary, text, { flush: true });

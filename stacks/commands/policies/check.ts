@@ -56,8 +56,8 @@ export async function makePolicyPack(
   await mkdir(target, { recursive: true });
   const foreign = (await readdir(target)).filter((name) => !PACK_FILES.has(name));
   if (foreign.length > 0) {
-    const found = `${folder} holds ${foreign.sort().join(", ")}`;
-    throw new BuildFailure("policy_folder_taken", found, "Give a new or an empty folder.");
+    const found = `${folder} contains ${foreign.sort().join(", ")}`;
+    throw new BuildFailure("policy_folder_taken", found, "Use a new or empty folder.");
   }
   await buildPolicyPack(target);
   log?.("installing the pack's packages");
@@ -66,7 +66,7 @@ export async function makePolicyPack(
     throw new BuildFailure(
       "policy_packages_missing",
       `npm install failed in ${folder}: ${tail(installed, 5)}`,
-      "Run this once where the package registry can be reached.",
+      "Run it again when the package registry is reachable.",
     );
   }
   return target;

@@ -41,7 +41,7 @@ export function previewText(
     "",
     broken.length === 0 ? summary : `**Stopped by a policy.** ${summary}`,
     ...listed("Broken policies", broken),
-    ...listed("Waits for somebody's word", gates),
+    ...listed("Needs approval", gates),
     ...(shown.length === 0 ? [] : ["", "| | type | name |", "|---|---|---|", ...shown, ...more]),
   );
 }
@@ -52,7 +52,7 @@ export function failedPreview(stack: string, cause: string): string {
   return lines(
     `### Preview of ${code(stack)}`,
     "",
-    "**It failed.**",
+    "**The preview failed.**",
     "",
     fence,
     cause.slice(0, MOST_CHARACTERS),

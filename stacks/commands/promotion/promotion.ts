@@ -36,7 +36,7 @@ export async function promotionOf(
   await requireUnchanged(stack, proven);
   const { hash } = await buildBundle();
   if (hash !== proven.bundle) {
-    const built = `${from} has probed the bundle ${proven.bundle}, and this checkout builds ${hash}.`;
+    const built = `${from} has probed the bundle ${proven.bundle}, but this checkout builds ${hash}.`;
     const whence = proven.commit === undefined ? "" : ` ${from} was rolled out from commit ${proven.commit}.`;
     throw new StewardError("promotion_differs", `${built}${whence}`);
   }
@@ -44,7 +44,7 @@ export async function promotionOf(
   log(`Promoting from ${from}: bundle ${proven.bundle}, image ${proven.image}.`);
   if (here !== proven.commit) {
     log(
-      `${from} was rolled out from commit ${proven.commit ?? "unknown"}, and this is ${here ?? "unknown"}.`,
+      `${from} was rolled out from commit ${proven.commit ?? "unknown"}, but this is commit ${here ?? "unknown"}.`,
     );
   }
   return { from, ...proven };
@@ -77,7 +77,7 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
   if (bundle === proven.bundle && image === proven.image) return;
   throw unproven(
     stack.name,
-    `${stack.name} has deployed the bundle ${bundle} with the image ${image}, and its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
+    `${stack.name} has deployed the bundle ${bundle} with the image ${image}, but its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
   );
 }
 
@@ -116,7 +116,7 @@ function rolloutFailed(stack: string, [first]: readonly RecordEntry[], how: stri
 function unproven(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
-      `Run \`${tool("rollout", source)}\` until it ends with 0, or bring its records of .steward/rollouts/${source}/ here, then promote again.`,
+      `Repeat \`${tool("rollout", source)}\` until it exits with 0, or copy its records to .steward/rollouts/${source}/. Then promote again.`,
   });
 }
 

@@ -35,7 +35,7 @@ export async function watchChats({ renewal, pause = sleep }: WatchOptions): Prom
   const { begun, answering } = last;
   if (begun === 0) return undefined;
   if (begun === answering) return `The containers of ${begun} chats answer with the new version.`;
-  return `The containers of ${answering} chats answer with the new version; ${begun - answering} more start. The others follow.`;
+  return `The containers of ${answering} chats answer with the new version; ${begun - answering} more are starting. The others follow.`;
 }
 
 function failureOf(tenant: string): BuildFailure {
@@ -43,6 +43,6 @@ function failureOf(tenant: string): BuildFailure {
     "rollout_chat_fails",
     `the container of ${tenant} does not answer with the new version`,
     ({ script }) =>
-      `Open /_admin/chats, choose ${tenant} and read its logs; mend the cause, then run \`${script("rollout", "--yes")}\` again.`,
+      `Open /_admin/chats, choose ${tenant} and read its logs. Fix the cause, then run \`${script("rollout", "--yes")}\` again.`,
   );
 }

@@ -36,9 +36,10 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
     replay: openStackReplay(deployed),
     strayed: undefined,
     async restorePrevious() {
-      if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
+      if (answered === undefined)
+        throw new Error("no version answered before, so there is nothing to roll back to");
       await untilAnswers(url, answered);
-      return [`The former version answers at ${url}.`];
+      return [`The previous version answers at ${url}.`];
     },
   };
 }
@@ -63,13 +64,14 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
     replay: openStackReplay(state),
     renewal: config.tenancy === "chat" ? openStackRenewal(state) : undefined,
     strayed: isStray
-      ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
+      ? `The live version is not the one that this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
       : undefined,
     async restorePrevious(previous) {
-      if (previous === undefined) throw new Error("nothing ran before that could be gone back to");
+      if (previous === undefined)
+        throw new Error("no version ran before, so there is nothing to roll back to");
       const done = await restorePreviousVersion(place, previous.version);
       await untilAnswers(url, previous.answered);
-      return [...done, `The former version answers at ${url}.`];
+      return [...done, `The previous version answers at ${url}.`];
     },
   };
 }

@@ -50,19 +50,19 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     "Previews a stack under the policies, deploys it, and rolls back if the new version does not answer.",
   )
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
-    .option("--plan-only", "preview alone: what would change, and what would stop it", false)
+    .option("--plan-only", "only preview what would change and what would block it", false)
     .option("--yes", "skip confirmation", false)
-    .option("--accept-migration <tag>", "this migration may be applied, as v2")
-    .option("--accept-replay", "the new version may read past events otherwise", false)
-    .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
-    .option("--without-backup", "make none before the update", false)
-    .option("--config <file>", "a policy configuration: the levels and values of the rules")
-    .option("--backup <time>", "when the last backup was taken, as ISO 8601")
+    .option("--accept-migration <tag>", "allow this migration, such as v2")
+    .option("--accept-replay", "accept that the new version interprets past events differently", false)
+    .option("--promote-from <stack>", "deploy exactly what this stack has deployed and probed")
+    .option("--without-backup", "skip the backup before the update", false)
+    .option("--config <file>", "policy configuration with levels and values of the rules")
+    .option("--backup <time>", "time of the last backup, as ISO 8601")
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 deployed or nothing to do; 2 if approval is needed, or wrong words; 3 a policy is broken;" +
-        "\n4 it failed and the former version answers; 5 it failed otherwise; 1 it has not begun.",
+      "\nExit codes: 0 deployed or nothing to do; 2 if approval is needed, or invalid arguments; 3 a policy is broken;" +
+        "\n4 it failed and was rolled back; 5 it failed otherwise; 1 it did not start.",
     )
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
@@ -78,7 +78,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
       backup?: string;
     }>();
   if (promoteFrom === stack) {
-    throw usageError(`${stack} cannot be promoted to itself; give --promote-from the stack before it`);
+    throw usageError(`${stack} cannot be promoted to itself; give --promote-from another stack`);
   }
   return {
     stack,

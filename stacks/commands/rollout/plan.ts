@@ -79,14 +79,14 @@ interface Approvals {
 export function openGates({ steps, migrations }: Changes, { stack, accept }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
-    .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);
+    .map((tag) => `The migration ${tag} will be applied. To accept it: --accept-migration ${tag}`);
   const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
   const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
   return [
     ...open,
     ...unasked.map(
       ({ op, name, type }) =>
-        `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then ${commandsFor(stack).pulumi("up")}`,
+        `${name} (${type}) will be ${op === "delete" ? "deleted" : "replaced"}, with its data. No rollout does that: make a backup, then run ${commandsFor(stack).pulumi("up")}`,
     ),
   ];
 }
@@ -94,8 +94,8 @@ export function openGates({ steps, migrations }: Changes, { stack, accept }: App
 function summaryOf(steps: readonly PlannedStep[]): string {
   const counts = new Map<string, number>();
   for (const { op } of steps) counts.set(op, (counts.get(op) ?? 0) + 1);
-  if (counts.size === 0) return "Nothing is going to change.";
-  return `Going to change: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
+  if (counts.size === 0) return "No changes.";
+  return `Changes: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
 }
 
 /** Must be plain data, because a record stores it. */
@@ -120,8 +120,8 @@ export async function backUpBeforeUpdate(
   if (backups === undefined) return { skipped: "nothing is running yet, or the update makes one itself" };
   if (previous?.answered === undefined) {
     if (earlier !== undefined) return { skipped: `the interrupted rollout made ${earlier}`, earlier };
-    if (strayed === undefined) return { skipped: "what runs does not answer" };
-    return { refused: "What serves does not answer as steward, so it cannot be backed up." };
+    if (strayed === undefined) return { skipped: "the running version does not answer" };
+    return { refused: "The live version does not answer as steward, so it cannot be backed up." };
   }
   try {
     const { id } = await backups.create();

@@ -97,13 +97,13 @@ export function replayLines(result: ReplayResult): string[] {
     [left.changed, "that redaction would change"],
   ].filter(([count]) => count !== 0);
   return [
-    `Replay of the last events, redacted: ${events}. Nothing was sent, and no model was asked.`,
+    `Replayed the last events, redacted: ${events}. Nothing was sent, and no model was called.`,
     "",
     "| | running version | new version |",
     "|---|---|---|",
     ...FATES.map((fate) => `| ${fate} | ${running[fate]} | ${next[fate]} |`),
     "",
-    `- read otherwise: ${sum(changes)}`,
+    `- interpreted differently: ${sum(changes)}`,
     ...changes.map(
       ({ platform, from, to, events: count }) => `- ${platform}: ${from} becomes ${to}: ${count}`,
     ),
@@ -123,7 +123,7 @@ export function replayGates(result: ReplayResult | undefined, accepted: boolean)
   if ("failed" in result) return [`The new version could not replay past events. ${accept}`];
   const { changes, events } = result.compared;
   if (changes.length === 0) return [];
-  return [`Of ${events} replayed events the new version reads ${sum(changes)} otherwise. ${accept}`];
+  return [`The new version interprets ${sum(changes)} of ${events} replayed events differently. ${accept}`];
 }
 
 function sum(changes: readonly Change[]): number {

@@ -11,11 +11,12 @@ const TEXTS: Readonly<Record<RecordEntry["step"], (facts: Facts) => string>> = {
     if (made !== undefined) return `made the backup ${String(made)}`;
     return refused === undefined ? `made no backup: ${String(skipped)}` : firstLine(refused);
   },
-  former: ({ former }) => (former === undefined ? "nothing ran before" : "noted what runs, to go back to"),
+  former: ({ former }) =>
+    former === undefined ? "nothing ran before" : "noted the running version for a rollback",
   updating: () => "began the update",
   updated: ({ chats }) => ["the new version answers", chats].filter(Boolean).join(". "),
   failed: ({ cause }) => `failed: ${firstLine(cause)}`,
-  back: ({ back }) => (Array.isArray(back) ? back.join(" ") : "could not go back"),
+  back: ({ back }) => (Array.isArray(back) ? back.join(" ") : "could not roll back"),
   ended: ({ exit }) => `ended with ${String(exit)}`,
 };
 
@@ -26,7 +27,7 @@ export function renderRolloutReport(entries: readonly RecordEntry[]): string {
   const ended = entries.at(-1)?.step === "ended";
   return [
     `# Rollout of ${String(first?.["stack"])}, ${first?.time}`,
-    ended ? [] : ["", "It is under way, or was interrupted."],
+    ended ? [] : ["", "It is in progress, or was interrupted."],
     "",
     "| after | step |",
     "|---|---|",
@@ -34,7 +35,7 @@ export function renderRolloutReport(entries: readonly RecordEntry[]): string {
     section("Planned", list(planned?.["steps"]).map(stepText)),
     replayed(planned?.["replay"]),
     section("Broken policies", list(planned?.["broken"]).map(String)),
-    section("Waits for somebody's word", list(planned?.["gates"]).map(String)),
+    section("Needs approval", list(planned?.["gates"]).map(String)),
     failed === undefined ? [] : ["", "## Failure", "", "```", failureText(failed), "```"],
     "",
   ]

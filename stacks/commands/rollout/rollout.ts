@@ -95,7 +95,7 @@ async function rollOut(
   const { planOnly = false } = options;
   record.note("begun", { stack: options.stack, planOnly, promoted: options.promoted });
   if (left !== undefined) {
-    say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
+    say(`The previous rollout was interrupted at "${left.at(-1)?.step}". This one continues it.\n`);
   }
 
   const { before, plan } = await planned(deployed, options, output).catch((error: unknown) => {
@@ -139,7 +139,7 @@ async function rollOut(
   if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
   if (backup.skipped !== undefined) say(`No backup: ${backup.skipped}.\n`);
   if (backup.refused !== undefined) {
-    say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
+    say(`${backup.refused}\nTo continue without a backup: --without-backup\n`);
     return end(EXIT.waits, { cause: backup.refused });
   }
   const previous = previousIn(left) ?? before.previous;
@@ -182,6 +182,7 @@ function unconfirmed(cause: string): BuildFailure {
   return new BuildFailure(
     "rollout_unconfirmed",
     cause,
-    ({ script }) => `Run it again and answer yes, or let it ask nobody: \`${script("rollout", "--yes")}\`.`,
+    ({ script }) =>
+      `Run it again and answer yes, or skip the confirmation: \`${script("rollout", "--yes")}\`.`,
   );
 }

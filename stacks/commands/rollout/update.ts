@@ -77,7 +77,7 @@ async function restorePrevious(failure: unknown, run: UpdateRun): Promise<Outcom
   record.note("failed", { ...explanation });
   log(`\nThe update failed: ${explanationText(explanation)}`);
   const back = await before.restorePrevious(previous).catch((problem: unknown) => {
-    log(`Going back failed: ${explanationText(explain(problem, commandsFor(options.stack)))}`);
+    log(`The rollback failed: ${explanationText(explain(problem, commandsFor(options.stack)))}`);
     return undefined;
   });
   record.note("back", { back });

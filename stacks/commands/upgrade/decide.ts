@@ -103,7 +103,7 @@ const consentSchema = z.object({
         .transform((text, context) => {
           const window = readWindow(text);
           if (window === undefined)
-            context.addIssue(`${text} is no window; write it like Sun 02:00-05:00 UTC`);
+            context.addIssue(`${text} is not a valid window; write it like Sun 02:00-05:00 UTC`);
           return window;
         })
         .optional(),

@@ -83,6 +83,6 @@ async function imageOf(
     "upgrade_image",
     `there is no image of the new version: ${tail(built, 5)}`,
     ({ script }) =>
-      `Repair what is named above, or deploy without a trial: \`${script("upgrade", ...words, "--without-trial")}\``,
+      `Fix the cause above, or deploy without a trial: \`${script("upgrade", ...words, "--without-trial")}\``,
   );
 }

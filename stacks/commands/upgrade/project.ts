@@ -48,12 +48,11 @@ export async function readProject(folder: string): Promise<Project> {
 
 function noPackage(place: string): BuildFailure {
   if (!IS_RELEASE && place === path.resolve(ROOT)) {
-    const cause = `this is a checkout, and an upgrade is for a project that depends on ${PACKAGE}`;
+    const cause = `this is a checkout, but an upgrade needs a project that depends on ${PACKAGE}`;
     return new BuildFailure(
       "upgrade_no_package",
       cause,
-      ({ script }) =>
-        `Check out the version, install what it needs with \`npm ci\`, then \`${script("rollout")}\``,
+      ({ script }) => `Check out the version, run \`npm ci\`, then \`${script("rollout")}\``,
     );
   }
   return new BuildFailure(
@@ -85,7 +84,7 @@ function notAtRegistry(wanted: string, asked: Finished): BuildFailure {
   return new BuildFailure(
     "upgrade_registry",
     `npm cannot get ${PACKAGE}@${wanted} from its registry: ${tail(asked, 3)}`,
-    `See what it has, and whether it needs a login: \`npm view ${PACKAGE} versions\``,
+    `Check the login and list the versions: \`npm view ${PACKAGE} versions\``,
   );
 }
 

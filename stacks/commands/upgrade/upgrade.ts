@@ -118,16 +118,14 @@ async function upgradeProject(
   const target = await versionAtRegistry(project.folder, options.to ?? "latest", given.env);
   const versions = { deployed, installed, target };
   const step = upgradeStep(versions);
-  const which = options.to === undefined ? "Newest" : "Wanted";
-  say(
-    `Deployed: ${deployed ?? "unknown, it does not answer"}. Installed: ${installed}. ${which}: ${target}.\n`,
-  );
+  const which = options.to === undefined ? "Newest" : "Requested";
+  say(`Deployed: ${deployed ?? "unknown (no answer)"}. Installed: ${installed}. ${which}: ${target}.\n`);
   if (step === "downgrade") throw downgrade(versions);
   // The installed version runs, so files saved by an interrupted upgrade are obsolete.
   if (deployed === installed) await rm(path.join(folder, "former"), { recursive: true, force: true });
   const result = { ...versions, step, changes: [] };
   if (step === "none") {
-    say("There is nothing newer.\n");
+    say("There is no newer version.\n");
     if (installed !== target) say(`Install it here too: npm install --save-exact ${PACKAGE}@${target}\n`);
     return { exit: EXIT.done, ...result };
   }
@@ -147,7 +145,7 @@ async function upgradeProject(
   );
   say(changesText(changes));
   if (decision !== "go") {
-    return end(EXIT.waits, `A ${step} version is only reported, since nobody attends.`, changes);
+    return end(EXIT.waits, `A ${step} version is not deployed unattended.`, changes);
   }
   const reported = { ...result, changes };
   if (options.check === true) return { exit: EXIT.waits, ...reported };
@@ -252,7 +250,7 @@ type UpgradeResultWithPlan = Omit<UpgradeResult, "exit"> & { plan: RolloutReport
 function requireConsent({ manifest, folder }: Project) {
   const consent = readConsent(manifest);
   if (!("refused" in consent)) return consent;
-  const cause = `${path.join(folder, "package.json")} allows no unattended upgrade: ${consent.refused}`;
+  const cause = `${path.join(folder, "package.json")} does not allow unattended upgrades: ${consent.refused}`;
   throw new BuildFailure("upgrade_unattended_off", cause, `Allow it there: \`${CONSENT}\``);
 }
 
@@ -262,8 +260,8 @@ function downgrade({ deployed, installed, target }: PackageVersions): BuildFailu
     deployed === undefined ? `${installed} is installed` : `${deployed} is deployed, ${installed} installed`;
   return new BuildFailure(
     "upgrade_is_downgrade",
-    `${target} is older: ${newer}; an older version cannot read what a newer one has written, so nothing was changed`,
-    ({ script }) => `Name a version that is not older: \`${script("upgrade", "--to", newest)}\``,
+    `${target} is older (${newer}) and cannot read data of a newer version, so nothing was changed`,
+    ({ script }) => `Use a version that is not older: \`${script("upgrade", "--to", newest)}\``,
   );
 }
 
@@ -276,6 +274,7 @@ function unconfirmed(cause: string, options: UpgradeOptions): BuildFailure {
   return new BuildFailure(
     "upgrade_unconfirmed",
     cause,
-    ({ script }) => `Run it again and answer yes, or skip the question: \`${script("upgrade", ...words)}\``,
+    ({ script }) =>
+      `Run it again and answer yes, or skip the confirmation: \`${script("upgrade", ...words)}\``,
   );
 }
