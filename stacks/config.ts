@@ -51,7 +51,7 @@ function read<Of extends Target>(target: Of, given: Readonly<Record<string, stri
   return withDefaults(target, args as unknown as ArgsOf[Of]) as Plain<Of>;
 }
 
-/** Uses the same sources as the `cloudflare` provider. */
+/** Returns token and API URL from the same sources as the `cloudflare` provider. */
 function cloudflareOf({ values, environment }: StackConfigSource): ServerlessConfig["cloudflare"] {
   const { "cloudflare:apiToken": token, "cloudflare:baseUrl": address } = values;
   const baseUrl = address ?? environment["CLOUDFLARE_BASE_URL"];

@@ -40,7 +40,7 @@ export async function readLocalTime(text: string, timezone = "UTC"): Promise<str
   }
 }
 
-/** Returns `undefined` if the expression is valid. */
+/** Returns why a cron expression is invalid, or `undefined`. */
 export async function cronProblem({
   cron,
   timezone,

@@ -2,7 +2,7 @@ import { existsSync, renameSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
-/** On a host several processes share the file. */
+/** On a host several processes share the file, so a writer may have to wait for another. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** {@link HeldDatabase.problem} blocks the process while it waits for a lock. */
 const PROBE_TIMEOUT_MS = 500;
@@ -124,7 +124,7 @@ function check(database: DatabaseSync, path: string): void {
   if (problem !== "ok") throw Object.assign(new Error("quick_check failed"), { errcode: CODE.corrupt });
 }
 
-/** Returns `undefined` if another process has the files open or has already renamed them. */
+/** Renames a corrupt database. Returns `undefined` if another process has it open or has already renamed it. */
 function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   const alone = new DatabaseSync(`${path}.lock`, { timeout: 500 });
   try {

@@ -1,7 +1,7 @@
 import { closeSync, readSync } from "node:fs";
 import { secretNames, type Environment } from "../contract/variables.ts";
 
-/** A child of the supervisor reads its secrets from it if `STEWARD_SECRETS_FD` is set. */
+/** Descriptor from which a child of the supervisor reads its secrets, if `STEWARD_SECRETS_FD` is set. */
 export const SECRETS_FD = 3;
 const SECRETS_FD_VARIABLE = "STEWARD_SECRETS_FD";
 const CHUNK = 65_536;
@@ -13,7 +13,7 @@ interface SplitEnvironment {
   secrets: string;
 }
 
-/** {@link readOwnEnvironment} merges the parts in the child. */
+/** Splits off the secrets. In the child, {@link readOwnEnvironment} merges the parts. */
 export function splitSecrets(environment: Environment): SplitEnvironment {
   const names = new Set(secretNames(environment));
   const entries = Object.entries(environment);
@@ -25,14 +25,14 @@ export function splitSecrets(environment: Environment): SplitEnvironment {
   };
 }
 
-/** Includes the secrets from the supervisor. Call it once: it consumes them. */
+/** Returns this process's environment with the supervisor's secrets. Call it once: it consumes them. */
 export function readOwnEnvironment(): Environment {
   const { [SECRETS_FD_VARIABLE]: descriptor, ...environment } = process.env;
   if (descriptor === undefined) return environment;
   return { ...environment, ...(JSON.parse(readLine(Number(descriptor))) as Environment) };
 }
 
-/** Does not wait for the end of the stream, which may come much later. */
+/** Reads up to the first line feed. The end of the stream may come much later. */
 function readLine(descriptor: number): string {
   const chunks: Buffer[] = [];
   for (;;) {

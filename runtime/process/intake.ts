@@ -5,7 +5,7 @@ import type { ErrorCode } from "../contract/errors.ts";
 /** A platform whose events a host deployment fetches itself. */
 export type FetchedPlatform = Extract<Platform, "telegram" | "discord">;
 
-/** Times are milliseconds since the epoch. */
+/** Columns of every intake table. Times are milliseconds since the epoch. */
 const COLUMNS = `
   bot TEXT PRIMARY KEY,
   mode TEXT NOT NULL DEFAULT 'poll',

@@ -3,7 +3,7 @@ import { StewardError } from "../contract/errors.ts";
 
 /** Far longer than any work under a lock. Waiting longer would hide a hung holder. */
 const PATIENCE_MS = 5_000;
-/** The file cannot be opened or written (https://sqlite.org/rescode.html). */
+/** Codes for a file that cannot be opened or written (https://sqlite.org/rescode.html). */
 const DENIED = new Set<unknown>([8, 14]);
 const BUSY = 5;
 

@@ -3,10 +3,10 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/** The HTTP server no longer tracks a connection that this side has ended. */
+/** Time for the peer to close a connection that this side has ended. The HTTP server no longer tracks it. */
 const CLOSE_MS = 5_000;
 
-/** `port_in_use` is the edge's public port. Only the edge calls the inner ports. */
+/** `port_in_use`: the edge's public port. `inner_port_in_use`: a port that only the edge calls. */
 export type PortTaken = "port_in_use" | "inner_port_in_use";
 
 /**

@@ -33,7 +33,7 @@ export interface DeviceDoorOptions {
   remoteIp: string;
   /** See `Devices.enter`. */
   enter(device: NewDevice, known?: string): Promise<DeviceEntry>;
-  /** Called when the device is admitted. Receives no messages after that. */
+  /** Called when the device is admitted. The door handles no messages after that. */
   onPaired(device: AdmittedDevice): void;
 }
 

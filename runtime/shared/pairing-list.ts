@@ -119,7 +119,7 @@ export function requestPairing(
   return { request, change: { requests: [...(isFull ? younger : pending), request] } };
 }
 
-/** Ignores the code's case. Returns `undefined` if the code is not pending. */
+/** Approves the sender of a code, ignoring case. Returns `undefined` if the code is not pending. */
 export function approvePairing(
   list: PairingList,
   code: string,

@@ -83,7 +83,7 @@ function addressOf(info: unknown, id: string, chat: string | undefined): URL {
   if (error === "missing_scope") {
     throw failed("the app lacks the scope files:read. Add it and reinstall the app");
   }
-  if (!ok || file?.id !== id) throw failed(error ?? "the response is about another file");
+  if (!ok || file?.id !== id) throw failed(error ?? "the response does not describe the file");
   if (chat !== undefined && !isSharedWith(chat, file)) throw new StewardError("broker_other_chat");
   const url = URL.parse(file.url_private_download ?? file.url_private ?? "");
   if (url === null) throw failed("it has no URL");

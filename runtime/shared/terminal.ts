@@ -10,7 +10,7 @@ const UNSEEN =
 const BACKSLASH_U = String.raw`\u`;
 
 /**
- * Escapes such characters as in JSON, for example `\u001b`. In JSON they occur only in strings, so its meaning stays.
+ * Escapes such characters as in JSON, for example `\u001b`. JSON text keeps its value, because they occur only in its strings.
  */
 export function escapeControlCharacters(text: string): string {
   return text.replace(UNSEEN, escaped);

@@ -64,7 +64,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
     const posts = Promise.all(fresh.map((one) => post(victim, one)));
     await sleep(random() * plan.longestLifeMs);
     await victim.kill(random);
-    // Messages in flight count to the life that sent them: the broker may still deliver them.
+    // Messages in flight belong to the time before this kill: the broker may still deliver them.
     await victim.slack.quiet();
     ends.push(victim.slack.messages().length);
     await victim.revive();
@@ -170,7 +170,7 @@ function isOutageWord(message: string): boolean {
   return message.includes("I am unavailable at the moment.");
 }
 
-/** Returns how many messages of a life were sent again later, for the chat with the most. */
+/** Returns how many messages sent before a kill were sent again later, for the chat with the most. */
 function mostOfAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
   const later = new Set(said.slice(end));
   const chats = new Map<string, number>();

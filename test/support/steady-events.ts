@@ -5,7 +5,7 @@ const PAUSE_MS = 300;
 const ANSWERED_MS = 120_000;
 /** Slack waits this long, then retries: https://docs.slack.dev/apis/events-api/#responding */
 const SLACK_WAITS_MS = 3_000;
-/** Later events count as lost. */
+/** An event that is not accepted within this time counts as lost. */
 const ACCEPTED_MS = 120_000;
 
 export interface SteadyEvents {

@@ -29,7 +29,7 @@ export interface TelegramApiOptions {
   /** Without a trailing slash. */
   apiRoot: string;
   proxy?: string;
-  /** Selects the broker's URL format. */
+  /** Headers for requests through the broker. Setting them selects the broker's URL format. */
   brokerHeaders?: Record<string, string>;
 }
 
@@ -40,11 +40,11 @@ export interface CallOptions {
   file?: { field: "photo" | "document"; name: string; content: Blob };
 }
 
-/** No part of it contains the token. */
+/** Failure of a call. No part of it contains the token. */
 export class TelegramError extends Error {
   /** The response's `error_code`, or 0 without a response. */
   readonly status: number;
-  /** Requested by Telegram. */
+  /** Wait that Telegram asks for. */
   readonly retryAfterMs: number | undefined;
   /** New id of a group that was migrated. */
   readonly migratedTo: string | undefined;
@@ -74,7 +74,7 @@ export class TelegramError extends Error {
 
 /** Client for one bot: https://core.telegram.org/bots/api */
 export class TelegramApi {
-  /** The number before the token's colon. */
+  /** The bot's user id: the number before the token's colon. */
   readonly botId: string;
   readonly #method: (name: string) => string;
   readonly #file: (path: string) => string;
@@ -121,7 +121,7 @@ export class TelegramApi {
   }
 
   /**
-   * https://core.telegram.org/bots/api#getfile
+   * Downloads a message's file: https://core.telegram.org/bots/api#getfile
    *
    * @throws TelegramError; RangeError if the file exceeds `maxBytes`.
    */
@@ -145,7 +145,7 @@ export class TelegramApi {
     });
   }
 
-  /** Node's HTTPS client would cost every start time and memory. */
+  /** Loads on first use: Node's HTTPS client would cost every start time and memory. */
   #connect(): Promise<TelegramConnection> {
     this.#connection ??= import("./transport.ts").then(({ openConnection }) => openConnection(this.#proxy));
     return this.#connection;

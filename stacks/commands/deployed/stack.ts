@@ -106,7 +106,7 @@ async function selectStack(
   envVars: Record<string, string>,
   env: NodeJS.ProcessEnv,
 ): Promise<Stack> {
-  // These imports take most of a second, which an invalid argument saves.
+  // Imported late: loading takes most of a second, which is wasted if an argument is invalid.
   const [pulumiCommand, { LocalWorkspace, StackNotFoundError }, { programWith }, { waitForEngine }] =
     await Promise.all([
       requireCommand(env),

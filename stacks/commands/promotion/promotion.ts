@@ -69,7 +69,7 @@ export async function requireReachable(
   );
 }
 
-/** Fails if the stack no longer runs what its recorded rollout deployed, because no record shows a probe of it. */
+/** Fails if the stack no longer runs the build that its recorded rollout probed. */
 async function requireUnchanged({ stack, state }: DeployedStack, proven: DeployedBuild): Promise<void> {
   const { output } = await state();
   const [bundle, image] = [output("bundleHash"), output("image")];

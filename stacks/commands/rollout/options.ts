@@ -32,7 +32,7 @@ export const EXIT = {
   done: 0,
   /** The rollout has not started: invalid arguments or configuration, or the engine does not respond. */
   notBegun: 1,
-  /** Approval is needed: of a migration, of a loss of data, or of the rollout itself. */
+  /** Approval is needed for a migration, a loss of data, or the rollout itself. */
   waits: 2,
   /** A mandatory policy is broken. */
   refused: 3,

@@ -139,7 +139,7 @@ async function newestBackup({ backups, previous }: Baseline): Promise<string | u
   return list?.backups[0]?.createdAt;
 }
 
-/** A bar on a terminal, otherwise the engine's own lines. */
+/** Progress display: a bar on a terminal, otherwise the engine's own lines. */
 interface Progress {
   onOutput: (text: string) => void;
   onEvent: (event: EngineEvent) => void;
