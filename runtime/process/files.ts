@@ -14,8 +14,8 @@ import { StewardError } from "../contract/errors.ts";
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /**
- * Follows links. Unlike `existsSync`, it checks with the effective user: with TENANCY=chat the real user is root, while
- * the files belong to another.
+ * Returns true if a path exists, following links. Unlike `existsSync`, it checks with the effective user: with
+ * TENANCY=chat the real user is root, while the files belong to another.
  */
 export function exists(path: string): boolean {
   try {
