@@ -75,7 +75,7 @@ export function withoutGateway(deployment: Deployment): Deployment {
   );
 }
 
-/** Restores old types, inputs and URNs, including all references. */
+/** Restores previous types, inputs and URNs, including all references. */
 function rewritten(
   deployment: Deployment,
   former: (urn: string) => string,

@@ -195,7 +195,7 @@ async function decided(prepared: Prepared, result: Omit<UpgradeResult, "exit">):
   return { exit: rollout.exit, ...planned, rollout };
 }
 
-/** Installs the new version in the project and rolls out. Restores the former version if that one runs afterwards. */
+/** Installs the new version in the project and rolls out. Restores the previous version if that one runs afterwards. */
 async function rollOut({ stack, project, folder, options, given, aside }: Prepared): Promise<RolloutReport> {
   const former = path.join(folder, "former");
   // An interrupted upgrade has already saved the last version that is known to work.

@@ -42,7 +42,7 @@ const DIRECTORY = {
   }),
 } as unknown as NonNullable<WorkerEnvironment["DIRECTORY"]>;
 
-/** The former shared object, without data of any chat. */
+/** The object that a shared sandbox used before, without data of any chat. */
 const SANDBOX = {
   getByName: () => ({ moveOut: () => toResult(() => {}) }),
 } as unknown as WorkerEnvironment["SANDBOX"];
